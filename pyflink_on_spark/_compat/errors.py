@@ -1,0 +1,27 @@
+"""The errors of this package: one root, and subclasses that also are the built-in a user expects."""
+
+from __future__ import annotations
+
+
+class PyFlinkOnSparkError(Exception):
+    """Root of every error that this package raises on its own account."""
+
+
+class UnsupportedFlinkFeature(PyFlinkOnSparkError, NotImplementedError):
+    """A PyFlink call that cannot be carried out on Spark; the text names the call and the way out."""
+
+
+class JobExecutionError(PyFlinkOnSparkError, RuntimeError):
+    """A job failed: the user's own traceback first, then the operator and record, Spark's text last."""
+
+
+class JobCancelledError(PyFlinkOnSparkError, RuntimeError):
+    """The result of a job was asked for, but the job was cancelled."""
+
+
+class JobTranslationError(PyFlinkOnSparkError, ValueError):
+    """A job graph that cannot be run as it was described."""
+
+
+class EnvironmentSetupError(PyFlinkOnSparkError, RuntimeError):
+    """Something outside the script is missing: Java, a Spark session, a free port, a folder."""
