@@ -1,0 +1,49 @@
+"""What travels between segments and subtasks: bundles of elements, and the events between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MIN_TIMESTAMP = -(2**63)
+MAX_WATERMARK = 2**63 - 1
+
+BUNDLE_SIZE = 4096
+"""How many elements a source hands over at once, and the most that one buffer of an exchange holds."""
+
+
+@dataclass(slots=True)
+class Bundle:
+    """Some consecutive elements of one channel.
+
+    Args:
+        values: the elements.
+        timestamps: the event timestamp of each element in ms, or None when the stream has none.
+        keys: the key of each element, or None when the channel is not keyed.
+    """
+
+    values: list[Any]
+    timestamps: list[int | None] | None = None
+    keys: list[Any] | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Watermark:
+    """No element with a timestamp at or below this one follows on this channel."""
+
+    timestamp: int
+
+
+@dataclass(slots=True, frozen=True)
+class ChannelStatus:
+    """Whether a channel is idle, that is, to be left out when watermarks are combined."""
+
+    idle: bool
+
+
+@dataclass(slots=True, frozen=True)
+class EndOfInput:
+    """Nothing follows on this channel."""
+
+
+Event = Bundle | Watermark | ChannelStatus | EndOfInput

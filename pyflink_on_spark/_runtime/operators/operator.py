@@ -1,0 +1,60 @@
+"""What an operator is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+
+Process = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+class Operator:
+    """One step of a segment: turns an iterator of elements into an iterator of elements, lazily.
+
+    It is made in the driver and pickled; each subtask works with a copy of its own, which is opened
+    once, before the first element. Between elements it is told of watermarks; what it yields then
+    goes through the rest of the segment before the watermark does.
+    """
+
+    keyed: bool = False
+    """Whether its elements are pairs of key and value."""
+
+    emits_timestamps: bool = False
+    """Whether what it emits has timestamps even if what it receives has not."""
+
+    def open(self, context: OperatorContext) -> None:
+        """Get ready; called once, before the first element."""
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return (self.process,)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Return an iterator over what the elements of an iterator become."""
+        raise NotImplementedError
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what an advance of event time (ms) brings forth."""
+        return ()
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield what an advance of processing time (ms) brings forth."""
+        return ()
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield what is left once nothing follows; after the last watermark."""
+        return ()
+
+    def committables(self) -> list[Any]:
+        """Return what the driver has to commit, once all input is through."""
+        return []
+
+    def close(self) -> None:
+        """Let go of everything; called once, after a failure too."""
+
+    def code_of_functions(self) -> Iterable[Any]:
+        """Return the user's callables that run inside, so that a failure can be traced to here."""
+        return ()
