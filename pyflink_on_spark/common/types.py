@@ -1,0 +1,237 @@
+"""Rows and their change kinds."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Iterable, Iterator, List, Optional
+
+from pyflink_on_spark._compat.unsupported import Gap, unsupported
+
+__all__ = ["Row", "RowKind"]
+
+
+def _to_j_row_kind(self: RowKind) -> Any:
+    """Give Flink's Java constant for this kind. On Spark: raises, there is no Flink JVM."""
+
+
+_to_j_row_kind.__qualname__ = "RowKind.to_j_row_kind"
+
+
+class RowKind(Enum):
+    """What a row says about a changelog: an insertion, either half of an update, or a deletion."""
+
+    INSERT = 0
+    UPDATE_BEFORE = 1
+    UPDATE_AFTER = 2
+    DELETE = 3
+
+    def __str__(self) -> str:
+        return _SHORT_KIND[self._value_]
+
+    to_j_row_kind = unsupported(
+        _to_j_row_kind,
+        kind=Gap.NEVER,
+        reason="it returns a Java object",
+        instead="Use the RowKind itself",
+    )
+
+
+_SHORT_KIND = ("+I", "-U", "+U", "-D")
+
+
+def _create_row(
+    fields: Optional[List[str]], values: Iterable[Any], row_kind: Optional[RowKind] = None
+) -> Row:
+    row = Row(*values)
+    if fields is not None:
+        row._fields = fields
+    if row_kind is not None:
+        row._row_kind = row_kind
+    return row
+
+
+class Row:
+    """A record with fields by position and, when it has names, by name.
+
+    ``Row(1, "a")`` has positions only, ``Row(id=1, name="a")`` has names in the order given, and
+    ``Person = Row("id", "name")`` can be called: ``Person(1, "a")`` has these names.
+
+    Args:
+        args: the values, or the names when the row is to be called.
+        kwargs: the values by name.
+
+    Raises:
+        ValueError: both positional and named values were given.
+    """
+
+    __slots__ = ("_fields", "_values", "_from_dict", "_row_kind", "__weakref__")
+
+    _fields: List[str]  # not set on a row without names
+    _values: List[Any]
+    _from_dict: bool
+    _row_kind: RowKind
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs:
+            if args:
+                raise ValueError("A Row takes either positional or named values, not both")
+            _set_fields(self, list(kwargs))
+            _set_values(self, list(kwargs.values()))
+            _set_from_dict(self, True)
+        else:
+            _set_values(self, list(args))
+            _set_from_dict(self, False)
+        _set_row_kind(self, RowKind.INSERT)
+
+    def as_dict(self, recursive: bool = False) -> dict:
+        """Return the fields as a dict by name.
+
+        Args:
+            recursive: whether rows in fields, and in lists and dicts there, become dicts, too.
+
+        Raises:
+            TypeError: the row has no names.
+        """
+        if not hasattr(self, "_fields"):
+            raise TypeError("A Row without field names has no dict form")
+        values = [_row_as_dict(value) for value in self._values] if recursive else self._values
+        return dict(zip(self._fields, values))
+
+    def get_row_kind(self) -> RowKind:
+        """Return the change kind."""
+        return self._row_kind
+
+    def set_row_kind(self, row_kind: RowKind) -> None:
+        """Set the change kind."""
+        _set_row_kind(self, row_kind)
+
+    def set_field_names(self, field_names: List) -> None:
+        """Name the fields, in order of position."""
+        _set_fields(self, field_names)
+
+    def get_fields_by_names(self, names: List[str]) -> List[Any]:
+        """Return the values in the order of the given names; all values if the row has no names.
+
+        Raises:
+            Exception: a name is not among the row's names.
+        """
+        if not hasattr(self, "_fields") or names == self._fields:
+            return self._values
+        missing = list(set(names).difference(self._fields))
+        if missing:
+            raise Exception(f"Field names {missing} not exist in {self._fields}.")
+        return [self._values[self._fields.index(name)] for name in names]
+
+    @staticmethod
+    def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
+        """Create a row of a change kind, its values given as for ``Row``."""
+        row = Row(*args, **kwargs)
+        _set_row_kind(row, row_kind)
+        return row
+
+    def __contains__(self, item: Any) -> bool:
+        """Tell whether there is a field of this name; without names, a field of this value."""
+        if getattr(self, "_fields", None) is not None:
+            return item in self._fields
+        return item in self._values
+
+    def __call__(self, *args: Any) -> Row:
+        """Create a row whose names are the values of this one.
+
+        Raises:
+            ValueError: there are more values than names.
+        """
+        if len(args) > len(self):
+            raise ValueError(
+                f"Can not create Row with fields {self}, expected {len(self)} values but got {args}"
+            )
+        return _create_row(self._values, args, self._row_kind)
+
+    def __getitem__(self, item: Any) -> Any:
+        if isinstance(item, (int, slice)):
+            return self._values[item]
+        try:
+            return self._values[self._fields.index(item)]
+        except IndexError:
+            raise KeyError(item) from None
+        except ValueError:
+            raise ValueError(item) from None
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, (int, slice)):
+            self._values[key] = value
+            return
+        try:
+            self._values[self._fields.index(key)] = value
+        except (IndexError, AttributeError):
+            raise KeyError(key) from None
+        except ValueError:
+            raise ValueError(value) from None
+
+    def __getattr__(self, item: str) -> Any:
+        if item.startswith("_"):
+            raise AttributeError(item)
+        try:
+            return self._values[self._fields.index(item)]
+        except (IndexError, ValueError):
+            raise AttributeError(item) from None
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        if key not in _OWN_ATTRIBUTES:
+            raise AttributeError(key)
+        object.__setattr__(self, key, value)
+
+    def __reduce__(self) -> Any:
+        return _create_row, (getattr(self, "_fields", None), tuple(self._values), self._row_kind)
+
+    def __repr__(self) -> str:
+        if hasattr(self, "_fields"):
+            pairs = zip(self._fields, self._values)
+            return f"Row({', '.join([f'{name}={value!r}' for name, value in pairs])})"
+        return f"<Row({', '.join(map(repr, self._values))})>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Row) or self.__class__ != other.__class__:
+            return False
+        if self._row_kind != other._row_kind:
+            return False
+        own_names, other_names = getattr(self, "_fields", None), getattr(other, "_fields", None)
+        if own_names == other_names:
+            return self._values == other._values
+        if own_names is None or other_names is None:
+            return False
+        names = sorted(own_names)
+        if names != sorted(other_names):
+            return False
+        return all(
+            self._values[own_names.index(name)] == other._values[other_names.index(name)]
+            for name in names
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+_OWN_ATTRIBUTES = frozenset(("_fields", "_values", "_from_dict", "_row_kind"))
+
+# The slots' own setters: they skip the check of ``__setattr__``.
+_set_fields = Row._fields.__set__
+_set_values = Row._values.__set__
+_set_from_dict = Row._from_dict.__set__
+_set_row_kind = Row._row_kind.__set__
+
+
+def _row_as_dict(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.as_dict(True)
+    if isinstance(value, list):
+        return [_row_as_dict(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _row_as_dict(item) for key, item in value.items()}
+    return value
