@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,24 @@ class Cursor:
 
     def __init__(self) -> None:
         self.timestamp: int | None = None
+
+
+def noting(
+    elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]
+) -> Iterator[Any]:
+    """Yield elements, and note the timestamp of each."""
+    note = timestamps.append
+    for value in elements:
+        note(cursor.timestamp)
+        yield value
+
+
+def timed(
+    elements: Iterable[Any], timestamps: Iterable[int | None], cursor: Cursor
+) -> Iterator[Any]:
+    """Yield elements; set the cursor to the timestamp of each before."""
+    for value, cursor.timestamp in zip(elements, timestamps, strict=True):  # noqa: B020
+        yield value
 
 
 class Clock(Protocol):

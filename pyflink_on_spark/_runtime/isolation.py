@@ -1,0 +1,67 @@
+"""Elements must not change once they are emitted.
+
+A function may go on changing an object that it emitted, and siblings may change what they received.
+Where PyFlink serialises an element, what was emitted must be as it was. Immutable elements need
+nothing; of others a pickle is taken at the moment they are emitted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+IMMUTABLE_TYPES = frozenset({int, str, float, bool, bytes, type(None), complex})
+
+seal = partial(pickle.dumps, protocol=5)
+unseal = pickle.loads
+
+
+def is_immutable(value: Any) -> bool:
+    """Whether nothing can change inside a value."""
+    kind = type(value)
+    return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
+
+
+def isolated(elements: Iterable[Any]) -> Iterator[Any]:
+    """Yield each element as it is now: itself if immutable, else a copy."""
+    immutable = IMMUTABLE_TYPES
+    for value in elements:
+        kind = type(value)
+        if kind in immutable or (
+            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+        ):
+            yield value
+        else:
+            yield unseal(seal(value))
+
+
+class Freezer:
+    """Collects elements as they are at the moment they come.
+
+    Once a mutable element was seen, elements are kept as pickles ("sealed"), from there on.
+    """
+
+    __slots__ = ("sealed",)
+
+    def __init__(self) -> None:
+        self.sealed = False
+
+    def collect(self, elements: Iterator[Any]) -> list[Any]:
+        """Return all elements of an iterator; ``sealed`` says whether as pickles."""
+        if self.sealed:
+            return list(map(seal, elements))
+        immutable = IMMUTABLE_TYPES
+        values: list[Any] = []
+        append = values.append
+        for value in elements:
+            kind = type(value)
+            if kind in immutable or (
+                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+            ):
+                append(value)
+            else:
+                self.sealed = True
+                return [*map(seal, values), seal(value), *map(seal, elements)]
+        return values

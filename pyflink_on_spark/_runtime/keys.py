@@ -1,0 +1,97 @@
+"""Keys: which are one, and which subtask a key belongs to.
+
+PyFlink compares untyped keys as pickles, so 1, True and 1.0 are three keys, and a list may be one.
+A ``str``, ``int``, ``bytes`` or None stands for itself; everything else is wrapped in a ``Key``
+that compares by a canonical form.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import zlib
+from collections.abc import Hashable
+from typing import Any
+
+from pyflink_on_spark.common.types import Row
+
+PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
+
+
+class Key:
+    """A key that Python's own equality would confuse with another, or that is not hashable."""
+
+    __slots__ = ("_hash", "identity", "value")
+
+    def __init__(self, value: Any, identity: Hashable) -> None:
+        self.value = value
+        self.identity = identity
+        self._hash = hash(identity)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Key and self.identity == other.identity
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (pickle.dumps(self.value, 5), self.identity)
+
+    def __repr__(self) -> str:
+        return f"Key({self.value!r})"
+
+
+def _restore(value: bytes, identity: Hashable) -> Key:
+    return Key(pickle.loads(value), identity)
+
+
+def wrap_key(value: Any) -> Any:
+    """Return what stands for a user's key in the engine: itself, or a ``Key``."""
+    if type(value) in PLAIN_KEY_TYPES:
+        return value
+    return Key(value, _identity(value))
+
+
+def unwrap_key(key: Any) -> Any:
+    """Return the user's key."""
+    return key.value if type(key) is Key else key
+
+
+def _identity(value: Any) -> Hashable:
+    kind = type(value)
+    if kind in PLAIN_KEY_TYPES:
+        return value  # type: ignore[no-any-return]
+    if kind is bool:
+        return ("bool", "true" if value else "false")
+    if kind is float:
+        return ("float", struct.pack(">d", value))
+    if kind is tuple or kind is list:
+        return (kind.__name__, *map(_identity, value))
+    if kind is Row:
+        names = tuple(value.get_field_names() or ()) if hasattr(value, "get_field_names") else ()
+        kind_of_row = value.get_row_kind().name
+        return ("row", kind_of_row, names, *map(_identity, value))
+    return ("object", pickle.dumps(value, 5))
+
+
+def key_hash(key: Any) -> int:
+    """Return a hash that is the same in every process, for a key as the engine holds it."""
+    if type(key) is str:
+        return zlib.crc32(key.encode("utf-8", "surrogatepass"))
+    if type(key) is int:
+        return zlib.crc32(b"%d" % key)
+    if type(key) is bytes:
+        return zlib.crc32(key)
+    if key is None:
+        return 0
+    return zlib.crc32(repr(key.identity).encode("utf-8", "surrogatepass"))
+
+
+def key_group(key: Any, max_parallelism: int) -> int:
+    """Return a key's key group, the smallest unit in which keyed state moves between subtasks."""
+    return key_hash(key) % max_parallelism
+
+
+def subtask_of_key_group(group: int, max_parallelism: int, parallelism: int) -> int:
+    """Return the index of the subtask that owns a key group."""
+    return group * parallelism // max_parallelism

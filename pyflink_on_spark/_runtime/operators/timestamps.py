@@ -1,0 +1,74 @@
+"""Assigns event timestamps and makes watermarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.context import Cursor, OperatorContext
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class AssignTimestamps(Operator):
+    """The last operator of its segment: gives elements timestamps, and the segment watermarks.
+
+    A watermark comes after every ``interval`` elements, never by the clock, so that a task that is
+    run again makes the same ones.
+
+    Args:
+        assigner: the user's TimestampAssigner, or None to keep the timestamps that there are.
+        out_of_orderness: by how much (ms) a timestamp may lie behind; None for no watermarks.
+        interval: after how many elements a watermark comes; 0 for none before the end.
+    """
+
+    emits_timestamps = True
+
+    def __init__(
+        self, assigner: UserFunction | None, out_of_orderness: int | None, interval: int
+    ) -> None:
+        self._assigner = assigner
+        self._delay = out_of_orderness
+        self._interval = interval if out_of_orderness is not None else 0
+        self._seen = 0
+        self._largest = MIN_TIMESTAMP
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the user's assigner."""
+        self._cursor: Cursor = context.cursor
+        self._extract: Any = (
+            self._assigner.load().extract_timestamp if self._assigner is not None else None
+        )
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the elements; the cursor has their timestamps."""
+        cursor, extract = self._cursor, self._extract
+        largest = self._largest
+        try:
+            for value in elements:
+                timestamp = cursor.timestamp
+                if extract is not None:
+                    timestamp = extract(value, MIN_TIMESTAMP if timestamp is None else timestamp)
+                    cursor.timestamp = timestamp
+                if timestamp is not None and timestamp > largest:
+                    largest = self._largest = timestamp
+                yield value
+        finally:
+            self._largest = largest
+
+    def until_watermark(self) -> int:
+        """Return how many elements may come before the next watermark, at most a bundle."""
+        if not self._interval:
+            return BUNDLE_SIZE
+        return min(BUNDLE_SIZE, self._interval - self._seen)
+
+    def counted(self, elements: int) -> int | None:
+        """Count elements; return the watermark (ms) that is due, if one is."""
+        self._seen += elements
+        if not self._interval or self._seen < self._interval or self._delay is None:
+            return None
+        self._seen = 0
+        if self._largest == MIN_TIMESTAMP:
+            return None
+        return self._largest - self._delay - 1

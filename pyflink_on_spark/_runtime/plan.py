@@ -1,0 +1,134 @@
+"""What a parallel subtask is told to run. Plain picklable data, made by the graph's translation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._compat.call_site import CallSite
+from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.exchange import ExchangePlan
+from pyflink_on_spark._runtime.operators.operator import Operator
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """One operator in its place.
+
+    Args:
+        node: the number of the operator in the job.
+        name: as in the execution plan.
+        operator: the operator, not opened.
+        task_name: the name of the task in which Flink would run it.
+        max_parallelism: its number of key groups.
+        call_site: where the user's script added it; None for the engine's own.
+        uid: the user's stable name for its state.
+    """
+
+    node: int
+    name: str
+    operator: Operator
+    task_name: str
+    max_parallelism: int = 128
+    call_site: CallSite | None = None
+    uid: str | None = None
+
+
+@dataclass(frozen=True)
+class LocalPlan:
+    """An edge to another segment of the same subtask.
+
+    Args:
+        segment: the index of the receiving segment.
+        port: which of its inputs.
+        channel: the channel's name there.
+        timestamped: whether timestamps go along.
+        isolate: whether the sender may change an element after it was emitted.
+    """
+
+    segment: int
+    port: int
+    channel: int
+    timestamped: bool
+    isolate: bool
+
+
+@dataclass(frozen=True)
+class OutputPlan:
+    """An edge that leaves a segment: its main output, or the side output with a tag."""
+
+    edge: LocalPlan | ExchangePlan
+    side_tag: str | None = None
+
+
+@dataclass(frozen=True)
+class SegmentPlan:
+    """A straight line of operators.
+
+    Args:
+        operators: first to last; the first may have two inputs.
+        outputs: all edges that leave it.
+        keyed: whether its elements come as pairs of key and value.
+        source: what its elements are read from, if it begins with a source.
+        splits: the source's splits, for each subtask.
+    """
+
+    operators: tuple[OperatorPlan, ...]
+    outputs: tuple[OutputPlan, ...] = ()
+    keyed: bool = False
+    source: Source | None = None
+    splits: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class InputChannel:
+    """An exchange that ends in a segment."""
+
+    exchange: ExchangePlan
+    segment: int
+    port: int
+
+
+@dataclass(frozen=True)
+class RegionPlan:
+    """A part of the job that needs no exchange inside; run by ``parallelism`` subtasks.
+
+    Args:
+        name: for people.
+        parallelism: how many subtasks.
+        first_target: the number of subtask 0 in the whole job; the others follow.
+        segments: in the order of the flow.
+        inputs: the exchanges that end here.
+    """
+
+    name: str
+    parallelism: int
+    first_target: int
+    segments: tuple[SegmentPlan, ...]
+    inputs: tuple[InputChannel, ...] = ()
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """All regions that can run once the levels before have."""
+
+    regions: tuple[RegionPlan, ...]
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What every subtask knows of the job.
+
+    Args:
+        job_id: 32 hexadecimal digits.
+        batch: whether it runs with BATCH semantics.
+        job_parameters: the user's global job parameters.
+        watermark_interval: after how many elements a generator emits a watermark; 0: only at the end.
+        configuration: the job's whole configuration.
+    """
+
+    job_id: str
+    batch: bool = False
+    job_parameters: dict[str, str] = field(default_factory=dict)
+    watermark_interval: int = 10_000
+    configuration: dict[str, str] = field(default_factory=dict)

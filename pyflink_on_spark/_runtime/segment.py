@@ -1,0 +1,233 @@
+"""A straight line of operators inside a subtask."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Protocol
+
+from pyflink_on_spark._runtime.bundle import (
+    BUNDLE_SIZE,
+    MAX_WATERMARK,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
+from pyflink_on_spark._runtime.context import Cursor, noting, timed
+from pyflink_on_spark._runtime.isolation import Freezer, seal, unseal
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.watermark_valve import WatermarkValve
+
+
+class Output(Protocol):
+    """Where a segment's elements go."""
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Take over all elements of a lazy iterator."""
+        ...
+
+    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
+        """Take something that is no element."""
+        ...
+
+
+class LocalOutput:
+    """An edge to another segment of the same subtask."""
+
+    def __init__(
+        self, target: Segment, port: int, channel: int, timestamped: bool, isolate: bool
+    ) -> None:
+        self._target, self._port, self._channel = target, port, channel
+        self._timestamped = timestamped
+        self._freezer = Freezer() if isolate else None
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Collect the elements, then hand them over."""
+        while True:
+            timestamps: list[int | None] | None = [] if self._timestamped else None
+            chunk = islice(elements, BUNDLE_SIZE)
+            if timestamps is not None:
+                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
+            if self._freezer is None:
+                values = list(chunk)
+            else:
+                values = self._freezer.collect(chunk)
+                if self._freezer.sealed:
+                    values = list(map(unseal, values))
+            if not values:
+                return
+            self._target.receive(self._port, Bundle(values, timestamps))
+
+    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
+        """Pass on."""
+        self._target.event(self._channel, event)
+
+
+class ForkOutput:
+    """Several edges: each gets every element, as it was when it was emitted."""
+
+    def __init__(self, outputs: list[Output], timestamped: bool) -> None:
+        self._outputs = outputs
+        self._timestamped = timestamped
+        self._freezer = Freezer()
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Collect the elements, then hand them to one edge after the other."""
+        while True:
+            timestamps: list[int | None] = []
+            chunk = islice(elements, BUNDLE_SIZE)
+            if self._timestamped:
+                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
+            values = self._freezer.collect(chunk)
+            if not values:
+                return
+            for output in self._outputs:
+                copies = map(unseal, values) if self._freezer.sealed else iter(values)
+                own = Cursor()
+                output.write(timed(copies, timestamps, own) if timestamps else copies, own)
+
+    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
+        """Pass on to every edge."""
+        for output in self._outputs:
+            output.event(event)
+
+
+class SideOutput:
+    """Collects what operators emit to one tag, until the segment has worked off its input."""
+
+    def __init__(self, outputs: list[Output]) -> None:
+        self.output: Output = outputs[0] if len(outputs) == 1 else ForkOutput(outputs, True)
+        self._values: list[Any] = []
+        self._timestamps: list[int | None] = []
+
+    def add(self, value: Any, timestamp: int | None) -> None:
+        """Take an element as it is now."""
+        self._values.append(seal(value))
+        self._timestamps.append(timestamp)
+
+    def flush(self) -> None:
+        """Hand over what was collected."""
+        if self._values:
+            values, timestamps = self._values, self._timestamps
+            self._values, self._timestamps = [], []
+            cursor = Cursor()
+            self.output.write(timed(map(unseal, values), timestamps, cursor), cursor)
+
+
+class Segment:
+    """Runs the operators of a segment over what comes in.
+
+    Args:
+        operators: opened by the subtask.
+        cursor: shared with the operators.
+        main: where the last operator's elements go; None if nowhere.
+        sides: the side outputs by tag.
+        channels: the names of all channels that end here.
+    """
+
+    def __init__(
+        self,
+        operators: list[Operator],
+        cursor: Cursor,
+        main: Output | None,
+        sides: dict[str, SideOutput],
+        channels: Iterable[Hashable],
+    ) -> None:
+        self.operators = operators
+        self.cursor = cursor
+        self._main = main
+        self._sides = sides
+        self._valve = WatermarkValve(channels)
+        self._heads = operators[0].inputs() if operators else ()
+        last = operators[-1] if operators else None
+        self._assigner = last if isinstance(last, AssignTimestamps) else None
+
+    def side_output(self, tag: str, value: Any) -> None:
+        """Emit to a side output; without a consumer nothing happens."""
+        side = self._sides.get(tag)
+        if side is not None:
+            side.add(value, self.cursor.timestamp)
+
+    def receive(self, port: int, bundle: Bundle) -> None:
+        """Work off a bundle."""
+        elements: Iterator[Any] = iter(bundle.values)
+        if bundle.keys is not None:
+            elements = zip(bundle.keys, bundle.values, strict=True)
+        if bundle.timestamps is None:
+            self.cursor.timestamp = None
+        else:
+            elements = timed(elements, bundle.timestamps, self.cursor)
+        self.feed(port, elements)
+
+    def feed(self, port: int, elements: Iterator[Any]) -> None:
+        """Work off elements; the cursor gets their timestamps as they are drawn."""
+        if self._heads:
+            elements = self._heads[port](elements)
+        self._run(elements, 1)
+
+    def event(self, channel: Hashable, event: Watermark | ChannelStatus | EndOfInput) -> None:
+        """Take a watermark, a status or the end of a channel."""
+        if isinstance(event, Watermark):
+            self._advance(self._valve.watermark(channel, event.timestamp))
+        elif isinstance(event, ChannelStatus):
+            was_idle = self._valve.idle
+            self._advance(self._valve.status(channel, event.idle))
+            if self._valve.idle != was_idle:
+                self._tell(ChannelStatus(self._valve.idle))
+        elif not self._valve.ended:
+            self._advance(self._valve.end(channel))
+            if self._valve.ended:
+                self._each(lambda operator: operator.end_input())
+                self._tell(EndOfInput())
+
+    def advance_processing_time(self, now: int) -> None:
+        """Let operators fire what is due by processing time (ms)."""
+        self._each(lambda operator: operator.advance_processing_time(now))
+
+    def _advance(self, watermark: int | None) -> None:
+        if watermark is None:
+            return
+        self._each(lambda operator: operator.advance_watermark(watermark))
+        if self._assigner is None or watermark == MAX_WATERMARK:
+            self._tell(Watermark(watermark))
+
+    def _each(self, call: Callable[[Operator], Iterable[Any]]) -> None:
+        for index, operator in enumerate(self.operators):
+            produced = call(operator)
+            if produced != ():
+                self._run(iter(produced), index + 1)
+
+    def _run(self, elements: Iterator[Any], start: int) -> None:
+        for operator in self.operators[start:]:
+            elements = operator.process(elements)
+        if self._assigner is not None:
+            self._write_with_watermarks(elements, self._assigner)
+        elif self._main is None:
+            deque(elements, maxlen=0)
+        else:
+            self._main.write(elements, self.cursor)
+        for side in self._sides.values():
+            side.flush()
+
+    def _write_with_watermarks(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
+        while True:
+            timestamps: list[int | None] = []
+            chunk = islice(elements, assigner.until_watermark())
+            values = list(noting(chunk, self.cursor, timestamps))
+            if not values:
+                return
+            if self._main is not None:
+                own = Cursor()
+                self._main.write(timed(iter(values), timestamps, own), own)
+            watermark = assigner.counted(len(values))
+            if watermark is not None:
+                self._tell(Watermark(watermark))
+
+    def _tell(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
+        if self._main is not None:
+            self._main.event(event)
+        for side in self._sides.values():
+            side.output.event(event)

@@ -1,0 +1,61 @@
+"""Combines the watermarks of several channels into one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+
+
+class WatermarkValve:
+    """The smallest watermark over all channels that are not idle; it never goes back.
+
+    Args:
+        channels: what will be told of, by any hashable name.
+    """
+
+    def __init__(self, channels: Iterable[Hashable]) -> None:
+        self._watermarks = dict.fromkeys(channels, MIN_TIMESTAMP)
+        self._idle: set[Hashable] = set()
+        self._open = set(self._watermarks)
+        self.current = MIN_TIMESTAMP
+
+    def watermark(self, channel: Hashable, timestamp: int) -> int | None:
+        """Take a channel's watermark (ms); return the combined one if it has advanced."""
+        if timestamp > self._watermarks[channel]:
+            self._watermarks[channel] = timestamp
+        return self._combined()
+
+    def status(self, channel: Hashable, idle: bool) -> int | None:
+        """Take a channel's status; return the combined watermark if it has advanced."""
+        (self._idle.add if idle else self._idle.discard)(channel)
+        return self._combined()
+
+    def end(self, channel: Hashable) -> int | None:
+        """Take the end of a channel: it holds nothing back any more."""
+        self._open.discard(channel)
+        self._idle.discard(channel)
+        return self.watermark(channel, MAX_WATERMARK)
+
+    @property
+    def idle(self) -> bool:
+        """Whether every channel that has not ended is idle."""
+        return bool(self._open) and self._open <= self._idle
+
+    @property
+    def ended(self) -> bool:
+        """Whether every channel has ended."""
+        return not self._open
+
+    def _combined(self) -> int | None:
+        if self.idle:
+            smallest = max(self._watermarks[channel] for channel in self._open)
+        else:
+            smallest = min(
+                (mark for name, mark in self._watermarks.items() if name not in self._idle),
+                default=MIN_TIMESTAMP,
+            )
+        if smallest <= self.current:
+            return None
+        self.current = smallest
+        return smallest
