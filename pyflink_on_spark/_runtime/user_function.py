@@ -72,3 +72,42 @@ def _captured(function: Any) -> dict[str, Any]:
         names = inspect.getclosurevars(plain)
         return {**names.nonlocals, **names.globals}
     return dict(getattr(function, "__dict__", {}))
+
+
+class PlainFunction:
+    """A plain callable in the shape of a function class: an object with one method of it.
+
+    Args:
+        method: the name of the method, for example ``map``.
+        function: what it does.
+    """
+
+    def __init__(self, method: str, function: Any) -> None:
+        self._method = method
+        setattr(self, method, function)
+
+    @property
+    def __qualname__(self) -> str:
+        return describe(getattr(self, self._method))
+
+
+def open_function(function: Any, runtime_context: Any) -> None:
+    """Call the user's ``open`` if there is one."""
+    if hasattr(function, "open"):
+        function.open(runtime_context)
+
+
+def close_function(function: Any) -> None:
+    """Call the user's ``close`` if there is one."""
+    if hasattr(function, "close"):
+        function.close()
+
+
+def code_of(function: Any) -> Any:
+    """Return the code object of a callable, or None if it has no Python code of its own."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = getattr(function, "__func__", function)
+    if not hasattr(function, "__code__") and not isinstance(function, type):
+        function = getattr(type(function).__call__, "__func__", type(function).__call__)
+    return getattr(function, "__code__", None)

@@ -1,0 +1,58 @@
+"""Finds the key of each element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
+from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
+from pyflink_on_spark._runtime.types import key_converter
+from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class SelectKeyOperator(FunctionOperator):
+    """Makes of each element a pair of its key and itself.
+
+    Args:
+        function: the user's KeySelector.
+        key_type: the declared type of the keys, or None.
+    """
+
+    method = "get_key"
+
+    def __init__(self, function: UserFunction, key_type: Any = None) -> None:
+        super().__init__(function)
+        self._key_type = key_type
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the user's selector, compile the key's conversion."""
+        super().open(context)
+        self._convert = None if self._key_type is None else key_converter(self._key_type)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the pairs."""
+        select, convert, plain = self._call, self._convert, PLAIN_KEY_TYPES
+        for value in elements:
+            key = select(value)
+            if convert is not None:
+                key = convert(key)
+            yield (key if type(key) in plain else wrap_key(key)), value
+
+
+class DropKeyOperator(FunctionOperator):
+    """Makes of each pair of key and element the element again."""
+
+    def __init__(self) -> None:
+        super().__init__(UserFunction.of(None))
+
+    def open(self, context: OperatorContext) -> None:
+        """Nothing to load."""
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the elements."""
+        return (value for _, value in elements)
+
+
+__all__ = ["DropKeyOperator", "SelectKeyOperator", "unwrap_key"]

@@ -1,0 +1,50 @@
+"""The last operator of a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.operators.operator import Operator
+
+
+class SinkOperator(Operator):
+    """Hands its elements to one subtask's writer of a sink.
+
+    Args:
+        sink: the sink.
+        sink_id: its number in the job, by which the driver knows what to commit where.
+    """
+
+    def __init__(self, sink: Sink, sink_id: int) -> None:
+        self._sink = sink
+        self._sink_id = sink_id
+        self._writer: SinkWriter | None = None
+        self._prepared: list[Any] = []
+
+    def open(self, context: OperatorContext) -> None:
+        """Make the writer."""
+        self._writer = self._sink.writer(context)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Write everything; nothing comes out."""
+        assert self._writer is not None
+        self._writer.write(elements)
+        return iter(())
+
+    def end_input(self) -> Iterable[Any]:
+        """Make what was written ready for the commit."""
+        assert self._writer is not None
+        self._prepared = self._writer.prepare_commit()
+        return ()
+
+    def committables(self) -> list[Any]:
+        """Return what the driver has to commit: pairs of the sink's number and a committable."""
+        return [(self._sink_id, committable) for committable in self._prepared]
+
+    def close(self) -> None:
+        """Close the writer."""
+        if self._writer is not None:
+            self._writer.close()

@@ -1,0 +1,241 @@
+"""One parallel subtask of a region: its segments, fed by sources and by exchanges."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import Bundle, EndOfInput
+from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
+from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
+from pyflink_on_spark._runtime.failure import SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.plan import (
+    JobSettings,
+    LocalPlan,
+    OperatorPlan,
+    OutputPlan,
+    RegionPlan,
+    SegmentPlan,
+)
+from pyflink_on_spark._runtime.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.segment import (
+    ForkOutput,
+    LocalOutput,
+    Output,
+    Segment,
+    SideOutput,
+)
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+Driver = Callable[[str], Callable[[list[Any]], None]]
+_SOURCE = "source"
+
+
+class Subtask:
+    """Runs one subtask from ``open`` to ``close``.
+
+    Args:
+        region: what it runs; its operators are copied, so that no two subtasks share one.
+        index: which subtask it is, from 0.
+        job: what is the same for the whole job.
+        clock: processing time.
+        driver: gives, for a channel's name, what sends to the driver.
+        attempt: how often the job was restarted.
+    """
+
+    def __init__(
+        self,
+        region: RegionPlan,
+        index: int,
+        job: JobSettings,
+        clock: Clock,
+        driver: Driver,
+        attempt: int = 0,
+    ) -> None:
+        self._plan: RegionPlan = pickle.loads(pickle.dumps(region, 5))
+        self._index, self._job, self._attempt = index, job, attempt
+        self._clock, self._driver = clock, driver
+        self._rows: list[Row] = []
+        self._operators: list[tuple[OperatorPlan, Operator]] = []
+        self._opened: list[Operator] = []
+        self._contexts: list[tuple[Operator, OperatorContext]] = []
+        self._channels = self._incoming()
+        self._segments = self._build()
+
+    def open(self) -> None:
+        """Open all operators, downstream first as Flink does."""
+        with self._explained():
+            for operator, context in reversed(self._contexts):
+                self._opened.append(operator)
+                operator.open(context)
+
+    def run_sources(self) -> Iterator[None]:
+        """Read all sources, a bundle of each in turn; yields after each, so that rows can leave."""
+        readers = {
+            index: self._read(plan, index)
+            for index, plan in enumerate(self._plan.segments)
+            if plan.source is not None
+        }
+        while readers:
+            for index, reader in list(readers.items()):
+                with self._explained():
+                    bundle = next(reader, None)
+                    if bundle is None:
+                        del readers[index]
+                        self._segments[index].event(_SOURCE, EndOfInput())
+                    else:
+                        self._segments[index].receive(0, bundle)
+                    self._tick()
+                yield
+
+    def receive(self, row: Row) -> None:
+        """Work off what came from an exchange."""
+        with self._explained():
+            segment, port = self._channels[row.channel]
+            event = decode(row.payload)
+            if isinstance(event, Bundle):
+                self._segments[segment].receive(port, event)
+            else:
+                self._segments[segment].event(row.channel, event)
+            self._tick()
+
+    def take_rows(self) -> list[Row]:
+        """Return the rows that are ready to leave, once."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def committables(self) -> list[Any]:
+        """Return what the driver has to commit once all subtasks have ended well."""
+        return [item for _, operator in self._operators for item in operator.committables()]
+
+    def close(self, failed: bool = False) -> None:
+        """Close every operator that was opened; a failure to close does not hide another one."""
+        error: SubtaskFailure | None = None
+        while self._opened:
+            operator = self._opened.pop()
+            try:
+                operator.close()
+            except Exception as cause:
+                error = error or self._failure(cause)
+        if error is not None and not failed:
+            raise error
+
+    def _tick(self) -> None:
+        now = self._clock.now()
+        for segment in self._segments:
+            segment.advance_processing_time(now)
+
+    def _read(self, plan: SegmentPlan, segment: int) -> Iterator[Bundle]:
+        assert plan.source is not None
+        context = self._context(plan.operators[0] if plan.operators else None, Cursor(), None)
+        for split in plan.splits[self._index]:
+            yield from plan.source.read(split, context)
+
+    def _incoming(self) -> dict[int, tuple[int, int]]:
+        channels = {}
+        for incoming in self._plan.inputs:
+            exchange = incoming.exchange
+            for sender in range(exchange.senders):
+                reached = exchange.partitioner.receivers(
+                    sender, exchange.senders, exchange.receivers
+                )
+                if self._index in reached:
+                    channels[exchange.first_channel + sender] = (incoming.segment, incoming.port)
+        return channels
+
+    def _build(self) -> list[Segment]:
+        segments: dict[int, Segment] = {}
+        for index in reversed(range(len(self._plan.segments))):
+            segments[index] = self._build_segment(index, segments)
+        return [segments[index] for index in range(len(segments))]
+
+    def _build_segment(self, index: int, built: dict[int, Segment]) -> Segment:
+        plan = self._plan.segments[index]
+        cursor = Cursor()
+        main = [self._output(o, built) for o in plan.outputs if o.side_tag is None]
+        sides: dict[str, list[Output]] = {}
+        for output in plan.outputs:
+            if output.side_tag is not None:
+                sides.setdefault(output.side_tag, []).append(self._output(output, built))
+        timestamped = any(o.edge.timestamped for o in plan.outputs if o.side_tag is None)
+        segment = Segment(
+            [operator.operator for operator in plan.operators],
+            cursor,
+            None if not main else main[0] if len(main) == 1 else ForkOutput(main, timestamped),
+            {tag: SideOutput(outputs) for tag, outputs in sides.items()},
+            self._channel_names(index),
+        )
+        contexts = []
+        for operator in plan.operators:
+            self._operators.append((operator, operator.operator))
+            contexts.append((operator.operator, self._context(operator, cursor, segment)))
+        self._contexts = contexts + self._contexts
+        return segment
+
+    def _channel_names(self, index: int) -> list[Any]:
+        names: list[Any] = [c for c, (segment, _) in self._channels.items() if segment == index]
+        names += [
+            output.edge.channel
+            for plan in self._plan.segments
+            for output in plan.outputs
+            if isinstance(output.edge, LocalPlan) and output.edge.segment == index
+        ]
+        if self._plan.segments[index].source is not None:
+            names.append(_SOURCE)
+        return names
+
+    def _output(self, plan: OutputPlan, built: dict[int, Segment]) -> Output:
+        edge = plan.edge
+        if isinstance(edge, LocalPlan):
+            return LocalOutput(
+                built[edge.segment], edge.port, edge.channel, edge.timestamped, edge.isolate
+            )
+        return ExchangeWriter(edge, self._index, self._rows_append)
+
+    def _rows_append(self, row: Row) -> None:
+        self._rows.append(row)
+
+    def _context(
+        self, plan: OperatorPlan | None, cursor: Cursor, segment: Segment | None
+    ) -> OperatorContext:
+        task = TaskInfo(
+            plan.task_name if plan else self._plan.name,
+            self._index,
+            self._plan.parallelism,
+            plan.max_parallelism if plan else 128,
+            self._attempt,
+            self._job.job_id,
+            self._job.job_parameters,
+            self._job.batch,
+        )
+        keyed = plan is not None and plan.operator.keyed
+        backend = KeyedStateBackend(self._clock) if keyed else None
+        return OperatorContext(
+            task=task,
+            cursor=cursor,
+            clock=self._clock,
+            side_output=segment.side_output if segment is not None else _no_side_output,
+            driver=self._driver,
+            keyed_state=backend,
+            runtime_context=RuntimeContext(task, backend),
+        )
+
+    def _failure(self, error: BaseException) -> SubtaskFailure:
+        if isinstance(error, SubtaskFailure):
+            return error
+        name = f"{self._plan.name} ({self._index + 1}/{self._plan.parallelism})"
+        return describe_failure(error, self._operators, name)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise self._failure(error) from error
+
+
+def _no_side_output(tag: str, value: Any) -> None:
+    raise AssertionError(f"no side output {tag} here")
