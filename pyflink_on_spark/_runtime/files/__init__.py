@@ -1,0 +1,1 @@
+"""Files as sources and sinks: finding, cutting, reading, writing, rolling, committing."""

@@ -1,0 +1,67 @@
+"""Character sets by the names that Java takes, decoding and encoding as Java does."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_UNMARKED = {"utf-16": "utf-16-be", "utf-32": "utf-32-be"}
+_MARKS = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
+_LINE_END_IS_ITS_OWN_BYTE = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[a-z]")
+
+
+def python_codec(charset_name: str) -> str:
+    """Return Python's name for a character set.
+
+    Raises:
+        TypeError: if the name is not a string.
+        LookupError: if there is no such character set.
+    """
+    if not isinstance(charset_name, str):
+        raise TypeError(f"the name of a charset must be a str, not {charset_name!r}")
+    try:
+        codec = codecs.lookup(charset_name).name
+        b"".decode(codec)
+    except LookupError:
+        raise LookupError(f"unknown charset: {charset_name!r}") from None
+    return codec
+
+
+def has_single_byte_line_ends(codec: str) -> bool:
+    r"""Whether the bytes of ``\n`` and ``\r`` never are a part of anything else."""
+    return _LINE_END_IS_ITS_OWN_BYTE.fullmatch(codec) is not None
+
+
+def text_decoder(codec: str, beginning: bytes) -> codecs.IncrementalDecoder:
+    """Return a decoder for a text, with a replacement character for what is malformed.
+
+    Args:
+        codec: Python's name of the character set.
+        beginning: the first bytes, which tell the byte order of UTF-16 and UTF-32.
+    """
+    if codec in _UNMARKED and not beginning.startswith(_MARKS[codec]):
+        codec = _UNMARKED[codec]
+    return codecs.getincrementaldecoder(codec)(_ERRORS)
+
+
+def java_bytes(text: str, codec: str) -> bytes:
+    """Encode as Java does: big-endian, and a question mark for what the character set lacks."""
+    mark = codecs.BOM_UTF16_BE if codec == "utf-16" else b""
+    return mark + text.encode(_UNMARKED.get(codec, codec), "replace")
+
+
+def _replace_malformed(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace as Java does: a surrogate in UTF-8 is one malformed character, not three."""
+    if isinstance(error, UnicodeDecodeError) and error.encoding == "utf-8":
+        rest = error.object[error.start : error.start + 3]
+        if rest[0] == 0xED and rest[1:2] >= b"\xa0" and rest[1:2] <= b"\xbf":
+            length = 3 if 0x80 <= rest[-1] <= 0xBF else 2
+            return "\ufffd", error.start + min(length, len(rest))
+    return codecs.replace_errors(error)
+
+
+_ERRORS = "pyflink_on_spark.malformed"
+codecs.register_error(_ERRORS, _replace_malformed)

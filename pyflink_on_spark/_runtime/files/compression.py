@@ -1,0 +1,74 @@
+"""Compressed input files, recognised by the ends of their names."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+
+Opener = Callable[[str], AbstractContextManager[Any]]
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a file of this name is decompressed when it is read."""
+    return path.endswith(_SUFFIXES)
+
+
+def read_compressed(path: str, chunk_size: int) -> Iterator[bytes]:
+    """Yield the decompressed contents of a file in chunks of about some bytes.
+
+    Raises:
+        OSError: if the file is damaged, or not compressed as its name says.
+        EnvironmentSetupError: if the library for its format is missing.
+    """
+    try:
+        if path.endswith(".deflate"):
+            yield from _inflate(path, chunk_size)
+        else:
+            with _opener(path)(path) as file:
+                yield from iter(partial(file.read, chunk_size), b"")
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise OSError(f"cannot decompress {path}: {error}") from error
+
+
+def _inflate(path: str, chunk_size: int) -> Iterator[bytes]:
+    inflater = zlib.decompressobj()
+    with open(path, "rb") as file:
+        while not inflater.eof:
+            compressed = inflater.unconsumed_tail or file.read(chunk_size)
+            if not compressed:
+                raise EOFError("the file ends in the middle of the compressed data")
+            yield inflater.decompress(compressed, chunk_size)
+
+
+def _opener(path: str) -> Opener:
+    return next(opener for suffix, opener in _OPENERS.items() if path.endswith(suffix))
+
+
+def _open_zstd(path: str) -> Any:
+    for module in ("compression.zstd", "backports.zstd", "zstandard"):
+        try:
+            return importlib.import_module(module).open(path, "rb")
+        except ImportError:
+            continue
+    raise EnvironmentSetupError(
+        f"cannot read {path}: .zst files need Python 3.14 or the package 'zstandard'"
+    )
+
+
+_OPENERS: dict[str, Opener] = {
+    ".gz": partial(gzip.open, mode="rb"),
+    ".gzip": partial(gzip.open, mode="rb"),
+    ".bz2": partial(bz2.open, mode="rb"),
+    ".xz": partial(lzma.open, mode="rb"),
+    ".zst": _open_zstd,
+}
+_SUFFIXES = (*_OPENERS, ".deflate")

@@ -1,0 +1,50 @@
+"""When a part file is finished and the next one begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_PART_SIZE = 128 * 1024 * 1024
+DEFAULT_INTERVAL = 60 * 1000
+
+
+@dataclass(frozen=True)
+class RollingPolicy:
+    """Limits of a part file; None where there is none.
+
+    Args:
+        part_size: in bytes; a part larger than this takes no further element.
+        rollover_interval: in ms, from the part's creation.
+        inactivity_interval: in ms, from the last write to it.
+
+    Raises:
+        TypeError: if a limit is not an int.
+        ValueError: if it is not positive.
+    """
+
+    part_size: int | None = DEFAULT_PART_SIZE
+    rollover_interval: int | None = DEFAULT_INTERVAL
+    inactivity_interval: int | None = DEFAULT_INTERVAL
+
+    def __post_init__(self) -> None:
+        for name in ("part_size", "rollover_interval", "inactivity_interval"):
+            limit = getattr(self, name)
+            if limit is None:
+                continue
+            if not isinstance(limit, int):
+                raise TypeError(f"{name} must be an int, not {limit!r}")
+            if limit <= 0:
+                raise ValueError(f"{name} must be positive, not {limit}")
+
+    def is_due(self, now: int, created: int, last_written: int) -> bool:
+        """Whether time alone finishes a part file; all in ms."""
+        return _passed(self.rollover_interval, now - created) or _passed(
+            self.inactivity_interval, now - last_written
+        )
+
+
+ON_CHECKPOINT = RollingPolicy(None, None, None)
+
+
+def _passed(limit: int | None, elapsed: int) -> bool:
+    return limit is not None and elapsed >= limit

@@ -1,0 +1,90 @@
+"""Text files, a record a line."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.files.charset import (
+    has_single_byte_line_ends,
+    python_codec,
+    text_decoder,
+)
+from pyflink_on_spark._runtime.files.compression import is_compressed, read_compressed
+from pyflink_on_spark._runtime.files.enumeration import FileSplit
+from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.files.line_ranges import read_line_range
+from pyflink_on_spark.common.typeinfo import Types
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_CHUNK = 256 * 1024
+
+
+class TextLines(FileFormat):
+    r"""Lines without their ends, which are ``\n``, ``\r\n`` or ``\r``.
+
+    Args:
+        charset_name: the character set of the files; what is malformed is replaced by U+FFFD.
+        chunk_size: how many bytes to decode at once.
+
+    Raises:
+        LookupError: if there is no such character set.
+    """
+
+    def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
+        self._codec = python_codec(charset_name)
+        self._chunk_size = chunk_size
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return Types.STRING()
+
+    def is_splittable(self, path: str) -> bool:
+        return has_single_byte_line_ends(self._codec) and not is_compressed(path)
+
+    def read(self, split: FileSplit) -> Iterator[Bundle]:
+        for lines in _decode_lines(self._chunks(split), self._codec):
+            for i in range(0, len(lines), BUNDLE_SIZE):
+                yield Bundle(lines[i : i + BUNDLE_SIZE])
+
+    def _chunks(self, split: FileSplit) -> Iterator[bytes]:
+        if split.end is not None:
+            return read_line_range(split.path, split.start, split.end, self._chunk_size)
+        if is_compressed(split.path):
+            return read_compressed(split.path, self._chunk_size)
+        return _read_plain(split.path, self._chunk_size)
+
+
+def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
+    with open(path, "rb", buffering=0) as file:
+        yield from iter(partial(file.read, chunk_size), b"")
+
+
+def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
+    """Yield the lines of a text that comes in chunks, some at a time."""
+    decoder: io.IncrementalNewlineDecoder | None = None
+    unfinished: list[str] = []
+    for chunk in chunks:
+        if decoder is None:
+            decoder = io.IncrementalNewlineDecoder(text_decoder(codec, chunk), translate=True)
+        yield from _complete_lines(decoder.decode(chunk), unfinished)
+    if decoder is not None:
+        yield from _complete_lines(decoder.decode(b"", final=True), unfinished)
+    if last := "".join(unfinished):
+        yield [last]
+
+
+def _complete_lines(text: str, unfinished: list[str]) -> Iterator[list[str]]:
+    """Yield the lines that end in a text; ``unfinished`` holds the pieces of the one that does not."""
+    lines = text.split("\n")
+    unfinished.append(lines[0])
+    if len(lines) == 1:
+        return
+    lines[0] = "".join(unfinished)
+    unfinished[:] = [lines.pop()]
+    yield lines
