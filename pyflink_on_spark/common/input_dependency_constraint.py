@@ -1,0 +1,17 @@
+"""When Flink 1.x scheduled a task."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["InputDependencyConstraint"]
+
+
+class InputDependencyConstraint(Enum):
+    """Whether a task may start when any of its inputs is ready, or only when all are.
+
+    On Spark: recorded, without effect: Spark decides when a task starts.
+    """
+
+    ANY = 0
+    ALL = 1

@@ -1,0 +1,23 @@
+"""The identifier of a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark.common._java_handles import own_handle
+
+__all__ = ["JobID"]
+
+
+class JobID:
+    """Which job it is.
+
+    Args:
+        j_job_id: 32 hexadecimal digits.
+    """
+
+    def __init__(self, j_job_id: Any) -> None:
+        self._text = own_handle(j_job_id, str, "JobID(j_job_id)")
+
+    def __str__(self) -> str:
+        return self._text

@@ -1,0 +1,298 @@
+"""What to do when a job fails."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common._option import duration_option, int_option, string_option
+from pyflink_on_spark.common.configuration import Configuration
+
+__all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
+
+_TYPE = string_option("restart-strategy.type", None)
+_OLD_TYPE = string_option("restart-strategy", None)
+_ATTEMPTS = int_option("restart-strategy.fixed-delay.attempts", 1)
+_DELAY = duration_option("restart-strategy.fixed-delay.delay", 1000)
+_FAILURES = int_option("restart-strategy.failure-rate.max-failures-per-interval", 1)
+_INTERVAL = duration_option("restart-strategy.failure-rate.failure-rate-interval", 60_000)
+_RATE_DELAY = duration_option("restart-strategy.failure-rate.delay", 1000)
+
+_NAMES = {
+    "none": "none",
+    "off": "none",
+    "disable": "none",
+    "fixed-delay": "fixed-delay",
+    "fixeddelay": "fixed-delay",
+    "failure-rate": "failure-rate",
+    "failurerate": "failure-rate",
+}
+
+
+@dataclass(frozen=True)
+class RestartSpec:
+    """What a restart strategy says, for the engine; times are in ms.
+
+    Args:
+        kind: ``fallback`` leaves it to the configuration.
+        attempts: how often a job is restarted, or how often in ``interval_ms``.
+        interval_ms: the time over which failures are counted.
+        delay_ms: how long to wait before a restart.
+    """
+
+    kind: Literal["none", "fixed-delay", "failure-rate", "fallback"]
+    attempts: int = 0
+    interval_ms: int = 0
+    delay_ms: int = 0
+    description: str = field(default="", compare=False)
+
+
+class RestartStrategyConfiguration(metaclass=ABCMeta):  # noqa: B024 - as in PyFlink
+    """What to do when a job fails; made with ``RestartStrategies``.
+
+    Args:
+        j_restart_strategy_configuration: this package's description.
+    """
+
+    def __init__(self, j_restart_strategy_configuration: Any) -> None:
+        call = "RestartStrategyConfiguration(j_restart_strategy_configuration)"
+        self._spec = own_handle(j_restart_strategy_configuration, RestartSpec, call)
+
+    def get_description(self) -> str:
+        """Return the strategy in words."""
+        return self._spec.description
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, self.__class__) and self._spec == other._spec
+
+    def __hash__(self) -> int:
+        return hash(self._spec)
+
+
+class RestartStrategies:
+    """Makes the strategies that there are."""
+
+    class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """The job fails when it fails.
+
+        Args:
+            j_restart_strategy: this package's description, or None.
+        """
+
+        def __init__(self, j_restart_strategy: Any = None) -> None:
+            super().__init__(j_restart_strategy or _no_restart())
+
+    class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """The job is restarted so many times.
+
+        Args:
+            restart_attempts: how many times.
+            delay_between_attempts_interval: a timedelta or a number of ms.
+            j_restart_strategy: this package's description, or None.
+
+        Raises:
+            TypeError: the delay is neither a timedelta nor an int.
+            ValueError: a number is negative.
+        """
+
+        def __init__(
+            self,
+            restart_attempts: int | None = None,
+            delay_between_attempts_interval: timedelta | int | None = None,
+            j_restart_strategy: Any = None,
+        ) -> None:
+            super().__init__(
+                j_restart_strategy
+                or _fixed_delay(restart_attempts, _millis(delay_between_attempts_interval, "delay"))
+            )
+
+        def get_restart_attempts(self) -> int:
+            """Return how many times the job is restarted."""
+            return self._spec.attempts
+
+        def get_delay_between_attempts_interval(self) -> timedelta:
+            """Return how long to wait before a restart."""
+            return timedelta(milliseconds=self._spec.delay_ms)
+
+    class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """The job is restarted unless it fails too often in some time.
+
+        Args:
+            max_failure_rate: how many failures in the interval are allowed.
+            failure_interval: a timedelta or a number of ms.
+            delay_between_attempts_interval: a timedelta or a number of ms.
+            j_restart_strategy: this package's description, or None.
+
+        Raises:
+            TypeError: an interval is neither a timedelta nor an int.
+            ValueError: the rate or the interval is not positive, or the delay is negative.
+        """
+
+        def __init__(
+            self,
+            max_failure_rate: int | None = None,
+            failure_interval: timedelta | int | None = None,
+            delay_between_attempts_interval: timedelta | int | None = None,
+            j_restart_strategy: Any = None,
+        ) -> None:
+            super().__init__(
+                j_restart_strategy
+                or _failure_rate(
+                    max_failure_rate,
+                    _millis(failure_interval, "failure_interval"),
+                    _millis(delay_between_attempts_interval, "delay"),
+                )
+            )
+
+        def get_max_failure_rate(self) -> int:
+            """Return how many failures in the interval are allowed."""
+            return self._spec.attempts
+
+        def get_failure_interval(self) -> timedelta:
+            """Return the time over which failures are counted."""
+            return timedelta(milliseconds=self._spec.interval_ms)
+
+        def get_delay_between_attempts_interval(self) -> timedelta:
+            """Return how long to wait before a restart."""
+            return timedelta(milliseconds=self._spec.delay_ms)
+
+    class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """The configuration says what to do.
+
+        Args:
+            j_restart_strategy: this package's description, or None.
+        """
+
+        def __init__(self, j_restart_strategy: Any = None) -> None:
+            super().__init__(j_restart_strategy or _fall_back())
+
+    @staticmethod
+    def no_restart() -> RestartStrategies.NoRestartStrategyConfiguration:
+        """Let the job fail when it fails."""
+        return RestartStrategies.NoRestartStrategyConfiguration()
+
+    @staticmethod
+    def fall_back_restart() -> RestartStrategies.FallbackRestartStrategyConfiguration:
+        """Leave it to the configuration."""
+        return RestartStrategies.FallbackRestartStrategyConfiguration()
+
+    @staticmethod
+    def fixed_delay_restart(
+        restart_attempts: int, delay_between_attempts: timedelta | int
+    ) -> RestartStrategies.FixedDelayRestartStrategyConfiguration:
+        """Restart the job so many times.
+
+        Args:
+            restart_attempts: how many times.
+            delay_between_attempts: how long to wait before: a timedelta or a number of ms.
+        """
+        return RestartStrategies.FixedDelayRestartStrategyConfiguration(
+            restart_attempts, delay_between_attempts
+        )
+
+    @staticmethod
+    def failure_rate_restart(
+        failure_rate: int, failure_interval: timedelta | int, delay_interval: timedelta | int
+    ) -> RestartStrategies.FailureRateRestartStrategyConfiguration:
+        """Restart the job unless it fails too often in some time.
+
+        Args:
+            failure_rate: how many failures in the interval are allowed.
+            failure_interval: the time over which they count: a timedelta or a number of ms.
+            delay_interval: how long to wait before a restart: a timedelta or a number of ms.
+        """
+        return RestartStrategies.FailureRateRestartStrategyConfiguration(
+            failure_rate, failure_interval, delay_interval
+        )
+
+
+def read_restart_strategy(configuration: Configuration) -> RestartStrategyConfiguration:
+    """Return the strategy that a configuration has; fall back when it says nothing.
+
+    Raises:
+        ValueError: the strategy has no class in ``RestartStrategies``, for example
+            ``exponential-delay``, or one of its options cannot be read.
+    """
+    name = configuration._read(_TYPE) or configuration._read(_OLD_TYPE)
+    if name is None:
+        return RestartStrategies.fall_back_restart()
+    kind = _NAMES.get(name.lower())
+    if kind == "none":
+        return RestartStrategies.no_restart()
+    read = configuration._read
+    if kind == "fixed-delay":
+        return RestartStrategies.fixed_delay_restart(read(_ATTEMPTS), read(_DELAY))
+    if kind == "failure-rate":
+        return RestartStrategies.failure_rate_restart(
+            read(_FAILURES), read(_INTERVAL), read(_RATE_DELAY)
+        )
+    raise ValueError(f"The restart strategy {name!r} has no class in RestartStrategies")
+
+
+def write_restart_strategy(
+    configuration: Configuration, strategy: RestartStrategyConfiguration
+) -> None:
+    """Set a strategy in a configuration, in place of what it had."""
+    spec = strategy._spec
+    configuration.remove_config(_OLD_TYPE.key)  # and all that begins with it
+    if spec.kind == "fallback":
+        return
+    configuration._write(_TYPE, spec.kind)
+    if spec.kind == "fixed-delay":
+        configuration._write(_ATTEMPTS, spec.attempts)
+        configuration._write(_DELAY, spec.delay_ms)
+    elif spec.kind == "failure-rate":
+        configuration._write(_FAILURES, spec.attempts)
+        configuration._write(_INTERVAL, spec.interval_ms)
+        configuration._write(_RATE_DELAY, spec.delay_ms)
+
+
+def _no_restart() -> RestartSpec:
+    return RestartSpec("none", description="Restart deactivated.")
+
+
+def _fall_back() -> RestartSpec:
+    return RestartSpec("fallback", description="Cluster level default restart strategy")
+
+
+def _fixed_delay(attempts: int, delay_ms: int) -> RestartSpec:
+    if _count(attempts) < 0:
+        raise ValueError("Maximum number of restart attempts must be positive.")
+    if delay_ms < 0:
+        raise ValueError("Delay between restart attempts must be positive.")
+    text = f"Restart with fixed delay ({delay_ms} ms). #{attempts} restart attempts."
+    return RestartSpec("fixed-delay", attempts, delay_ms=delay_ms, description=text)
+
+
+def _failure_rate(failures: int, interval_ms: int, delay_ms: int) -> RestartSpec:
+    if _count(failures) <= 0:
+        raise ValueError("Maximum number of restart attempts per time unit must be greater than 0.")
+    if interval_ms <= 0:
+        raise ValueError("Failures interval must be greater than 0 ms.")
+    if delay_ms < 0:
+        raise ValueError("Delay must be at least 0 ms.")
+    text = (
+        f"Failure rate restart with maximum of {failures} failures within interval "
+        f"{interval_ms} ms and fixed delay {delay_ms} ms."
+    )
+    return RestartSpec("failure-rate", failures, interval_ms, delay_ms, text)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"The number of restarts is an int, not a {type(value).__name__}")
+    return value
+
+
+def _millis(value: Any, what: str) -> int:
+    if isinstance(value, timedelta):
+        return round(value / timedelta(milliseconds=1))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(
+            f"The parameter '{what}' only supports integer and datetime.timedelta, "
+            f"current input type is {type(value)}."
+        )
+    return value

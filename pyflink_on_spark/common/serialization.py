@@ -1,0 +1,214 @@
+"""How elements become bytes on their way out, and bytes become elements on their way in."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NoReturn
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.common._charset import Charset, find_charset
+from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.common.types import Row
+from pyflink_on_spark.common.utils import JavaObjectWrapper
+
+__all__ = [
+    "SerializationSchema",
+    "DeserializationSchema",
+    "SimpleStringSchema",
+    "ByteArraySchema",
+    "Encoder",
+    "BulkWriterFactory",
+    "RowFieldExtractorSchema",
+]
+
+_MOVED = {
+    "JsonRowSerializationSchema": "json",
+    "JsonRowDeserializationSchema": "json",
+    "CsvRowSerializationSchema": "csv",
+    "CsvRowDeserializationSchema": "csv",
+    "AvroRowSerializationSchema": "avro",
+    "AvroRowDeserializationSchema": "avro",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        formats = f"{__name__.rpartition('.common.')[0]}.datastream.formats.{_MOVED[name]}"
+        return getattr(importlib.import_module(formats), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class SerializationSchema:
+    """Makes bytes of elements, for a sink.
+
+    Args:
+        j_serialization_schema: this package's description of the format, or None.
+    """
+
+    def __init__(self, j_serialization_schema: Any = None) -> None:
+        refuse_java_object(j_serialization_schema, "SerializationSchema(<a Java object>)")
+        self._j_serialization_schema = j_serialization_schema
+
+    def _serialize(self, value: Any) -> bytes | None:
+        """Return the bytes of an element; called in the worker."""
+        _refuse_bare_schema(self)
+
+
+class DeserializationSchema:
+    """Makes elements of bytes, for a source.
+
+    Args:
+        j_deserialization_schema: this package's description of the format, or None.
+    """
+
+    def __init__(self, j_deserialization_schema: Any = None) -> None:
+        refuse_java_object(j_deserialization_schema, "DeserializationSchema(<a Java object>)")
+        self._j_deserialization_schema = j_deserialization_schema
+
+    def _deserialize(self, data: bytes) -> Any:
+        """Return the element that some bytes stand for; called in the worker."""
+        _refuse_bare_schema(self)
+
+    def _produced_type(self) -> TypeInformation:
+        """Return the type of the elements."""
+        _refuse_bare_schema(self)
+
+
+class SimpleStringSchema(SerializationSchema, DeserializationSchema):
+    """Texts in a character set.
+
+    Args:
+        charset: the name of the character set.
+
+    Raises:
+        ValueError: there is no such character set.
+    """
+
+    def __init__(self, charset: str = "UTF-8") -> None:
+        self._charset = find_charset(charset)
+        SerializationSchema.__init__(self)
+        DeserializationSchema.__init__(self)
+
+    def _serialize(self, value: Any) -> bytes:
+        if not isinstance(value, str):
+            raise TypeError(f"SimpleStringSchema writes str, not {type(value).__name__}: {value!r}")
+        return self._charset.encode(value)
+
+    def _deserialize(self, data: bytes) -> str:
+        return self._charset.decode(data)
+
+    def _produced_type(self) -> TypeInformation:
+        return Types.STRING()
+
+
+class ByteArraySchema(SerializationSchema, DeserializationSchema):
+    """Bytes as they are."""
+
+    def __init__(self) -> None:
+        SerializationSchema.__init__(self)
+        DeserializationSchema.__init__(self)
+
+    def _serialize(self, value: Any) -> bytes | None:
+        if value is not None and not isinstance(value, bytes | bytearray):
+            raise TypeError(f"ByteArraySchema writes bytes, not {type(value).__name__}: {value!r}")
+        return value if value is None else bytes(value)
+
+    def _deserialize(self, data: bytes) -> bytes:
+        return data
+
+    def _produced_type(self) -> TypeInformation:
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+
+class Encoder:
+    """Writes elements into a file; made with ``simple_string_encoder``.
+
+    Args:
+        j_encoder: the name of the character set.
+    """
+
+    def __init__(self, j_encoder: Any) -> None:
+        self._charset_name = own_handle(j_encoder, str, "Encoder(j_encoder)")
+
+    @staticmethod
+    def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
+        """Make an encoder that writes the text of each element, and a line end after it.
+
+        Args:
+            charset_name: the name of the character set; looked up when the job writes.
+        """
+        return Encoder(charset_name)
+
+    def _charset(self) -> Charset:
+        """Return the character set; raise ValueError if there is none of that name."""
+        return find_charset(self._charset_name)
+
+
+class BulkWriterFactory(JavaObjectWrapper):
+    """Writes files whose format is not line by line; made by the formats' own functions.
+
+    Args:
+        j_bulk_writer_factory: this package's description of the format.
+    """
+
+    def __init__(self, j_bulk_writer_factory: Any) -> None:
+        super().__init__(j_bulk_writer_factory)
+
+
+class RowDataBulkWriterFactory(BulkWriterFactory):
+    """A bulk writer for rows of one type.
+
+    Args:
+        j_bulk_writer_factory: this package's description of the format.
+        row_type: the type of the rows.
+    """
+
+    def __init__(self, j_bulk_writer_factory: Any, row_type: Any) -> None:
+        super().__init__(j_bulk_writer_factory)
+        self._row_type = row_type
+
+    def get_row_type(self) -> Any:
+        """Return the type of the rows."""
+        return self._row_type
+
+
+class RowFieldExtractorSchema(SerializationSchema):
+    """Writes one field of each row; the field holds bytes.
+
+    Args:
+        field_index: which field, from 0.
+
+    Raises:
+        ValueError: the index is negative.
+    """
+
+    def __init__(self, field_index: int) -> None:
+        if field_index < 0:
+            raise ValueError(f"Field index must be non-negative, got: {field_index}")
+        super().__init__()
+        self._field_index = field_index
+
+    def _serialize(self, value: Any) -> bytes:
+        if value is None:
+            return b""
+        if not isinstance(value, Row):
+            raise TypeError(f"RowFieldExtractorSchema takes Row, not {type(value).__name__}")
+        index = self._field_index
+        if index >= len(value):
+            raise ValueError(f"Cannot access field {index} in Row with arity {len(value)}")
+        item = value[index]
+        if item is not None and not isinstance(item, bytes | bytearray):
+            raise ValueError(
+                f"Field at index {index} must be of type bytes, but was {type(item).__name__}"
+            )
+        return b"" if item is None else bytes(item)
+
+
+def _refuse_bare_schema(schema: Any) -> NoReturn:
+    raise_unsupported(
+        f"{type(schema).__name__} as a serialization format",
+        kind=Gap.NEVER,
+        reason="in PyFlink its work is done by a Java object",
+        instead="Use SimpleStringSchema, ByteArraySchema, or a JSON, CSV or Avro row schema.",
+    )

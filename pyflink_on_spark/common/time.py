@@ -1,0 +1,171 @@
+"""Amounts of time and points in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark.common._java_handles import own_handle
+
+__all__ = ["Duration", "Instant", "Time"]
+
+_NANOS = {
+    "milli": 10**6,
+    "second": 10**9,
+    "minute": 60 * 10**9,
+    "hour": 3600 * 10**9,
+    "day": 86400 * 10**9,
+}
+_MOST_NANOS = (2**63) * 10**9 - 1
+
+
+class Duration:
+    """An amount of time, exact to the nanosecond.
+
+    Made with ``of_days`` and its like.
+
+    Args:
+        j_duration: the whole amount in nanoseconds.
+    """
+
+    def __init__(self, j_duration: Any) -> None:
+        self._nanos = own_handle(j_duration, int, "Duration(j_duration)")
+        if not -_MOST_NANOS <= self._nanos <= _MOST_NANOS:
+            raise OverflowError("long overflow: a duration has at most 2**63 - 1 seconds")
+
+    @staticmethod
+    def of_days(days: int) -> Duration:
+        """Make a duration of so many days of 24 hours."""
+        return Duration(_long(days, "Duration.of_days(days)") * _NANOS["day"])
+
+    @staticmethod
+    def of_hours(hours: int) -> Duration:
+        """Make a duration of so many hours."""
+        return Duration(_long(hours, "Duration.of_hours(hours)") * _NANOS["hour"])
+
+    @staticmethod
+    def of_millis(millis: int) -> Duration:
+        """Make a duration of so many milliseconds."""
+        return Duration(_long(millis, "Duration.of_millis(millis)") * _NANOS["milli"])
+
+    @staticmethod
+    def of_minutes(minutes: int) -> Duration:
+        """Make a duration of so many minutes."""
+        return Duration(_long(minutes, "Duration.of_minutes(minutes)") * _NANOS["minute"])
+
+    @staticmethod
+    def of_nanos(nanos: int) -> Duration:
+        """Make a duration of so many nanoseconds."""
+        return Duration(_long(nanos, "Duration.of_nanos(nanos)"))
+
+    @staticmethod
+    def of_seconds(seconds: int) -> Duration:
+        """Make a duration of so many seconds."""
+        return Duration(_long(seconds, "Duration.of_seconds(seconds)") * _NANOS["second"])
+
+    def _to_millis(self) -> int:
+        """Return the whole milliseconds; what is left over is cut off, towards zero."""
+        millis = abs(self._nanos) // _NANOS["milli"]
+        return millis if self._nanos >= 0 else -millis
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Duration) and self._nanos == other._nanos
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Duration {self._nanos / _NANOS['second']:g} s>"
+
+
+class Instant:
+    """A point in time.
+
+    Args:
+        seconds: whole seconds since 1970-01-01T00:00Z.
+        nanos: nanoseconds after that second, from 0 to 999,999,999.
+    """
+
+    def __init__(self, seconds: int, nanos: int) -> None:
+        self.seconds = seconds
+        self.nanos = nanos
+
+    def to_epoch_milli(self) -> int:
+        """Return the milliseconds since 1970-01-01T00:00Z."""
+        return self.seconds * 1000 + self.nanos // _NANOS["milli"]
+
+    @staticmethod
+    def of_epoch_milli(epoch_milli: int) -> Instant:
+        """Make the instant that is so many milliseconds after 1970-01-01T00:00Z."""
+        seconds, millis = divmod(epoch_milli, 1000)
+        return Instant(seconds, millis * _NANOS["milli"])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Instant)
+            and self.__class__ == other.__class__
+            and (self.seconds, self.nanos) == (other.seconds, other.nanos)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Instant<{self.seconds}, {self.nanos}>"
+
+
+class Time:
+    """A length of time in milliseconds, for windows and timeouts.
+
+    Args:
+        milliseconds: the length.
+    """
+
+    def __init__(self, milliseconds: int) -> None:
+        self._milliseconds = milliseconds
+
+    def to_milliseconds(self) -> int:
+        """Return the length in milliseconds."""
+        return self._milliseconds
+
+    @staticmethod
+    def milliseconds(milliseconds: int) -> Time:
+        """Make a length of so many milliseconds."""
+        return Time(milliseconds)
+
+    @staticmethod
+    def seconds(seconds: int) -> Time:
+        """Make a length of so many seconds."""
+        return Time(seconds * 1000)
+
+    @staticmethod
+    def minutes(minutes: int) -> Time:
+        """Make a length of so many minutes."""
+        return Time(minutes * 60_000)
+
+    @staticmethod
+    def hours(hours: int) -> Time:
+        """Make a length of so many hours."""
+        return Time(hours * 3_600_000)
+
+    @staticmethod
+    def days(days: int) -> Time:
+        """Make a length of so many days of 24 hours."""
+        return Time(days * 86_400_000)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Time)
+            and self.__class__ == other.__class__
+            and self._milliseconds == other._milliseconds
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return f"{self._milliseconds} ms"
+
+
+def _long(value: Any, call: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{call} takes an int, not a {type(value).__name__}")
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError(f"{call}: {value} does not fit into 64 bits")
+    return value

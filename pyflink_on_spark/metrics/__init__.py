@@ -1,0 +1,7 @@
+"""The metrics that a user function registers in its ``open``."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.metrics.metricbase import Counter, Distribution, Meter, Metric, MetricGroup
+
+__all__ = ["MetricGroup", "Metric", "Counter", "Meter", "Distribution"]

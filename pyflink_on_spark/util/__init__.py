@@ -1,0 +1,3 @@
+"""PyFlink's small public tools: exceptions, stability marks, access to Java."""
+
+from __future__ import annotations

@@ -1,0 +1,79 @@
+"""PyFlink's exceptions, for scripts that catch them by name."""
+
+from __future__ import annotations
+
+
+class JavaException(Exception):
+    """An error that PyFlink reports from Java.
+
+    Args:
+        stack_trace: the text of the error.
+
+    On Spark: never raised by this package's own engine, which has no Java part.
+    """
+
+    def __init__(self, stack_trace: str) -> None:
+        self.stack_trace = stack_trace
+
+    def __str__(self) -> str:
+        return self.stack_trace
+
+
+class TableException(JavaException):
+    """Something went wrong with a table."""
+
+
+class CatalogException(JavaException):
+    """Something went wrong in a catalog."""
+
+
+class DatabaseAlreadyExistException(JavaException):
+    """A database to be created is there already."""
+
+
+class DatabaseNotEmptyException(JavaException):
+    """A database to be dropped has something in it."""
+
+
+class DatabaseNotExistException(JavaException):
+    """A database that is needed is not there."""
+
+
+class FunctionAlreadyExistException(JavaException):
+    """A function to be created is there already."""
+
+
+class FunctionNotExistException(JavaException):
+    """A function that is needed is not there."""
+
+
+class PartitionAlreadyExistsException(JavaException):
+    """A partition to be created is there already."""
+
+
+class PartitionNotExistException(JavaException):
+    """A partition that is needed is not there, or its table has none."""
+
+
+class PartitionSpecInvalidException(JavaException):
+    """A partition specification does not fit the table's partition keys."""
+
+
+class TableAlreadyExistException(JavaException):
+    """A table or view to be created is there already."""
+
+
+class TableNotExistException(JavaException):
+    """A table or view that is needed is not there."""
+
+
+class ModelAlreadyExistException(JavaException):
+    """A model to be created is there already."""
+
+
+class ModelNotExistException(JavaException):
+    """A model that is needed is not there."""
+
+
+class TableNotPartitionedException(JavaException):
+    """A partition was asked for on a table that has none."""
