@@ -43,8 +43,7 @@ def _create_row(
     fields: Optional[List[str]], values: Iterable[Any], row_kind: Optional[RowKind] = None
 ) -> Row:
     row = Row(*values)
-    if fields is not None:
-        row._fields = fields
+    row._names = fields
     if row_kind is not None:
         row._row_kind = row_kind
     return row
@@ -64,9 +63,11 @@ class Row:
         ValueError: both positional and named values were given.
     """
 
-    __slots__ = ("_fields", "_values", "_from_dict", "_row_kind", "__weakref__")
+    # ``_names`` is None when there are none; what PyFlink calls ``_fields`` is then not there at all.
+    # The slots also make an assignment to any other attribute an AttributeError.
+    __slots__ = ("_names", "_values", "_from_dict", "_row_kind", "__weakref__")
 
-    _fields: List[str]  # not set on a row without names
+    _names: Optional[List[str]]
     _values: List[Any]
     _from_dict: bool
     _row_kind: RowKind
@@ -74,14 +75,25 @@ class Row:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if kwargs:
             if args:
-                raise ValueError("A Row takes either positional or named values, not both")
-            _set_fields(self, list(kwargs))
-            _set_values(self, list(kwargs.values()))
-            _set_from_dict(self, True)
+                raise ValueError("Can not use both args and kwargs to create Row")
+            self._names = list(kwargs)
+            self._values = list(kwargs.values())
+            self._from_dict = True
         else:
-            _set_values(self, list(args))
-            _set_from_dict(self, False)
-        _set_row_kind(self, RowKind.INSERT)
+            self._names = None
+            self._values = list(args)
+            self._from_dict = False
+        self._row_kind = RowKind.INSERT
+
+    @property
+    def _fields(self) -> List[str]:
+        if self._names is None:
+            raise AttributeError("_fields")
+        return self._names
+
+    @_fields.setter
+    def _fields(self, names: List[str]) -> None:
+        self._names = names
 
     def as_dict(self, recursive: bool = False) -> dict:
         """Return the fields as a dict by name.
@@ -92,10 +104,10 @@ class Row:
         Raises:
             TypeError: the row has no names.
         """
-        if not hasattr(self, "_fields"):
+        if self._names is None:
             raise TypeError("A Row without field names has no dict form")
         values = [_row_as_dict(value) for value in self._values] if recursive else self._values
-        return dict(zip(self._fields, values))
+        return dict(zip(self._names, values))
 
     def get_row_kind(self) -> RowKind:
         """Return the change kind."""
@@ -103,11 +115,11 @@ class Row:
 
     def set_row_kind(self, row_kind: RowKind) -> None:
         """Set the change kind."""
-        _set_row_kind(self, row_kind)
+        self._row_kind = row_kind
 
     def set_field_names(self, field_names: List) -> None:
         """Name the fields, in order of position."""
-        _set_fields(self, field_names)
+        self._names = field_names
 
     def get_fields_by_names(self, names: List[str]) -> List[Any]:
         """Return the values in the order of the given names; all values if the row has no names.
@@ -115,25 +127,24 @@ class Row:
         Raises:
             Exception: a name is not among the row's names.
         """
-        if not hasattr(self, "_fields") or names == self._fields:
+        own_names = self._names
+        if own_names is None or names == own_names:
             return self._values
-        missing = list(set(names).difference(self._fields))
+        missing = list(set(names).difference(own_names))
         if missing:
-            raise Exception(f"Field names {missing} not exist in {self._fields}.")
-        return [self._values[self._fields.index(name)] for name in names]
+            raise Exception(f"Field names {missing} not exist in {own_names}.")
+        return [self._values[own_names.index(name)] for name in names]
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
         """Create a row of a change kind, its values given as for ``Row``."""
         row = Row(*args, **kwargs)
-        _set_row_kind(row, row_kind)
+        row._row_kind = row_kind
         return row
 
     def __contains__(self, item: Any) -> bool:
         """Tell whether there is a field of this name; without names, a field of this value."""
-        if getattr(self, "_fields", None) is not None:
-            return item in self._fields
-        return item in self._values
+        return item in (self._values if self._names is None else self._names)
 
     def __call__(self, *args: Any) -> Row:
         """Create a row whose names are the values of this one.
@@ -176,17 +187,12 @@ class Row:
         except (IndexError, ValueError):
             raise AttributeError(item) from None
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        if key not in _OWN_ATTRIBUTES:
-            raise AttributeError(key)
-        object.__setattr__(self, key, value)
-
     def __reduce__(self) -> Any:
-        return _create_row, (getattr(self, "_fields", None), tuple(self._values), self._row_kind)
+        return _create_row, (self._names, tuple(self._values), self._row_kind)
 
     def __repr__(self) -> str:
-        if hasattr(self, "_fields"):
-            pairs = zip(self._fields, self._values)
+        if self._names is not None:
+            pairs = zip(self._names, self._values)
             return f"Row({', '.join([f'{name}={value!r}' for name, value in pairs])})"
         return f"<Row({', '.join(map(repr, self._values))})>"
 
@@ -195,7 +201,7 @@ class Row:
             return False
         if self._row_kind != other._row_kind:
             return False
-        own_names, other_names = getattr(self, "_fields", None), getattr(other, "_fields", None)
+        own_names, other_names = self._names, other._names
         if own_names == other_names:
             return self._values == other._values
         if own_names is None or other_names is None:
@@ -216,15 +222,6 @@ class Row:
 
     def __len__(self) -> int:
         return len(self._values)
-
-
-_OWN_ATTRIBUTES = frozenset(("_fields", "_values", "_from_dict", "_row_kind"))
-
-# The slots' own setters: they skip the check of ``__setattr__``.
-_set_fields = Row._fields.__set__
-_set_values = Row._values.__set__
-_set_from_dict = Row._from_dict.__set__
-_set_row_kind = Row._row_kind.__set__
 
 
 def _row_as_dict(value: Any) -> Any:

@@ -89,7 +89,7 @@ class RowTypeInfo(TypeInformation):
             values = map(obj.get, self.get_field_names())
         elif isinstance(obj, Row):
             kind = obj.get_row_kind()
-            named = hasattr(obj, "_fields")
+            named = obj._names is not None
             values = [obj[name] for name in self.get_field_names()] if named else obj
         elif isinstance(obj, (tuple, list)):
             values = obj
