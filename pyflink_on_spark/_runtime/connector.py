@@ -18,6 +18,9 @@ class Source(ABC):
     bounded: bool = True
     timestamped: bool = False
     parallel: bool = True
+    conforms: bool = False
+    """Whether its elements are what the stream's declared type says, so that nothing has to be
+    converted."""
 
     @abstractmethod
     def splits(self, parallelism: int) -> list[Any]:

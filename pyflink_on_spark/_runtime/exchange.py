@@ -59,7 +59,7 @@ class ExchangePlan:
         receivers: the parallelism downstream.
         max_parallelism: the number of key groups downstream.
         partitioner: how elements are spread.
-        keyed: whether keys go along with the elements.
+        keyed: whether elements are pairs of key and value.
         timestamped: whether timestamps do.
         isolate: whether the sender may change an element after it was emitted.
     """
@@ -209,6 +209,7 @@ class ExchangeWriter:
             if plan.isolate and not self._freezer.sealed and not is_immutable(value):
                 self._seal_buffers()
             buffer.values.append(seal(value) if self._freezer.sealed else value)
+            buffer.keys.append(key)
             if plan.timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
@@ -274,8 +275,6 @@ class ExchangeWriter:
             _take(buffer.timestamps, count) if self._plan.timestamped else None,
             _take(buffer.keys, count) if self._plan.keyed else None,
         )
-        if not self._plan.keyed:
-            buffer.keys.clear()
         payload = encode(bundle, self._freezer.sealed)
         self._adapt(len(payload), count)
         if self._broadcast:

@@ -68,14 +68,12 @@ class SegmentPlan:
     Args:
         operators: first to last; the first may have two inputs.
         outputs: all edges that leave it.
-        keyed: whether its elements come as pairs of key and value.
         source: what its elements are read from, if it begins with a source.
         splits: the source's splits, for each subtask.
     """
 
     operators: tuple[OperatorPlan, ...]
     outputs: tuple[OutputPlan, ...] = ()
-    keyed: bool = False
     source: Source | None = None
     splits: tuple[tuple[Any, ...], ...] = ()
 

@@ -217,7 +217,7 @@ class Subtask:
             task=task,
             cursor=cursor,
             clock=self._clock,
-            side_output=segment.side_output if segment is not None else _no_side_output,
+            side_output=_side_output(segment, plan),
             driver=self._driver,
             keyed_state=backend,
             runtime_context=RuntimeContext(task, backend),
@@ -235,6 +235,13 @@ class Subtask:
             yield
         except Exception as error:
             raise self._failure(error) from error
+
+
+def _side_output(segment: Segment | None, plan: OperatorPlan | None) -> Callable[[str, Any], None]:
+    if segment is None or plan is None:
+        return _no_side_output
+    node = plan.node
+    return lambda tag, value: segment.side_output(f"{node}/{tag}", value)
 
 
 def _no_side_output(tag: str, value: Any) -> None:

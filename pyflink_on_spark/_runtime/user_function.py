@@ -49,6 +49,8 @@ def describe(function: Any) -> str:
 
 
 def _complaint(function: Any, error: Exception) -> str:
+    if isinstance(function, PlainFunction):
+        function = getattr(function, function._method)
     holder = _unpicklable_part(function)
     where = f"; it holds {holder}" if holder else ""
     return (

@@ -1,4 +1,4 @@
-"""Character sets by the names that Java takes, decoding and encoding as Java does."""
+"""Reading text in any character set piece by piece, as Java does."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ _MARKS = {
     "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
 _LINE_END_IS_ITS_OWN_BYTE = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[a-z]")
-
-
-def python_codec(charset_name: str) -> str:
-    """Return Python's name for a character set.
-
-    Raises:
-        TypeError: if the name is not a string.
-        LookupError: if there is no such character set.
-    """
-    if not isinstance(charset_name, str):
-        raise TypeError(f"the name of a charset must be a str, not {charset_name!r}")
-    try:
-        codec = codecs.lookup(charset_name).name
-        b"".decode(codec)
-    except LookupError:
-        raise LookupError(f"unknown charset: {charset_name!r}") from None
-    return codec
 
 
 def has_single_byte_line_ends(codec: str) -> bool:
@@ -45,12 +28,6 @@ def text_decoder(codec: str, beginning: bytes) -> codecs.IncrementalDecoder:
     if codec in _UNMARKED and not beginning.startswith(_MARKS[codec]):
         codec = _UNMARKED[codec]
     return codecs.getincrementaldecoder(codec)(_ERRORS)
-
-
-def java_bytes(text: str, codec: str) -> bytes:
-    """Encode as Java does: big-endian, and a question mark for what the character set lacks."""
-    mark = codecs.BOM_UTF16_BE if codec == "utf-16" else b""
-    return mark + text.encode(_UNMARKED.get(codec, codec), "replace")
 
 
 def _replace_malformed(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.files.charset import has_single_byte_line_ends, java_bytes
+from pyflink_on_spark._runtime.files.charset import has_single_byte_line_ends
+from pyflink_on_spark.common._charset import Charset
 
 
 class LineEncoder:
@@ -13,22 +14,22 @@ class LineEncoder:
 
     Args:
         to_text: the text of an element.
-        codec: Python's name of the character set; what it lacks becomes a question mark.
+        charset: the character set; what it lacks becomes a question mark.
     """
 
-    def __init__(self, to_text: Callable[[Any], str], codec: str) -> None:
+    def __init__(self, to_text: Callable[[Any], str], charset: Charset) -> None:
         self._to_text = to_text
-        self._codec = codec
-        self._joinable = has_single_byte_line_ends(codec)
+        self._charset = charset
+        self._joinable = has_single_byte_line_ends(charset.codec)
 
     def encode(self, elements: Sequence[Any]) -> bytes:
         """Return the lines of some elements at once."""
         if not self._joinable:
             return b"".join(self.encode_each(elements))
         text = "\n".join(map(self._to_text, elements))
-        return text.encode(self._codec, "replace") + b"\n"
+        return self._charset.encode(text) + b"\n"
 
     def encode_each(self, elements: Sequence[Any]) -> list[bytes]:
         """Return the line of each element."""
-        codec = self._codec
-        return [java_bytes(text, codec) + b"\n" for text in map(self._to_text, elements)]
+        encode = self._charset.encode
+        return [encode(text) + b"\n" for text in map(self._to_text, elements)]

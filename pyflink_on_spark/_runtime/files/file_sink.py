@@ -12,7 +12,6 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.files.bucket import BucketAssigner, DateTimeBuckets
 from pyflink_on_spark._runtime.files.bucket_writer import BucketWriter
-from pyflink_on_spark._runtime.files.charset import python_codec
 from pyflink_on_spark._runtime.files.compaction import Compaction
 from pyflink_on_spark._runtime.files.encoder import LineEncoder
 from pyflink_on_spark._runtime.files.part_file import PendingFile
@@ -25,6 +24,7 @@ from pyflink_on_spark._runtime.files.part_names import (
 from pyflink_on_spark._runtime.files.paths import local_path
 from pyflink_on_spark._runtime.files.rolling import RollingPolicy
 from pyflink_on_spark._runtime.types import java_text
+from pyflink_on_spark.common._charset import charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:
@@ -65,13 +65,12 @@ class FileSink(Sink):
     """Writes the text of elements, a line each; see FileSinkOptions.
 
     Raises:
-        LookupError: if there is no such character set.
-        ValueError: if the base path is not one.
+        ValueError: if there is no such character set, or the base path is not one.
     """
 
     def __init__(self, options: FileSinkOptions, input_type: TypeInformation | None = None) -> None:
         self._options = replace(options, base_path=local_path(options.base_path))
-        self._codec = python_codec(options.charset_name)
+        self._charset = charset(options.charset_name)
         self._input_type = input_type
 
     def with_input_type(self, type_info: TypeInformation | None) -> FileSink:
@@ -80,7 +79,7 @@ class FileSink(Sink):
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         _check_has_text(self._input_type)
-        encoder = LineEncoder(java_text(self._input_type), self._codec)
+        encoder = LineEncoder(java_text(self._input_type), self._charset)
         return FileSinkWriter(self._options, encoder, context.clock, context.task.subtask_index)
 
     def commit(self, committables: list[PendingFile]) -> None:

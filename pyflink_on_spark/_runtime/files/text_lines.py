@@ -8,15 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.files.charset import (
-    has_single_byte_line_ends,
-    python_codec,
-    text_decoder,
-)
+from pyflink_on_spark._runtime.files.charset import has_single_byte_line_ends, text_decoder
 from pyflink_on_spark._runtime.files.compression import is_compressed, read_compressed
 from pyflink_on_spark._runtime.files.enumeration import FileSplit
 from pyflink_on_spark._runtime.files.file_format import FileFormat
 from pyflink_on_spark._runtime.files.line_ranges import read_line_range
+from pyflink_on_spark.common._charset import charset
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
@@ -33,11 +30,11 @@ class TextLines(FileFormat):
         chunk_size: how many bytes to decode at once.
 
     Raises:
-        LookupError: if there is no such character set.
+        ValueError: if there is no such character set.
     """
 
     def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
-        self._codec = python_codec(charset_name)
+        self._codec = charset(charset_name).codec
         self._chunk_size = chunk_size
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.context import OperatorContext
@@ -10,32 +11,66 @@ from pyflink_on_spark._runtime.isolation import isolated
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import boundary_converter, collect_converter
 
+Conversion = Callable[[Iterator[Any]], Iterator[Any]]
+
 
 class ConvertOperator(Operator):
     """Makes elements what their declared type says.
 
     Args:
         type_info: the declared type.
+        pairs: whether elements are pairs of key and value; the value is converted.
         collected: whether they go to the driver's program, and not to another function.
     """
 
-    def __init__(self, type_info: Any, collected: bool = False) -> None:
+    def __init__(self, type_info: Any, pairs: bool = False, collected: bool = False) -> None:
         self._type_info = type_info
+        self.emits_pairs = pairs
         self._collected = collected
 
     def open(self, context: OperatorContext) -> None:
         """Compile the conversion."""
         make = collect_converter if self._collected else boundary_converter
-        self._convert = make(self._type_info)
+        self._convert: Conversion | None = make(self._type_info)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the converted elements."""
-        return elements if self._convert is None else self._convert(elements)
+        if self._convert is None:
+            return elements
+        return _in_pairs(self._convert, elements) if self.emits_pairs else self._convert(elements)
 
 
 class IsolateOperator(Operator):
-    """Makes sure that an element does not change any more."""
+    """Makes sure that an element does not change any more.
+
+    Args:
+        pairs: whether elements are pairs of key and value.
+    """
+
+    def __init__(self, pairs: bool = False) -> None:
+        self.emits_pairs = pairs
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements as they are now."""
-        return isolated(elements)
+        return _in_pairs(isolated, elements) if self.emits_pairs else isolated(elements)
+
+
+class PassOperator(Operator):
+    """Changes nothing; stands where PyFlink has an operator of its own."""
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Return the elements."""
+        return elements
+
+
+def _in_pairs(convert: Conversion, pairs: Iterator[Any]) -> Iterator[Any]:
+    keys: deque[Any] = deque()
+    values = convert(_values(pairs, keys.append))
+    for value in values:
+        yield keys.popleft(), value
+
+
+def _values(pairs: Iterator[Any], note_key: Callable[[Any], None]) -> Iterator[Any]:
+    for key, value in pairs:
+        note_key(key)
+        yield value

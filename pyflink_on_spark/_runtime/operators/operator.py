@@ -22,6 +22,9 @@ class Operator:
     keyed: bool = False
     """Whether its elements are pairs of key and value."""
 
+    emits_pairs: bool = False
+    """Whether what it emits are pairs of key and value."""
+
     emits_timestamps: bool = False
     """Whether what it emits has timestamps even if what it receives has not."""
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from pyflink_on_spark._runtime.context import OperatorContext
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
+from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
+from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
 from pyflink_on_spark._runtime.user_function import UserFunction
+
+_VALUE = itemgetter(1)
 
 
 class SelectKeyOperator(FunctionOperator):
@@ -21,6 +25,7 @@ class SelectKeyOperator(FunctionOperator):
     """
 
     method = "get_key"
+    emits_pairs = True
 
     def __init__(self, function: UserFunction, key_type: Any = None) -> None:
         super().__init__(function)
@@ -41,18 +46,11 @@ class SelectKeyOperator(FunctionOperator):
             yield (key if type(key) in plain else wrap_key(key)), value
 
 
-class DropKeyOperator(FunctionOperator):
+class DropKeyOperator(Operator):
     """Makes of each pair of key and element the element again."""
 
-    def __init__(self) -> None:
-        super().__init__(UserFunction.of(None))
-
-    def open(self, context: OperatorContext) -> None:
-        """Nothing to load."""
+    keyed = True
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements."""
-        return (value for _, value in elements)
-
-
-__all__ = ["DropKeyOperator", "SelectKeyOperator", "unwrap_key"]
+        return map(_VALUE, elements)

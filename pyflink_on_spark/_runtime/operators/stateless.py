@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.types import print_text
 from pyflink_on_spark._runtime.user_function import (
     UserFunction,
     close_function,
@@ -112,3 +113,24 @@ class ProjectOperator(Operator):
         """Yield the shorter tuples."""
         positions = self._positions
         return (tuple([value[position] for position in positions]) for value in elements)
+
+
+class TextOperator(Operator):
+    """Makes the text of each element that ``print`` shows.
+
+    Args:
+        type_info: the declared type of the stream.
+    """
+
+    def __init__(self, type_info: Any) -> None:
+        self._type_info = type_info
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the rendering."""
+        self._text = print_text(self._type_info)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the texts."""
+        text = self._text
+        for value in elements:
+            yield text(value)

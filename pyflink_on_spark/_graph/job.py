@@ -1,0 +1,72 @@
+"""A job as an engine gets it, and what an engine is."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan
+
+
+@dataclass(frozen=True)
+class Job:
+    """A translated job.
+
+    Args:
+        name: for people.
+        settings: what every subtask knows.
+        levels: what runs, one level after the other.
+        sinks: the sinks by number, for the driver's commits.
+        printers: for each channel to the driver, what is done there with what arrives.
+        collected: the name of the channel that the driver's program iterates, if any.
+        bounded: whether every source ends.
+    """
+
+    name: str
+    settings: JobSettings
+    levels: tuple[LevelPlan, ...]
+    sinks: Mapping[int, Sink] = field(default_factory=dict)
+    printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
+    collected: str | None = None
+    bounded: bool = True
+
+
+class JobHandle(Protocol):
+    """A submitted job; also what a ``JobClient`` is a view of."""
+
+    job_id: str
+
+    def collected(self) -> Iterator[Any]:
+        """Iterate over what the job collects, as it comes; closing it ends the job."""
+        ...
+
+    def result(self) -> Any:
+        """Wait for the end; return a JobExecutionResult or raise."""
+        ...
+
+
+class Engine(Protocol):
+    """What runs jobs."""
+
+    def submit(self, job: Job) -> JobHandle:
+        """Start a job."""
+        ...
+
+
+_installed: list[Engine] = []
+
+
+def install_engine(engine: Engine | None) -> None:
+    """Make an engine the one that runs jobs; None for Spark, the default."""
+    _installed[:] = [] if engine is None else [engine]
+
+
+def current_engine() -> Engine:
+    """Return the engine that runs jobs; Spark is loaded when it is first needed."""
+    if not _installed:
+        module = importlib.import_module("pyflink_on_spark._spark.engine")
+        _installed.append(module.SparkEngine())
+    return _installed[0]

@@ -1,0 +1,185 @@
+"""What really runs: the user's operators with the engine's own between them, placed on levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
+from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.operators.boundary import (
+    ConvertOperator,
+    IsolateOperator,
+    PassOperator,
+)
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.partitioners import (
+    CustomPartitioner,
+    ForwardPartitioner,
+    Partitioner,
+)
+from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._runtime.types import boundary_converter
+
+_UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamps)
+
+
+@dataclass(eq=False)
+class Step:
+    """One operator, the user's or the engine's, in its place.
+
+    Args:
+        plan: the operator; None for a bare source.
+        origin: the user's operator that it belongs to.
+        parallelism: how many subtasks it has.
+        level: how many exchanges lie before it, at most.
+        timestamped: whether what it emits has timestamps.
+        fresh: whether nothing else can hold on to what it emits.
+        conforms: the type to which what it emits was converted already, or None.
+    """
+
+    plan: OperatorPlan | None
+    origin: Transformation
+    parallelism: int
+    level: int = 0
+    timestamped: bool = False
+    fresh: bool = False
+    conforms: object = None
+    inputs: list[Link] = field(default_factory=list)
+    outputs: list[Link] = field(default_factory=list)
+
+    @property
+    def emits_pairs(self) -> bool:
+        """Whether it emits pairs of key and value."""
+        return self.operator is not None and self.operator.emits_pairs
+
+    @property
+    def operator(self) -> Operator | None:
+        """The operator, or None for a bare source."""
+        return self.plan.operator if self.plan else None
+
+
+@dataclass(eq=False)
+class Link:
+    """How elements get from one step to another.
+
+    Args:
+        sender: from where.
+        receiver: to where.
+        partitioner: how they are spread, if they leave the subtask.
+        port: which input of the receiver.
+        side_tag: which side output of the sender; None for its main output.
+    """
+
+    sender: Step
+    receiver: Step
+    partitioner: Partitioner
+    port: int = 0
+    side_tag: str | None = None
+
+    @property
+    def could_be_local(self) -> bool:
+        """Whether no element has to leave its subtask."""
+        return self.could_be_local_with(self.receiver.parallelism)
+
+    def could_be_local_with(self, receivers: int) -> bool:
+        """Whether no element has to leave its subtask, for a receiver of that parallelism."""
+        if isinstance(self.partitioner, CustomPartitioner):
+            return False
+        if self.sender.parallelism == receivers == 1:
+            return True
+        forward = isinstance(self.partitioner, ForwardPartitioner)
+        return forward and self.sender.parallelism == receivers
+
+    @property
+    def local(self) -> bool:
+        """Whether it stays inside its subtask."""
+        return self.could_be_local and self.sender.level == self.receiver.level
+
+
+def build_steps(graph: StreamGraph) -> list[Step]:
+    """Return all steps of a program, in the order of the flow, with their levels."""
+    builder = _Builder(graph)
+    for node in graph.nodes:
+        builder.add(node)
+    return builder.steps
+
+
+class _Builder:
+    def __init__(self, graph: StreamGraph) -> None:
+        self._graph = graph
+        self._of: dict[Transformation, Step] = {}
+        self.steps: list[Step] = []
+
+    def add(self, node: Transformation) -> None:
+        links = [self._prepare(edge) for edge in self._graph.inputs[node]]
+        plan = None if node.operator is None else self._plan(node, node.operator)
+        step = Step(plan, node, self._graph.parallelism(node))
+        for link in links:
+            link.receiver = step
+            step.inputs.append(link)
+            link.sender.outputs.append(link)
+        self._place(step)
+        self._of[node] = step
+
+    def _prepare(self, edge: StreamEdge) -> Link:
+        """Add what the sender's side has to do for an edge; return the last link, open-ended."""
+        asked = edge.edge
+        sender = self._of[asked.upstream]
+        tag = None if asked.side_tag is None else f"{asked.upstream.number}/{asked.side_tag}"
+        link = Link(sender, sender, edge.partitioner, asked.port, tag)
+        if self._graph.python_chained(edge):
+            return link
+        declared = asked.type_info
+        if declared is not None and boundary_converter(declared) is not None:
+            if sender.conforms == declared:
+                return link
+            convert = ConvertOperator(declared, sender.emits_pairs)
+            return self._insert(link, convert, fresh=True, conforms=declared)
+        stays = link.could_be_local_with(self._graph.parallelism(edge.reader))
+        if asked.side_tag is not None or sender.fresh or not stays:
+            return link
+        return self._insert(link, IsolateOperator(sender.emits_pairs), fresh=True, conforms=None)
+
+    def _insert(self, link: Link, operator: Operator, fresh: bool, conforms: object) -> Link:
+        """Put an engine's operator on the sender's side of an open link."""
+        sender = link.sender
+        step = Step(self._plan(sender.origin, operator), sender.origin, sender.parallelism)
+        inner = Link(sender, step, ForwardPartitioner(), 0, link.side_tag)
+        sender.outputs.append(inner)
+        step.inputs.append(inner)
+        self._place(step)
+        step.fresh, step.conforms = fresh, conforms
+        return Link(step, step, link.partitioner, link.port, None)
+
+    def _place(self, step: Step) -> None:
+        step.level = max(
+            (link.sender.level + (not link.could_be_local) for link in step.inputs), default=0
+        )
+        operator = step.operator
+        step.timestamped = (
+            any(link.sender.timestamped for link in step.inputs)
+            or (operator is not None and operator.emits_timestamps)
+            or (step.origin.source is not None and step.origin.source.timestamped)
+        )
+        if operator is None:
+            source = step.origin.source
+            step.fresh = True
+            step.conforms = step.origin.type_info if source and source.conforms else None
+        elif isinstance(operator, _UNCHANGING):
+            before = [link.sender for link in step.inputs]
+            step.fresh = all(sender.fresh for sender in before)
+            step.conforms = before[0].conforms if len(before) == 1 else None
+        self.steps.append(step)
+
+    def _plan(self, node: Transformation, operator: Operator) -> OperatorPlan:
+        return OperatorPlan(
+            node=node.number,
+            name=node.name,
+            operator=operator,
+            task_name=self._graph.task_name(node),
+            max_parallelism=self._graph.max_parallelism(node),
+            call_site=node.call_site,
+            uid=node.uid,
+        )

@@ -1,0 +1,211 @@
+"""The user's program as a graph: parallelism, partitioning and chaining decided, as Flink does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyflink_on_spark._compat.errors import JobTranslationError
+from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
+from pyflink_on_spark._runtime.partitioners import (
+    ForwardPartitioner,
+    Partitioner,
+    RebalancePartitioner,
+)
+
+DEFAULT_MAX_PARALLELISM = 128
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What the translation has to know of the environment.
+
+    Args:
+        parallelism: for operators that have none of their own.
+        max_parallelism: the number of key groups; None for the default.
+        chaining: whether Flink would chain operators.
+        python_chaining: whether PyFlink would chain Python functions.
+        batch: whether the job runs with BATCH semantics.
+    """
+
+    parallelism: int
+    max_parallelism: int | None = None
+    chaining: bool = True
+    python_chaining: bool = True
+    batch: bool = False
+
+
+@dataclass(frozen=True)
+class StreamEdge:
+    """An edge with its partitioning decided.
+
+    Args:
+        edge: what the reading operator asked for.
+        reader: the reading operator.
+        partitioner: how elements are spread.
+    """
+
+    edge: Edge
+    reader: Transformation
+    partitioner: Partitioner
+
+    @property
+    def forward(self) -> bool:
+        """Whether subtask i only ever sends to subtask i."""
+        return isinstance(self.partitioner, ForwardPartitioner)
+
+
+class StreamGraph:
+    """All operators that some transformations need, in the order of the flow.
+
+    Args:
+        transformations: what has to run; what they read is found from there.
+        settings: the environment's.
+
+    Raises:
+        JobTranslationError: if a forward edge changes the parallelism.
+    """
+
+    def __init__(self, transformations: Iterable[Transformation], settings: GraphSettings) -> None:
+        self.settings = settings
+        self.nodes = _in_order(transformations)
+        self.outputs: Mapping[Transformation, list[StreamEdge]] = {n: [] for n in self.nodes}
+        self.inputs: Mapping[Transformation, list[StreamEdge]] = {n: [] for n in self.nodes}
+        self._readers = {edge.upstream: n for n in reversed(self.nodes) for edge in n.edges}
+        for node in self.nodes:
+            for edge in node.edges:
+                stream_edge = StreamEdge(edge, node, self._partitioner(edge, node))
+                self.inputs[node].append(stream_edge)
+                self.outputs[edge.upstream].append(stream_edge)
+        self._chain_heads = self._find_chains()
+        self._task_names: dict[Transformation, str] = {}
+
+    def parallelism(self, node: Transformation) -> int:
+        """Return how many subtasks an operator has."""
+        if not node.parallel:
+            return 1
+        if node.aligned is Aligned.INPUT:
+            return self.parallelism(node.edges[0].upstream)
+        if node.aligned is Aligned.READER and node in self._readers:
+            return self.parallelism(self._readers[node])
+        return node.parallelism or self.settings.parallelism
+
+    def max_parallelism(self, node: Transformation) -> int:
+        """Return how many key groups an operator has."""
+        chosen = node.max_parallelism or self.settings.max_parallelism or DEFAULT_MAX_PARALLELISM
+        if self.parallelism(node) > chosen:
+            if node.max_parallelism or self.settings.max_parallelism:
+                raise JobTranslationError(
+                    f"{node.name}: the parallelism {self.parallelism(node)} is above the maximum "
+                    f"parallelism {chosen}"
+                )
+            return self.parallelism(node)
+        return chosen
+
+    def task_name(self, node: Transformation) -> str:
+        """Return the name of the task in which Flink would run an operator."""
+        head = self._chain_heads[node]
+        if head not in self._task_names:
+            self._task_names[head] = self._chain_name(head)
+        return self._task_names[head]
+
+    def python_chained(self, edge: StreamEdge) -> bool:
+        """Whether PyFlink runs both ends in one Python worker, so that no type has its effect."""
+        upstream, reader = edge.edge.upstream, edge.reader
+        return (
+            self.settings.python_chaining
+            and upstream.python
+            and reader.python
+            and edge.forward
+            and edge.edge.side_tag is None
+            and len(reader.edges) == 1
+            and len(self.outputs[upstream]) == 1
+            and reader.chaining is Chaining.ALWAYS
+            and upstream.chaining is not Chaining.NEVER
+            and self._same_place(upstream, reader)
+        )
+
+    def _partitioner(self, edge: Edge, reader: Transformation) -> Partitioner:
+        same = self.parallelism(edge.upstream) == self.parallelism(reader)
+        if edge.partitioner is None:
+            return ForwardPartitioner() if same else RebalancePartitioner()
+        if isinstance(edge.partitioner, ForwardPartitioner) and not same:
+            raise JobTranslationError(
+                "Forward partitioning does not allow change of parallelism. "
+                f"Upstream operation: {edge.upstream.name} parallelism: "
+                f"{self.parallelism(edge.upstream)}, downstream operation: {reader.name} "
+                f"parallelism: {self.parallelism(reader)} You must use another partitioning "
+                "strategy, such as broadcast, rebalance, shuffle or global."
+            )
+        return edge.partitioner
+
+    def _same_place(self, upstream: Transformation, reader: Transformation) -> bool:
+        return (
+            self.parallelism(upstream) == self.parallelism(reader)
+            and upstream.max_parallelism == reader.max_parallelism
+            and (upstream.slot_sharing_group or "default")
+            == (reader.slot_sharing_group or "default")
+        )
+
+    def _chainable(self, edge: StreamEdge) -> bool:
+        upstream, reader = edge.edge.upstream, edge.reader
+        return (
+            self.settings.chaining
+            and edge.forward
+            and len(reader.edges) == 1
+            and reader.chaining is Chaining.ALWAYS
+            and upstream.chaining is not Chaining.NEVER
+            and self._same_place(upstream, reader)
+        )
+
+    def _find_chains(self) -> dict[Transformation, Transformation]:
+        heads: dict[Transformation, Transformation] = {}
+        for node in self.nodes:
+            edges = self.inputs[node]
+            if len(edges) == 1 and self._chainable(edges[0]):
+                heads[node] = heads[edges[0].edge.upstream]
+            else:
+                heads[node] = node
+        return heads
+
+    def _chain_name(self, node: Transformation) -> str:
+        group = self.python_group(node)
+        following = [
+            self._chain_name(edge.reader)
+            for edge in self.outputs[group[-1]]
+            if self._chain_heads[edge.reader] is self._chain_heads[node]
+        ]
+        name = ", ".join(display_name(member) for member in group)
+        if not following:
+            return name
+        rest = following[0] if len(following) == 1 else f"({', '.join(following)})"
+        return f"{name} -> {rest}"
+
+    def python_group(self, node: Transformation) -> list[Transformation]:
+        """Return the operators that PyFlink fuses into one Python operator, from this one on."""
+        group = [node]
+        while True:
+            outputs = self.outputs[group[-1]]
+            if len(outputs) != 1 or not self.python_chained(outputs[0]):
+                return group
+            group.append(outputs[0].reader)
+
+
+def display_name(node: Transformation) -> str:
+    """Return a name as Flink shows it: sources and sinks say what they are."""
+    if node.source is not None:
+        return f"Source: {node.name}"
+    if node.sink is not None:
+        return f"Sink: {node.name}"
+    return node.name
+
+
+def _in_order(transformations: Iterable[Transformation]) -> list[Transformation]:
+    found: dict[Transformation, None] = {}
+    stack = list(transformations)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            stack += [edge.upstream for edge in node.edges]
+    return sorted(found, key=lambda node: node.number)

@@ -1,0 +1,87 @@
+"""What the mirror records: one transformation for each call that adds an operator."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._compat.call_site import CallSite
+from pyflink_on_spark._runtime.connector import Sink, Source
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.partitioners import Partitioner
+
+_numbers = itertools.count(1)
+
+
+class Chaining(enum.Enum):
+    """How an operator may be chained to the one before it."""
+
+    ALWAYS = "always"
+    HEAD = "head"
+    NEVER = "never"
+
+
+class Aligned(enum.Enum):
+    """Whose parallelism an operator takes over that the user did not add."""
+
+    INPUT = "input"
+    READER = "reader"
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """What an operator reads.
+
+    Args:
+        upstream: the transformation that emits it.
+        type_info: the declared type of the elements; None if there is none.
+        partitioner: how elements are spread; None to forward, or rebalance where parallelism changes.
+        side_tag: the side output it is; None for the main output.
+        port: which input of the reading operator it feeds.
+    """
+
+    upstream: Transformation
+    type_info: Any = None
+    partitioner: Partitioner | None = None
+    side_tag: str | None = None
+    port: int = 0
+
+
+@dataclass(eq=False)
+class Transformation:
+    """One operator of the user's program. The mirror may still change its settings; nobody else.
+
+    Args:
+        name: as in the execution plan.
+        operator: what it does; None for a source.
+        edges: what it reads.
+        parallelism: None for the job's default.
+        call_site: where the user added it.
+        type_info: the declared type of what it emits, or None.
+        python: whether PyFlink runs it in its Python worker: such operators, one directly after the
+            other, hand elements over without applying declared types.
+        source: where it reads from, if it is a source.
+        sink: where it writes to, if it is a sink.
+    """
+
+    name: str
+    operator: Operator | None
+    edges: tuple[Edge, ...]
+    parallelism: int | None
+    call_site: CallSite | None
+    type_info: Any = None
+    python: bool = False
+    source: Source | None = None
+    sink: Sink | None = None
+    max_parallelism: int | None = None
+    uid: str | None = None
+    uid_hash: str | None = None
+    description: str | None = None
+    chaining: Chaining = Chaining.ALWAYS
+    slot_sharing_group: str | None = None
+    buffer_timeout: int | None = None
+    parallel: bool = True
+    aligned: Aligned | None = None
+    number: int = field(default_factory=lambda: next(_numbers))

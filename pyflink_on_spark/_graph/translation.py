@@ -1,0 +1,64 @@
+"""From the user's transformations to a job that an engine can run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._graph.levels import plan_levels
+from pyflink_on_spark._graph.physical_graph import Step, build_steps
+from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
+from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.plan import JobSettings
+
+
+def translate(
+    transformations: Iterable[Transformation],
+    settings: GraphSettings,
+    *,
+    name: str,
+    job_parameters: Mapping[str, str],
+    configuration: Mapping[str, str],
+    printers: Mapping[str, Callable[[list[Any]], None]],
+    collected: str | None = None,
+) -> Job:
+    """Make a job of everything that some transformations need.
+
+    Args:
+        transformations: what has to run.
+        settings: the environment's.
+        name: the job's name.
+        job_parameters: the user's global job parameters.
+        configuration: the environment's whole configuration.
+        printers: for each channel to the driver, what is done with what arrives.
+        collected: the channel that the driver's program iterates.
+
+    Raises:
+        JobTranslationError: if the graph cannot be run.
+        FileNotFoundError: or another error of a source whose input is not there.
+    """
+    graph = StreamGraph(transformations, settings)
+    sources = [node.source for node in graph.nodes if node.source is not None]
+    return Job(
+        name=name,
+        settings=JobSettings(
+            job_id=uuid.uuid4().hex,
+            batch=settings.batch,
+            job_parameters=dict(job_parameters),
+            configuration=dict(configuration),
+        ),
+        levels=plan_levels(build_steps(graph), _splits),
+        sinks={node.number: node.sink for node in graph.nodes if node.sink is not None},
+        printers=printers,
+        collected=collected,
+        bounded=all(source.bounded for source in sources),
+    )
+
+
+def _splits(step: Step) -> tuple[tuple[Any, ...], ...]:
+    source = step.origin.source
+    assert source is not None
+    splits = source.splits(step.parallelism)
+    return tuple(tuple(splits[index :: step.parallelism]) for index in range(step.parallelism))

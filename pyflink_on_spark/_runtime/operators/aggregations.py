@@ -1,0 +1,84 @@
+"""sum, min, max, min_by, max_by: what makes one element of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark.common.types import Row
+
+Combine = Callable[[Any, Any], Any]
+
+
+def _add(first: Any, second: Any) -> Any:
+    return first + second
+
+
+def _smaller(first: Any, second: Any) -> Any:
+    return second if second < first else first
+
+
+def _larger(first: Any, second: Any) -> Any:
+    return second if second > first else first
+
+
+_COMBINED = {
+    "sum": _add, "min": _smaller, "max": _larger, "min_by": _smaller, "max_by": _larger
+}
+
+
+def aggregation(kind: str, position: int | str) -> Combine:
+    """Return what combines two elements.
+
+    The first call decides for what sort of elements: tuples, lists and rows, or others.
+
+    Args:
+        kind: ``sum``, ``min``, ``max``, ``min_by`` or ``max_by``.
+        position: of the field: an int, or a field's name.
+    """
+    chosen: Combine | None = None
+
+    def combine(first: Any, second: Any) -> Any:
+        nonlocal chosen
+        if chosen is None:
+            chosen = _for_elements_like(second, kind, position)
+        return chosen(first, second)
+
+    return combine
+
+
+def _for_elements_like(element: Any, kind: str, position: Any) -> Combine:
+    if not isinstance(element, (tuple, list, Row)):
+        return _of_whole_elements(kind, position)
+    if kind == "min_by":
+        return lambda first, second: second if second[position] < first[position] else first
+    if kind == "max_by":
+        return lambda first, second: second if second[position] > first[position] else first
+    return _of_field(type(element), _COMBINED[kind], position)
+
+
+def _of_whole_elements(kind: str, position: Any) -> Combine:
+    if position != 0 and kind in ("sum", "min", "max"):
+        raise TypeError(
+            f"The {position} field selected on a basic type. A field expression on a basic type can "
+            "only select the 0th field (which means selecting the entire basic type)."
+        )
+    return _COMBINED[kind]
+
+
+def _of_field(kind_of_element: type, combined: Combine, position: Any) -> Combine:
+    if issubclass(kind_of_element, tuple):
+
+        def of_tuples(first: Any, second: Any) -> Any:
+            fields = list(first)
+            fields[position] = combined(first[position], second[position])
+            return tuple(fields)
+
+        return of_tuples
+
+    def of_others(first: Any, second: Any) -> Any:
+        result = first[:] if kind_of_element is list else first(*first)
+        result[position] = combined(first[position], second[position])
+        return result
+
+    return of_others

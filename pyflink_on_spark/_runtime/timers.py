@@ -1,0 +1,184 @@
+"""Timers of keys: when a key wants to be called back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.context import Clock
+
+Owner = tuple[Any, Hashable]
+"""A key and a namespace."""
+
+
+class TimerQueue:
+    """Timers by time (ms), unique by time, key and namespace; of one time in order of registration."""
+
+    __slots__ = ("_owners", "_times")
+
+    def __init__(self) -> None:
+        self._owners: dict[int, dict[Owner, None]] = {}
+        self._times: list[int] = []
+
+    def register(self, time: int, key: Any, namespace: Hashable) -> None:
+        """Add a timer; nothing happens if it is there already."""
+        owners = self._owners.get(time)
+        if owners is None:
+            self._owners[time] = {(key, namespace): None}
+            heappush(self._times, time)
+        else:
+            owners[key, namespace] = None
+
+    def delete(self, time: int, key: Any, namespace: Hashable) -> None:
+        """Remove a timer; nothing happens if it is not there."""
+        owners = self._owners.get(time)
+        if owners is not None:
+            owners.pop((key, namespace), None)
+
+    def earliest(self) -> int | None:
+        """Return the time of the earliest timer, or None."""
+        times, owners = self._times, self._owners
+        while times and not owners[times[0]]:
+            del owners[heappop(times)]
+        return times[0] if times else None
+
+    def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
+        """Take out all timers up to a time: time, key and namespace, the earliest first."""
+        due: list[tuple[int, Any, Hashable]] = []
+        times, owners = self._times, self._owners
+        while times and times[0] <= limit:
+            time = heappop(times)
+            due += [(time, key, namespace) for key, namespace in owners.pop(time)]
+        return due
+
+    def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield time, key and namespace of each timer, the earliest first."""
+        for time in sorted(self._owners):
+            for key, namespace in self._owners[time]:
+                yield time, key, namespace
+
+    def clear(self) -> None:
+        """Remove all timers."""
+        self._owners.clear()
+        self._times.clear()
+
+
+class Timers:
+    """The timers of an operator's keys, and what time it is there.
+
+    Args:
+        clock: processing time.
+    """
+
+    __slots__ = ("clock", "event", "processing", "watermark")
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.event = TimerQueue()
+        self.processing = TimerQueue()
+        self.watermark = MIN_TIMESTAMP
+
+    def next_processing_time(self) -> int | None:
+        """Return the first time (ms) at which a processing-time timer is due, or None.
+
+        A timer for T is due when the clock shows more than T.
+        """
+        earliest = self.processing.earliest()
+        return None if earliest is None else earliest + 1
+
+    def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield the event-time timers that a watermark makes due, and those that come in meanwhile.
+
+        All that are due are taken out together: one that is registered or deleted meanwhile changes
+        nothing for them.
+        """
+        while due := self.event.pop_due(watermark):
+            yield from due
+
+    def due_by_clock(self, now: int) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield the processing-time timers that are due, and those that come in meanwhile."""
+        while due := self.processing.pop_due(now - 1):
+            yield from due
+
+
+class KeyedTimerService:
+    """What a function on a keyed stream uses: the timers of the current key.
+
+    Args:
+        timers: of the operator.
+        backend: knows the current key, as ``key``.
+    """
+
+    __slots__ = ("_backend", "_timers")
+
+    def __init__(self, timers: Timers, backend: Any) -> None:
+        self._timers = timers
+        self._backend = backend
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Ask for a call once the clock has passed a time (ms)."""
+        self._timers.processing.register(timestamp, self._backend.key, None)
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Ask for a call once the watermark has reached a time (ms)."""
+        self._timers.event.register(timestamp, self._backend.key, None)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        self._timers.processing.delete(timestamp, self._backend.key, None)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        self._timers.event.delete(timestamp, self._backend.key, None)
+
+
+class UnkeyedTimerService:
+    """What a function on a stream without key uses: it can only tell the time.
+
+    Args:
+        clock: processing time.
+    """
+
+    __slots__ = ("_clock", "watermark")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.watermark = MIN_TIMESTAMP
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Register timers is only supported on a keyed stream.")
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Register timers is only supported on a keyed stream.")
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Deleting timers is only supported on a keyed streams.")
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Deleting timers is only supported on a keyed streams.")
+
+
+def _not_keyed(text: str) -> Exception:
+    return RuntimeError(text)

@@ -1,0 +1,31 @@
+"""Streams and what can be done with them."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
+from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
+from pyflink_on_spark.datastream.data_stream.connected_streams import (
+    BroadcastConnectedStream,
+    BroadcastStream,
+    ConnectedStreams,
+)
+from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
+from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
+from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
+from pyflink_on_spark.datastream.data_stream.windowed_stream import (
+    AllWindowedStream,
+    WindowedStream,
+)
+
+__all__ = [
+    "AllWindowedStream",
+    "BroadcastConnectedStream",
+    "BroadcastStream",
+    "CachedDataStream",
+    "CloseableIterator",
+    "ConnectedStreams",
+    "DataStream",
+    "DataStreamSink",
+    "KeyedStream",
+    "WindowedStream",
+]

@@ -1,0 +1,72 @@
+"""A stream whose elements are kept for later jobs."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
+from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
+
+
+class CachedDataStream(DataStream):
+    """A stream whose elements would be kept when they are first computed.
+
+    On Spark: not yet; the call to ``cache()`` says so.
+    """
+
+    def __init__(self, j_data_stream):
+        super().__init__(j_data_stream)
+        raise_unsupported(
+            "DataStream.cache()",
+            kind=Gap.NOT_YET,
+            reason="elements are not kept between jobs",
+            instead="Leave the call out: the elements are computed again.",
+        )
+
+    def invalidate(self) -> None:
+        """Forget the kept elements."""
+
+    def set_parallelism(self, parallelism: int):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set parallelism for CachedDataStream is not supported.")
+
+    def name(self, name: str):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set name for CachedDataStream is not supported.")
+
+    def get_name(self) -> str:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Get name of CachedDataStream is not supported.")
+
+    def uid(self, uid: str):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set uid for CachedDataStream is not supported.")
+
+    def set_uid_hash(self, uid_hash: str):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set uid hash for CachedDataStream is not supported.")
+
+    def set_max_parallelism(self, max_parallelism: int):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set max parallelism for CachedDataStream is not supported.")
+
+    def force_non_parallel(self):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set force non-parallel for CachedDataStream is not supported.")
+
+    def set_buffer_timeout(self, timeout_millis: int):
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set buffer timeout for CachedDataStream is not supported.")
+
+    def start_new_chain(self) -> DataStream:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Start new chain for CachedDataStream is not supported.")
+
+    def disable_chaining(self) -> DataStream:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Disable chaining for CachedDataStream is not supported.")
+
+    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> DataStream:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Setting slot sharing group for CachedDataStream is not supported.")

@@ -1,0 +1,534 @@
+"""A stream of elements without a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable, Optional, Union
+
+from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge
+from pyflink_on_spark._runtime.driver_sinks import CollectSink, PrintSink
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, PassOperator
+from pyflink_on_spark._runtime.operators.process import ProcessOperator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import (
+    FilterOperator,
+    FlatMapOperator,
+    MapOperator,
+    ProjectOperator,
+    TextOperator,
+)
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.partitioners import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    ForwardPartitioner,
+    RebalancePartitioner,
+    RescalePartitioner,
+    ShufflePartitioner,
+)
+from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark.common import ExecutionConfig, WatermarkStrategy
+from pyflink_on_spark.common.typeinfo import (
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
+from pyflink_on_spark.datastream.data_stream.flow import (
+    Flow,
+    add_operator,
+    declared_type,
+    user_function,
+)
+from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink, group_name
+from pyflink_on_spark.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeySelector,
+    MapFunction,
+    Partitioner,
+    ProcessFunction,
+)
+from pyflink_on_spark.datastream.output_tag import OutputTag
+from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
+from pyflink_on_spark.datastream.state import MapStateDescriptor
+
+KEY_BY_NAME = "_stream_key_by_map_operator"
+PARTITION_NAME = "_partition_custom_map_operator"
+VALUES_NAME = "_keyed_stream_values_operator"
+_BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
+
+
+class DataStream:
+    """A stream of elements of one type. Its methods describe what happens to them; nothing runs
+    before the environment executes.
+
+    Args:
+        j_data_stream: what the elements are; made by the environment and by other streams.
+    """
+
+    def __init__(self, j_data_stream):
+        self._flow: Flow = j_data_stream
+
+    # -- settings of the operator that emits the stream ------------------------------------------
+
+    def get_name(self) -> str:
+        """Return the operator's name."""
+        return self._flow.transformation.name
+
+    def name(self, name: str) -> "DataStream":
+        """Set the operator's name, which plans and messages show."""
+        self._flow.transformation.name = name
+        return self
+
+    def uid(self, uid: str) -> "DataStream":
+        """Set the stable name of the operator's state, by which a savepoint finds it."""
+        self._flow.transformation.uid = uid
+        return self
+
+    def set_uid_hash(self, uid_hash: str) -> "DataStream":
+        """Set the hash of the operator's state directly.
+
+        On Spark: it takes the place of the uid.
+        """
+        self._flow.transformation.uid_hash = uid_hash
+        return self
+
+    def set_parallelism(self, parallelism: int) -> "DataStream":
+        """Set how many subtasks the operator has.
+
+        Raises:
+            ValueError: for less than 1, or more than 1 where there can be only one.
+        """
+        self._flow.transformation.parallelism = _checked_parallelism(
+            parallelism, self._flow.transformation.parallel
+        )
+        return self
+
+    def set_max_parallelism(self, max_parallelism: int) -> "DataStream":
+        """Set the operator's number of key groups, above which its parallelism cannot grow."""
+        if not 0 < max_parallelism <= 32768:
+            raise ValueError("The maximum parallelism must be from 1 to 32768.")
+        self._flow.transformation.max_parallelism = max_parallelism
+        return self
+
+    def get_type(self) -> TypeInformation:
+        """Return the type of the elements."""
+        return self._flow.type_info
+
+    def get_execution_environment(self):
+        """Return the environment that the stream belongs to."""
+        return self._flow.environment
+
+    def get_execution_config(self) -> ExecutionConfig:
+        """Return the environment's execution config."""
+        return self._flow.environment.get_config()
+
+    def force_non_parallel(self) -> "DataStream":
+        """Make the operator one that can have only one subtask."""
+        self._flow.transformation.parallel = False
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> "DataStream":
+        """Set how long (ms) the operator may hold back elements.
+
+        On Spark: recorded; a micro-batch is handed on as a whole.
+        """
+        self._flow.transformation.buffer_timeout = timeout_millis
+        return self
+
+    def start_new_chain(self) -> "DataStream":
+        """Let a new task begin with the operator.
+
+        On Spark: it shows in the task's names only; what can run without an exchange still does.
+        """
+        self._flow.transformation.chaining = Chaining.HEAD
+        return self
+
+    def disable_chaining(self) -> "DataStream":
+        """Let the operator be a task of its own.
+
+        On Spark: it shows in the task's names only; what can run without an exchange still does.
+        """
+        self._flow.transformation.chaining = Chaining.NEVER
+        return self
+
+    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> "DataStream":
+        """Set the operator's slot sharing group.
+
+        On Spark: there are no slots; it only decides which operators would be chained.
+        """
+        self._flow.transformation.slot_sharing_group = group_name(slot_sharing_group)
+        return self
+
+    def set_description(self, description: str) -> "DataStream":
+        """Set the text that the execution plan shows for the operator."""
+        self._flow.transformation.description = description
+        return self
+
+    # -- operators -------------------------------------------------------------------------------
+
+    def map(
+        self,
+        func: Union[Callable, MapFunction],
+        output_type: Optional[TypeInformation] = None,
+    ) -> "DataStream":
+        """Make one element of each.
+
+        Args:
+            func: a function, or an object with ``map``.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if ``func`` is neither, or cannot be pickled.
+        """
+        function = user_function(
+            func, MapFunction, "map", "The input must be a MapFunction or a callable function"
+        )
+        return self._then("Map", MapOperator(function), declared_type(output_type))
+
+    def flat_map(
+        self,
+        func: Union[Callable, FlatMapFunction],
+        output_type: Optional[TypeInformation] = None,
+    ) -> "DataStream":
+        """Make any number of elements of each.
+
+        Args:
+            func: a function, or an object with ``flat_map``; returns something to iterate.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if ``func`` is neither, or cannot be pickled.
+        """
+        function = user_function(
+            func,
+            FlatMapFunction,
+            "flat_map",
+            "The input must be a FlatMapFunction or a callable function",
+        )
+        return self._then("FlatMap", FlatMapOperator(function), declared_type(output_type))
+
+    def filter(self, func: Union[Callable, FilterFunction]) -> "DataStream":
+        """Keep the elements for which a function is true.
+
+        Args:
+            func: a function, or an object with ``filter``.
+
+        Raises:
+            TypeError: if ``func`` is neither, or cannot be pickled.
+        """
+        function = user_function(
+            func,
+            FilterFunction,
+            "filter",
+            "The input must be a FilterFunction or a callable function",
+        )
+        return self._then("Filter", FilterOperator(function), self.get_type())
+
+    def process(
+        self, func: ProcessFunction, output_type: Optional[TypeInformation] = None
+    ) -> "DataStream":
+        """Make any number of elements of each, with side outputs and a view of time.
+
+        Args:
+            func: its ``process_element`` yields results, and ``tag, value`` for side outputs.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if ``func`` cannot be pickled.
+        """
+        operator = ProcessOperator(UserFunction.of(func))
+        return self._then("PROCESS", operator, declared_type(output_type))
+
+    def project(self, *field_indexes: int) -> "DataStream":
+        """Keep some fields of tuples, in the given order.
+
+        Raises:
+            Exception: if the stream is not declared to be of tuples.
+        """
+        type_info = self.get_type()
+        if not isinstance(type_info, TupleTypeInfo):
+            raise Exception("Only Tuple DataStreams can be projected.")
+        fields = type_info.get_field_types()
+        for index in field_indexes:
+            if not 0 <= index < len(fields):
+                raise IndexError(f"The tuple has the fields 0 to {len(fields) - 1}, not {index}.")
+        projected = Types.TUPLE([fields[index] for index in field_indexes])
+        return self._then("Projection", ProjectOperator(field_indexes), projected, python=False)
+
+    def union(self, *streams: "DataStream") -> "DataStream":
+        """Merge streams of the same type into one.
+
+        Raises:
+            Exception: if their types differ.
+        """
+        flows = [self._flow]
+        for stream in streams:
+            flow = _plain(stream)._flow
+            if flow.type_info != self.get_type():
+                raise Exception(
+                    "Cannot union streams of different types: "
+                    f"{self.get_type()} and {flow.type_info}"
+                )
+            flows.append(flow)
+        edges = tuple(edge for flow in flows for edge in flow.edges)
+        direct = len(flows) == 1 and self._flow.direct
+        return DataStream(Flow(self._flow.environment, edges, self.get_type(), direct))
+
+    def connect(self, ds):
+        """Connect with another stream, of whatever type, or with a broadcast stream.
+
+        Returns:
+            ConnectedStreams, or BroadcastConnectedStream for a BroadcastStream.
+        """
+        from pyflink_on_spark.datastream.data_stream.connected_streams import (
+            BroadcastConnectedStream,
+            BroadcastStream,
+            ConnectedStreams,
+        )
+
+        if isinstance(ds, BroadcastStream):
+            return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
+        return ConnectedStreams(self, ds)
+
+    def key_by(
+        self,
+        key_selector: Union[Callable, KeySelector],
+        key_type: Optional[TypeInformation] = None,
+    ):
+        """Group the elements by a key.
+
+        Args:
+            key_selector: a function, or an object with ``get_key``.
+            key_type: the type of the keys; untyped if not given: then 1, True and 1.0 are three
+                keys.
+
+        Raises:
+            TypeError: if ``key_selector`` is neither, or cannot be pickled.
+        """
+        from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
+
+        selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
+        typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
+        keyed = self._then(
+            KEY_BY_NAME,
+            SelectKeyOperator(selector, typed),
+            self.get_type(),
+            aligned=Aligned.INPUT,
+        )
+        return KeyedStream(keyed._flow, self.get_type(), self)
+
+    def window_all(self, window_assigner):
+        """Cut the whole stream into windows; one subtask sees all elements."""
+        from pyflink_on_spark.datastream.data_stream.windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self, window_assigner)
+
+    def assign_timestamps_and_watermarks(
+        self, watermark_strategy: WatermarkStrategy
+    ) -> "DataStream":
+        """Give elements timestamps, and the stream watermarks.
+
+        On Spark: a watermark comes after a number of elements, not of milliseconds, so that a
+        job gives the same result each time.
+        """
+        strategy = watermark_strategy._spec
+        assigner = None if strategy.assigner is None else UserFunction.of(strategy.assigner)
+        delay = {"none": None, "monotonous": 0}.get(strategy.kind, strategy.bound_ms)
+        interval = self._flow.environment._watermark_interval()
+        operator = AssignTimestamps(assigner, delay, interval)
+        return self._then(
+            "Timestamps/Watermarks", operator, self.get_type(), python=assigner is not None
+        )
+
+    def get_side_output(self, output_tag: OutputTag) -> "DataStream":
+        """Return what the operator emits to a side output."""
+        flow = self._flow
+        edge = Edge(flow.transformation, output_tag.type_info, side_tag=output_tag.tag_id)
+        return DataStream(
+            add_operator(
+                flow.environment,
+                "Map",
+                PassOperator(),
+                (edge,),
+                output_tag.type_info,
+                python=True,
+            )
+        )
+
+    # -- partitioning ----------------------------------------------------------------------------
+
+    def rebalance(self) -> "DataStream":
+        """Spread the elements evenly over all subtasks of the next operator."""
+        return DataStream(self._flow.partitioned(RebalancePartitioner()))
+
+    def rescale(self) -> "DataStream":
+        """Spread the elements evenly over a subtask's own share of the next operator's subtasks."""
+        return DataStream(self._flow.partitioned(RescalePartitioner()))
+
+    def shuffle(self) -> "DataStream":
+        """Spread the elements at random."""
+        return DataStream(self._flow.partitioned(ShufflePartitioner()))
+
+    def forward(self) -> "DataStream":
+        """Send what subtask i emits to subtask i of the next operator."""
+        return DataStream(self._flow.partitioned(ForwardPartitioner()))
+
+    def broadcast(
+        self,
+        broadcast_state_descriptor: Optional[MapStateDescriptor] = None,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ):
+        """Send every element to every subtask of the next operator.
+
+        Args:
+            broadcast_state_descriptor: makes it a BroadcastStream, to be connected with another
+                stream, with this broadcast state.
+            other_broadcast_state_descriptors: further broadcast states.
+        """
+        from pyflink_on_spark.datastream.data_stream.connected_streams import BroadcastStream
+
+        stream = DataStream(self._flow.partitioned(BroadcastPartitioner()))
+        if broadcast_state_descriptor is None:
+            return stream
+        descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
+        for descriptor in descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                raise TypeError("broadcast_state_descriptor must be MapStateDescriptor")
+        return BroadcastStream(stream, descriptors)
+
+    def partition_custom(
+        self,
+        partitioner: Union[Callable, Partitioner],
+        key_selector: Union[Callable, KeySelector],
+    ) -> "DataStream":
+        """Choose the next operator's subtask for each element.
+
+        Args:
+            partitioner: gets the key and the number of subtasks, returns the index of one.
+            key_selector: finds the key of an element.
+
+        Raises:
+            TypeError: if one of them is not callable, or cannot be pickled.
+        """
+        chooser = user_function(
+            partitioner,
+            Partitioner,
+            "partition",
+            "Parameter partitioner should be type of Partitioner or a callable function.",
+        )
+        selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
+        keyed = self._then(
+            PARTITION_NAME, SelectKeyOperator(selector), self.get_type(), aligned=Aligned.INPUT
+        )
+        spread = DataStream(keyed._flow.partitioned(CustomPartitioner(chooser)))
+        return spread._then(
+            VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER
+        )
+
+    # -- ends ------------------------------------------------------------------------------------
+
+    def add_sink(self, sink_func) -> DataStreamSink:
+        """Write the elements to a sink, for example a StreamingFileSink."""
+        return self.sink_to(sink_func, name="Unnamed")
+
+    def sink_to(self, sink, name: str = "Writer") -> DataStreamSink:
+        """Write the elements to a sink, for example a FileSink.
+
+        Raises:
+            TypeError: if it is not a sink, or cannot write elements of this type.
+        """
+        runtime_sink = getattr(sink, "_sink", None)
+        if runtime_sink is None:
+            raise TypeError(f"{type(sink).__name__} is not a sink that can be written to")
+        return self._end(name, runtime_sink.with_input_type(self.get_type()))
+
+    def print(self, sink_identifier: Optional[str] = None) -> DataStreamSink:
+        """Write the elements to the driver's standard output.
+
+        Args:
+            sink_identifier: stands before each line.
+        """
+        stream, type_info = self, self.get_type()
+        if isinstance(type_info, (PickledBytesTypeInfo, RowTypeInfo)):
+            stream = self._then("Map", TextOperator(type_info), Types.STRING())
+        channel = self._flow.environment._printing_channel()
+        sink = PrintSink(channel, stream.get_type(), sink_identifier)
+        return stream._end("Print to Std. Out", sink)
+
+    def execute_and_collect(
+        self, job_execution_name: Optional[str] = None, limit: Optional[int] = None
+    ):
+        """Run what leads to this stream, and return its elements.
+
+        Args:
+            job_execution_name: the job's name.
+            limit: the most elements to return.
+
+        Returns:
+            A CloseableIterator, lazily as the job goes on; with ``limit`` a list.
+        """
+        environment = self._flow.environment
+        channel = "collect"
+        environment._forget()
+        raw = _plain(self)._flow
+        stream = DataStream(replace(raw, edges=tuple(replace(e, type_info=None) for e in raw.edges)))
+        convert = ConvertOperator(self.get_type(), collected=True)
+        collected = stream._then("Collect", convert, self.get_type(), aligned=Aligned.INPUT)
+        collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
+        elements = environment._collect(job_execution_name, channel)
+        iterator = CloseableIterator(elements, self.get_type())
+        if limit is None:
+            return iterator
+        with iterator:
+            return [element for element, _ in zip(iterator, range(limit))]
+
+    def cache(self):
+        """Keep the elements, so that a later job need not compute them again."""
+        from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
+
+        return CachedDataStream(self._flow)
+
+    # -- for the mirror's other classes ----------------------------------------------------------
+
+    def _then(
+        self,
+        name: str,
+        operator: Any,
+        type_info: TypeInformation,
+        *,
+        python: bool = True,
+        **settings: Any,
+    ) -> "DataStream":
+        flow = self._flow
+        return DataStream(
+            add_operator(
+                flow.environment, name, operator, flow.edges, type_info, python=python, **settings
+            )
+        )
+
+    def _end(self, name: str, sink: Any, **settings: Any) -> DataStreamSink:
+        flow = self._flow
+        ended = add_operator(
+            flow.environment, name, None, flow.edges, flow.type_info, sink=sink, **settings
+        )
+        transformation = ended.transformation
+        transformation.operator = SinkOperator(sink, transformation.number)
+        return DataStreamSink(transformation)
+
+
+def _plain(stream: DataStream) -> DataStream:
+    values = getattr(stream, "_values", None)
+    return stream if values is None else values()
+
+
+def _checked_parallelism(parallelism: int, parallel: bool) -> int:
+    if parallelism < 1:
+        raise ValueError("The parallelism must be at least one.")
+    if parallelism != 1 and not parallel:
+        raise ValueError("The parallelism of non parallel operator must be 1.")
+    return parallelism

@@ -1,0 +1,100 @@
+"""What a stream of the mirror is made of, and how the next operator is put behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._compat.call_site import capture_call_site
+from pyflink_on_spark._graph.transformation import Edge, Transformation
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.partitioners import Partitioner
+from pyflink_on_spark._runtime.user_function import PlainFunction, UserFunction
+from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation, Types
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.stream_execution_environment import (
+        StreamExecutionEnvironment,
+    )
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The elements that a stream stands for: where they come from, and of what type they are.
+
+    Args:
+        environment: whose job it belongs to.
+        edges: how the next operator reads it; more than one for a union.
+        type_info: the type of the elements.
+        direct: whether it is what an operator emits, not repartitioned and no union, so that the
+            operator's settings can be changed through it.
+    """
+
+    environment: StreamExecutionEnvironment
+    edges: tuple[Edge, ...]
+    type_info: TypeInformation
+    direct: bool = True
+
+    @property
+    def transformation(self) -> Transformation:
+        """The operator whose settings the stream's setters change."""
+        if not self.direct:
+            raise Exception("Only an operator has settings, not a repartitioned stream or a union.")
+        return self.edges[0].upstream
+
+    def partitioned(self, partitioner: Partitioner) -> Flow:
+        """Return the same elements, spread in another way."""
+        edges = tuple(replace(edge, partitioner=partitioner) for edge in self.edges)
+        return replace(self, edges=edges, direct=False)
+
+    def reading(self, port: int) -> tuple[Edge, ...]:
+        """Return the edges for a certain input of an operator."""
+        return tuple(replace(edge, port=port) for edge in self.edges)
+
+
+def add_operator(
+    environment: StreamExecutionEnvironment,
+    name: str,
+    operator: Operator | None,
+    edges: tuple[Edge, ...],
+    type_info: TypeInformation,
+    **settings: Any,
+) -> Flow:
+    """Record an operator of the user's program; return what it emits."""
+    settings.setdefault("parallelism", environment._explicit_parallelism())
+    transformation = Transformation(
+        name=name,
+        operator=operator,
+        edges=edges,
+        call_site=capture_call_site(),
+        type_info=type_info,
+        **settings,
+    )
+    environment._add(transformation)
+    return Flow(environment, (Edge(transformation, type_info),), type_info)
+
+
+def user_function(function: Any, base: type, method: str, complaint: str) -> UserFunction:
+    """Return a user's function object, or a callable in the shape of one.
+
+    Raises:
+        TypeError: if it is neither, or cannot be pickled.
+    """
+    if isinstance(function, base):
+        return UserFunction.of(function)
+    if callable(function):
+        return UserFunction.of(PlainFunction(method, function))
+    raise TypeError(complaint)
+
+
+def declared_type(output_type: Any) -> TypeInformation:
+    """Return the type a user declared: none is untyped, a list of types is a row of them."""
+    if output_type is None:
+        return Types.PICKLED_BYTE_ARRAY()
+    if isinstance(output_type, list):
+        return RowTypeInfo(output_type)
+    if not isinstance(output_type, TypeInformation):
+        raise TypeError(
+            f"output_type must be None, list or TypeInformation, not {type(output_type).__name__}"
+        )
+    return output_type

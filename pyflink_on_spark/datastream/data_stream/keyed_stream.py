@@ -1,0 +1,300 @@
+"""A stream whose elements are grouped by a key."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Callable, Optional, Union
+
+from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._runtime.operators.keyed_functions import (
+    KeyedFilterOperator,
+    KeyedFlatMapOperator,
+    KeyedMapOperator,
+)
+from pyflink_on_spark._runtime.operators.keyed_process import KeyedProcessOperator
+from pyflink_on_spark._runtime.operators.rolling import (
+    RollingAggregateOperator,
+    RollingReduceOperator,
+)
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
+from pyflink_on_spark._runtime.partitioners import HashPartitioner
+from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.datastream.data_stream.data_stream import VALUES_NAME, DataStream
+from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
+from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
+from pyflink_on_spark.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    Partitioner,
+    ReduceFunction,
+)
+from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
+from pyflink_on_spark.datastream.time_domain import TimeDomain
+from pyflink_on_spark.datastream.window import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+)
+
+_FIXED = "Cannot override partitioning for KeyedStream."
+
+
+class KeyedStream(DataStream):
+    """A stream grouped by key: its functions have state for each key, and may set timers.
+
+    Args:
+        j_data_stream: pairs of key and element.
+        original_data_type_info: the type of the elements.
+        origin_stream: the stream that was keyed.
+    """
+
+    def __init__(self, j_data_stream, original_data_type_info, origin_stream: DataStream):
+        super().__init__(j_data_stream.partitioned(HashPartitioner()))
+        self._original_data_type_info = original_data_type_info
+        self._origin_stream = origin_stream
+
+    def map(
+        self,
+        func: Union[Callable, MapFunction],
+        output_type: Optional[TypeInformation] = None,
+    ) -> DataStream:
+        """Make one element of each, with state for each key. See ``DataStream.map``."""
+        function = user_function(
+            func, MapFunction, "map", "The input must be a MapFunction or a callable function"
+        )
+        return self._then("Map", KeyedMapOperator(function), declared_type(output_type))
+
+    def flat_map(
+        self,
+        func: Union[Callable, FlatMapFunction],
+        output_type: Optional[TypeInformation] = None,
+    ) -> DataStream:
+        """Make any number of elements of each, with state for each key."""
+        function = user_function(
+            func,
+            FlatMapFunction,
+            "flat_map",
+            "The input must be a FlatMapFunction or a callable function",
+        )
+        return self._then("FlatMap", KeyedFlatMapOperator(function), declared_type(output_type))
+
+    def filter(self, func: Union[Callable, FilterFunction]) -> DataStream:
+        """Keep the elements for which a function is true, with state for each key."""
+        function = user_function(
+            func,
+            FilterFunction,
+            "filter",
+            "The input must be a FilterFunction or a callable function",
+        )
+        return self._then("Filter", KeyedFilterOperator(function), self._original_data_type_info)
+
+    def reduce(self, func: Union[Callable, ReduceFunction]) -> DataStream:
+        """Combine each key's elements, two by two.
+
+        In STREAMING mode every element gives the result so far, in BATCH mode a key gives one.
+
+        Args:
+            func: a function of two elements, or an object with ``reduce``.
+        """
+        function = user_function(
+            func,
+            ReduceFunction,
+            "reduce",
+            "The input must be a ReduceFunction or a callable function",
+        )
+        return self._then("Reduce", RollingReduceOperator(function), self._original_data_type_info)
+
+    class AccumulateType(Enum):
+        """How ``sum`` and its like combine elements."""
+
+        MIN = 1
+        MAX = 2
+        MIN_BY = 3
+        MAX_BY = 4
+        SUM = 5
+
+    def sum(self, position_to_sum: Union[int, str] = 0) -> DataStream:
+        """Add up a field of each key's elements; the other fields are those of the first one.
+
+        Args:
+            position_to_sum: the field's index or name; 0 for elements without fields.
+        """
+        return self._accumulate(position_to_sum, self.AccumulateType.SUM)
+
+    def min(self, position_to_min: Union[int, str] = 0) -> DataStream:
+        """Find the smallest value of a field; the other fields are those of the first element."""
+        return self._accumulate(position_to_min, self.AccumulateType.MIN)
+
+    def max(self, position_to_max: Union[int, str] = 0) -> DataStream:
+        """Find the largest value of a field; the other fields are those of the first element."""
+        return self._accumulate(position_to_max, self.AccumulateType.MAX)
+
+    def min_by(self, position_to_min_by: Union[int, str] = 0) -> DataStream:
+        """Find the element with the smallest value of a field; the first of equal ones."""
+        return self._accumulate(position_to_min_by, self.AccumulateType.MIN_BY)
+
+    def max_by(self, position_to_max_by: Union[int, str] = 0) -> DataStream:
+        """Find the element with the largest value of a field; the first of equal ones."""
+        return self._accumulate(position_to_max_by, self.AccumulateType.MAX_BY)
+
+    def process(
+        self, func: KeyedProcessFunction, output_type: Optional[TypeInformation] = None
+    ) -> DataStream:
+        """Make any number of elements of each, with state and timers for each key.
+
+        Args:
+            func: its ``process_element`` and ``on_timer`` yield results, and ``tag, value`` for
+                side outputs.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if ``func`` is no KeyedProcessFunction, or cannot be pickled.
+        """
+        if not isinstance(func, KeyedProcessFunction):
+            raise TypeError("KeyedProcessFunction is required for KeyedStream.")
+        operator = KeyedProcessOperator(
+            UserFunction.of(func),
+            time_domains=(TimeDomain.EVENT_TIME, TimeDomain.PROCESSING_TIME),
+        )
+        return self._then("KEYED PROCESS", operator, declared_type(output_type))
+
+    def key_by(
+        self,
+        key_selector: Union[Callable, KeySelector],
+        key_type: Optional[TypeInformation] = None,
+    ) -> KeyedStream:
+        """Group the original elements anew, by another key."""
+        return self._origin_stream.key_by(key_selector, key_type)
+
+    def window(self, window_assigner):
+        """Cut each key's elements into windows."""
+        from pyflink_on_spark.datastream.data_stream.windowed_stream import WindowedStream
+
+        return WindowedStream(self, window_assigner)
+
+    def count_window(self, size: int, slide: int = 0):
+        """Cut each key's elements into windows of ``size`` elements, every ``slide`` elements."""
+        if slide == 0:
+            return self.window(CountTumblingWindowAssigner(size))
+        return self.window(CountSlidingWindowAssigner(size, slide))
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """Merge with streams of the same type; the result is not keyed."""
+        return self._values().union(*streams)
+
+    def connect(self, ds):
+        """Connect with another stream, or with a broadcast stream."""
+        return super().connect(ds)
+
+    def project(self, *field_indexes: int) -> DataStream:
+        """Keep some fields of tuples; the result is not keyed."""
+        return self._values().project(*field_indexes)
+
+    def add_sink(self, sink_func) -> DataStreamSink:
+        """Write the elements to a sink."""
+        return self._values().add_sink(sink_func)
+
+    def print(self, sink_identifier: Optional[str] = None) -> DataStreamSink:
+        """Write the elements to the driver's standard output.
+
+        Args:
+            sink_identifier: has no effect on a keyed stream, as in PyFlink.
+        """
+        return self._values().print()
+
+    def shuffle(self) -> DataStream:
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def rescale(self) -> DataStream:
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def rebalance(self) -> DataStream:
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def forward(self) -> DataStream:
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def broadcast(self, *args):
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def partition_custom(
+        self,
+        partitioner: Union[Callable, Partitioner],
+        key_selector: Union[Callable, KeySelector],
+    ) -> DataStream:
+        """Raise: a keyed stream is spread by its keys."""
+        raise Exception(_FIXED)
+
+    def set_parallelism(self, parallelism: int):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set parallelism for KeyedStream is not supported.")
+
+    def name(self, name: str):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set name for KeyedStream is not supported.")
+
+    def get_name(self) -> str:
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Get name of KeyedStream is not supported.")
+
+    def uid(self, uid: str):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set uid for KeyedStream is not supported.")
+
+    def set_uid_hash(self, uid_hash: str):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set uid hash for KeyedStream is not supported.")
+
+    def set_max_parallelism(self, max_parallelism: int):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set max parallelism for KeyedStream is not supported.")
+
+    def force_non_parallel(self):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set force non-parallel for KeyedStream is not supported.")
+
+    def set_buffer_timeout(self, timeout_millis: int):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Set buffer timeout for KeyedStream is not supported.")
+
+    def start_new_chain(self) -> DataStream:
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Start new chain for KeyedStream is not supported.")
+
+    def disable_chaining(self) -> DataStream:
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Disable chaining for KeyedStream is not supported.")
+
+    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> DataStream:
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Setting slot sharing group for KeyedStream is not supported.")
+
+    def cache(self):
+        """Raise: a keyed stream has no operator of its own."""
+        raise Exception("Cache for KeyedStream is not supported.")
+
+    def _accumulate(self, position: Any, kind: AccumulateType) -> DataStream:
+        if not isinstance(position, (int, str)):
+            raise TypeError(
+                "The field position must be of int or str type to locate the value to calculate "
+                "for min, max, min_by, max_by and sum. The given type is: "
+                f"{type(position)}"
+            )
+        operator = RollingAggregateOperator(kind.name.lower(), position)
+        return self._then("Reduce", operator, self._original_data_type_info)
+
+    def _values(self) -> DataStream:
+        return self._then(
+            VALUES_NAME,
+            DropKeyOperator(),
+            self._original_data_type_info,
+            aligned=Aligned.READER,
+        )

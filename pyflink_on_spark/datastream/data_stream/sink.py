@@ -1,0 +1,66 @@
+"""The end of a branch."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from pyflink_on_spark._graph.transformation import Chaining, Transformation
+from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
+
+
+class DataStreamSink:
+    """A sink that was added to a stream; its setters change it and return it."""
+
+    def __init__(self, j_data_stream_sink):
+        self._transformation: Transformation = j_data_stream_sink
+
+    def name(self, name: str) -> "DataStreamSink":
+        """Set the name that plans and messages show."""
+        self._transformation.name = name
+        return self
+
+    def uid(self, uid: str) -> "DataStreamSink":
+        """Set the stable name of the sink's state."""
+        self._transformation.uid = uid
+        return self
+
+    def set_uid_hash(self, uid_hash: str) -> "DataStreamSink":
+        """Set the hash of the sink's state directly.
+
+        On Spark: it takes the place of the uid.
+        """
+        self._transformation.uid_hash = uid_hash
+        return self
+
+    def set_parallelism(self, parallelism: int) -> "DataStreamSink":
+        """Set how many subtasks write."""
+        self._transformation.parallelism = parallelism
+        return self
+
+    def set_description(self, description: str) -> "DataStreamSink":
+        """Set the text that the execution plan shows."""
+        self._transformation.description = description
+        return self
+
+    def disable_chaining(self) -> "DataStreamSink":
+        """Keep the sink out of the task before it.
+
+        On Spark: it shows in the task's names only; what can run without an exchange still does.
+        """
+        self._transformation.chaining = Chaining.NEVER
+        return self
+
+    def slot_sharing_group(
+        self, slot_sharing_group: Union[str, SlotSharingGroup]
+    ) -> "DataStreamSink":
+        """Set the slot sharing group.
+
+        On Spark: there are no slots; it only decides which operators would be chained.
+        """
+        self._transformation.slot_sharing_group = group_name(slot_sharing_group)
+        return self
+
+
+def group_name(group: Union[str, SlotSharingGroup]) -> str:
+    """Return the name of a slot sharing group."""
+    return group.get_name() if isinstance(group, SlotSharingGroup) else group
