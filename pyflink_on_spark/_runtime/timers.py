@@ -14,7 +14,10 @@ Owner = tuple[Any, Hashable]
 
 
 class TimerQueue:
-    """Timers by time (ms), unique by time, key and namespace; of one time in order of registration."""
+    """Timers by time (ms), unique by time, key and namespace.
+
+    Those of one time are in the order in which they were registered.
+    """
 
     __slots__ = ("_owners", "_times")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from pyflink_on_spark.common.types import Row
@@ -10,20 +12,12 @@ from pyflink_on_spark.common.types import Row
 Combine = Callable[[Any, Any], Any]
 
 
-def _add(first: Any, second: Any) -> Any:
-    return first + second
-
-
-def _smaller(first: Any, second: Any) -> Any:
-    return second if second < first else first
-
-
-def _larger(first: Any, second: Any) -> Any:
-    return second if second > first else first
-
-
-_COMBINED = {
-    "sum": _add, "min": _smaller, "max": _larger, "min_by": _smaller, "max_by": _larger
+_COMBINED: dict[str, Combine] = {
+    "sum": operator.add,
+    "min": min,
+    "max": max,
+    "min_by": min,
+    "max_by": max,
 }
 
 
@@ -60,8 +54,8 @@ def _for_elements_like(element: Any, kind: str, position: Any) -> Combine:
 def _of_whole_elements(kind: str, position: Any) -> Combine:
     if position != 0 and kind in ("sum", "min", "max"):
         raise TypeError(
-            f"The {position} field selected on a basic type. A field expression on a basic type can "
-            "only select the 0th field (which means selecting the entire basic type)."
+            f"The {position} field selected on a basic type. A field expression on a basic type "
+            "can only select the 0th field (which means selecting the entire basic type)."
         )
     return _COMBINED[kind]
 
@@ -77,7 +71,7 @@ def _of_field(kind_of_element: type, combined: Combine, position: Any) -> Combin
         return of_tuples
 
     def of_others(first: Any, second: Any) -> Any:
-        result = first[:] if kind_of_element is list else first(*first)
+        result = copy(first)
         result[position] = combined(first[position], second[position])
         return result
 

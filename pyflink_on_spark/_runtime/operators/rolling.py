@@ -58,10 +58,8 @@ class RollingOperator(Operator):
         get = values.get
         for key, value in pairs:
             current = get(key)
-            if current is not None:
-                value = combine(current, value)
-            values[key] = value
-            yield value
+            result = values[key] = value if current is None else combine(current, value)
+            yield result
 
     def _tracked(self, pairs: Iterator[Any]) -> Iterator[Any]:
         table = self._table
@@ -70,11 +68,9 @@ class RollingOperator(Operator):
         get = values.get
         for key, value in pairs:
             current = get(key)
-            if current is not None:
-                value = combine(current, value)
-            values[key] = value
+            result = values[key] = value if current is None else combine(current, value)
             note((None, key))
-            yield value
+            yield result
 
     def _absorbed(self, pairs: Iterator[Any]) -> Iterator[Any]:
         deque(self._rolled(pairs), maxlen=0)

@@ -1,0 +1,77 @@
+"""Where the entries of one keyed state are: a dict by key for each namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+Place = tuple[Hashable, Any]
+"""A namespace and a key."""
+
+
+class StateTable:
+    """The entries of one state of one operator.
+
+    ``current`` is the dict of the namespace in use. The one of the namespace None is the same
+    object for ever, so that a loop may hold on to it.
+
+    Args:
+        track: whether to note which entries change.
+    """
+
+    __slots__ = ("changed", "current", "namespace", "namespaces")
+
+    def __init__(self, track: bool) -> None:
+        self.current: dict[Any, Any] = {}
+        self.namespace: Hashable = None
+        self.namespaces: dict[Hashable, dict[Any, Any]] = {None: self.current}
+        self.changed: set[Place] | None = set() if track else None
+
+    def use(self, namespace: Hashable) -> None:
+        """Make a namespace the one in use."""
+        if namespace == self.namespace:
+            return
+        if not self.current and self.namespace is not None:
+            del self.namespaces[self.namespace]
+        self.namespace = namespace
+        table = self.namespaces.get(namespace)
+        if table is None:
+            table = self.namespaces[namespace] = {}
+        self.current = table
+
+    def drop_key(self, key: Any) -> None:
+        """Remove a key's entries in all namespaces."""
+        for namespace, table in list(self.namespaces.items()):
+            if key in table:
+                del table[key]
+                if self.changed is not None:
+                    self.changed.add((namespace, key))
+            if not table and namespace != self.namespace and namespace is not None:
+                del self.namespaces[namespace]
+
+    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield namespace, key and value of each entry."""
+        for namespace, table in self.namespaces.items():
+            for key, value in table.items():
+                yield namespace, key, value
+
+    def put(self, namespace: Hashable, key: Any, value: Any) -> None:
+        """Set an entry of any namespace."""
+        self.namespaces.setdefault(namespace, {})[key] = value
+
+    def remove(self, namespace: Hashable, key: Any) -> None:
+        """Remove an entry of any namespace, if it is there."""
+        table = self.namespaces.get(namespace)
+        if table is None:
+            return
+        table.pop(key, None)
+        if not table and namespace != self.namespace and namespace is not None:
+            del self.namespaces[namespace]
+
+    def clear(self) -> None:
+        """Remove everything."""
+        for table in self.namespaces.values():
+            table.clear()
+        self.namespaces = {None: self.namespaces[None], self.namespace: self.current}
+        if self.changed is not None:
+            self.changed.clear()

@@ -1,0 +1,36 @@
+"""One value per key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.state.keyed_state import KeyedState
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+
+class ValueState(KeyedState):
+    """The single value of the current key; None when there is none."""
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        """Return the value, or None."""
+        return self._table.current.get(self._backend.key)
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes it."""
+        if value is None:
+            self.clear()
+            return
+        table = self._table
+        key = self._backend.key
+        table.current[key] = value
+        if table.changed is not None:
+            table.changed.add((table.namespace, key))
+
+
+def rolling_table(backend: KeyedStateBackend, name: str) -> Any:
+    """Return the table of a state that an operator keeps for itself, a value per key."""
+    return backend.table(name, "value")
