@@ -1,0 +1,1 @@
+"""Behaviour tests that run on real PyFlink and on this engine alike."""

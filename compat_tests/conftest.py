@@ -1,0 +1,135 @@
+"""Chooses the engine that the tests in this folder run on, and gives them an environment.
+
+`--engine=spark` (the default) and `--engine=local` run on this project, `--engine=pyflink` on the
+PyFlink that is installed. A test knows nothing of this: it imports `pyflink` and compares.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENGINES = ("spark", "pyflink", "local")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", choices=ENGINES, default="spark", help="what runs the jobs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "pyflink_bug(reason): what real PyFlink 2.3.0 gets wrong; a strict xfail on engine pyflink",
+    )
+    engine = config.getoption("--engine")
+    if engine == "pyflink":
+        _start_pyflink(config)
+        return
+    import pyflink_on_spark
+
+    pyflink_on_spark.install()
+    if engine == "local":
+        import pyflink_on_spark.testing
+
+        pyflink_on_spark.testing.install_local_engine()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--engine") != "pyflink":
+        return
+    for item in items:
+        marker = item.get_closest_marker("pyflink_bug")
+        if marker is not None:
+            item.add_marker(pytest.mark.xfail(strict=True, reason=marker.args[0]))
+
+
+def _start_pyflink(config: pytest.Config) -> None:
+    """Starts PyFlink's JVM with its standard output in a file, since print() writes there."""
+    config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnhandledThreadExceptionWarning")
+    config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
+    import pyflink
+    from pyflink.java_gateway import get_gateway
+
+    assert pyflink.__file__ is not None
+    assert "pyflink_on_spark" not in pyflink.__file__, "this is not the real PyFlink"
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+    handle, path = tempfile.mkstemp(prefix="pyflink-stdout-")
+    terminal = os.dup(1)
+    os.dup2(handle, 1)
+    try:
+        get_gateway()
+    finally:
+        os.dup2(terminal, 1)
+        os.close(terminal)
+        os.close(handle)
+    config.stash[_JVM_OUTPUT] = Path(path)
+
+
+_JVM_OUTPUT = pytest.StashKey[Path]()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    output = config.stash.get(_JVM_OUTPUT, None)
+    if output is not None:
+        output.unlink()
+
+
+@pytest.fixture
+def parallelism() -> int:
+    """The parallelism of `env`: a test that wants others is parametrised with it."""
+    return 1
+
+
+@pytest.fixture
+def env(parallelism: int) -> Any:
+    """A fresh execution environment."""
+    from pyflink.datastream import StreamExecutionEnvironment
+
+    environment = StreamExecutionEnvironment.get_execution_environment()
+    environment.set_parallelism(parallelism)
+    return environment
+
+
+@pytest.fixture
+def batch_env(env: Any) -> Any:
+    """A fresh execution environment in BATCH mode."""
+    from pyflink.datastream import RuntimeExecutionMode
+
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    return env
+
+
+@pytest.fixture
+def paced_env(env: Any) -> Any:
+    """An environment in which watermarks come between elements: see `compat_tests.pacing`."""
+    from compat_tests.pacing import watermark_after_every_element
+
+    watermark_after_every_element(env)
+    return env
+
+
+@pytest.fixture
+def run_printed(
+    request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
+) -> Iterator[Callable[[Any], list[str]]]:
+    """A function that executes an environment and returns the lines its print() sinks wrote."""
+    jvm_output = request.config.stash.get(_JVM_OUTPUT, None)
+
+    def run(environment: Any) -> list[str]:
+        if jvm_output is None:
+            capfd.readouterr()
+            environment.execute()
+            return capfd.readouterr().out.splitlines()
+        before = jvm_output.stat().st_size
+        environment.execute()
+        with jvm_output.open("rb") as output:
+            output.seek(before)
+            return output.read().decode().splitlines()
+
+    yield run

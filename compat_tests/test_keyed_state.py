@@ -1,0 +1,269 @@
+"""Keyed state of every kind in a KeyedProcessFunction."""
+
+from __future__ import annotations
+
+import pytest
+from pyflink.common import Types
+from pyflink.datastream import AggregateFunction, KeyedProcessFunction
+from pyflink.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
+
+from compat_tests.running import collect, collect_sorted
+
+
+class StateFunction(KeyedProcessFunction):
+    """Runs a script of calls on one state; each element of the stream is (key, call)."""
+
+    def __init__(self, get_state):
+        self.get_state = get_state
+
+    def open(self, runtime_context):
+        self.state = self.get_state(runtime_context)
+
+    def process_element(self, value, ctx):
+        key, call = value
+        yield key, call(self.state)
+
+
+def run(env, get_state, *calls):
+    """The results of calls on the state of one key, one element for each call."""
+    elements = [("k", call) for call in calls]
+    stream = env.from_collection(elements).key_by(lambda v: v[0], Types.STRING())
+    return [result for _, result in collect(stream.process(StateFunction(get_state)))]
+
+
+def value_state(context):
+    return context.get_state(ValueStateDescriptor("value", Types.INT()))
+
+
+def list_state(context):
+    return context.get_list_state(ListStateDescriptor("list", Types.INT()))
+
+
+def map_state(context):
+    return context.get_map_state(MapStateDescriptor("map", Types.STRING(), Types.INT()))
+
+
+def reducing_state(context):
+    return context.get_reducing_state(
+        ReducingStateDescriptor("sum", lambda a, b: a + b, Types.INT())
+    )
+
+
+class Average(AggregateFunction):
+    def create_accumulator(self):
+        return 0, 0
+
+    def add(self, value, accumulator):
+        return accumulator[0] + value, accumulator[1] + 1
+
+    def get_result(self, accumulator):
+        return accumulator[0] / accumulator[1]
+
+    def merge(self, acc_a, acc_b):
+        return acc_a[0] + acc_b[0], acc_a[1] + acc_b[1]
+
+
+def aggregating_state(context):
+    accumulator = Types.TUPLE([Types.INT(), Types.INT()])
+    return context.get_aggregating_state(
+        AggregatingStateDescriptor("average", Average(), accumulator)
+    )
+
+
+def test_value_state(env):
+    results = run(
+        env,
+        value_state,
+        lambda s: s.value(),
+        lambda s: s.update(5),
+        lambda s: s.value(),
+        lambda s: s.clear(),
+        lambda s: s.value(),
+    )
+    assert results == [None, None, 5, None, None]
+
+
+def test_list_state(env):
+    results = run(
+        env,
+        list_state,
+        lambda s: list(s.get()),
+        lambda s: s.add(1),
+        lambda s: s.add_all([2, 3]),
+        lambda s: list(s),
+        lambda s: s.update([9, 8]),
+        lambda s: s.add(7),
+        lambda s: list(s.get()),
+        lambda s: s.clear(),
+        lambda s: list(s.get()),
+    )
+    assert results == [[], None, None, [1, 2, 3], None, None, [9, 8, 7], None, []]
+
+
+def test_list_state_updated_with_nothing(env):
+    results = run(
+        env,
+        list_state,
+        lambda s: s.add_all([]),
+        lambda s: list(s.get()),
+        lambda s: s.add(1),
+        lambda s: s.update([]),
+        lambda s: list(s.get()),
+    )
+    assert results == [None, [], None, None, []]
+
+
+def test_reducing_state(env):
+    results = run(
+        env,
+        reducing_state,
+        lambda s: s.get(),
+        lambda s: s.add(1),
+        lambda s: s.add(4),
+        lambda s: s.get(),
+        lambda s: s.clear(),
+        lambda s: s.get(),
+    )
+    assert results == [None, None, None, 5, None, None]
+
+
+def test_aggregating_state(env):
+    results = run(
+        env,
+        aggregating_state,
+        lambda s: s.get(),
+        lambda s: s.add(1),
+        lambda s: s.add(4),
+        lambda s: s.get(),
+        lambda s: s.clear(),
+        lambda s: s.get(),
+    )
+    assert results == [None, None, None, 2.5, None, None]
+
+
+def test_map_state(env):
+    results = run(
+        env,
+        map_state,
+        lambda s: (s.is_empty(), s.get("a"), s.contains("a"), list(s.items())),
+        lambda s: s.put("a", 1),
+        lambda s: s.put_all([("b", 2), ("c", 3)]),
+        lambda s: s.put_all({"d": 4}.items()),
+        lambda s: (s.get("a"), s.contains("b"), s.contains("x"), s.is_empty()),
+        lambda s: (sorted(s.keys()), sorted(s.values()), sorted(s.items())),
+        lambda s: sorted(s),
+        lambda s: s.remove("a"),
+        lambda s: s.remove("unknown"),
+        lambda s: sorted(s.keys()),
+        lambda s: s.clear(),
+        lambda s: (s.is_empty(), list(s.keys())),
+    )
+    pairs = [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+    assert results == [
+        (True, None, False, []),
+        None,
+        None,
+        None,
+        (1, True, False, False),
+        (list("abcd"), [1, 2, 3, 4], pairs),
+        list("abcd"),
+        None,
+        None,
+        list("bcd"),
+        None,
+        (True, []),
+    ]
+
+
+def test_map_state_with_none_as_value(env):
+    results = run(
+        env,
+        lambda context: context.get_map_state(
+            MapStateDescriptor("m", Types.STRING(), Types.PICKLED_BYTE_ARRAY())
+        ),
+        lambda s: s.put("k", None),
+        lambda s: (s.contains("k"), s.get("k"), list(s.keys()), s.is_empty()),
+    )
+    assert results == [None, (False, None, ["k"], False)]
+
+
+def test_map_state_with_brackets(env):
+    def use(state):
+        state["x"] = 1
+        return state["x"], "x" in state
+
+    with pytest.raises(Exception, match="TypeError"):
+        run(env, map_state, use)
+
+
+def test_changing_a_map_state_while_iterating_it(env):
+    def change(state):
+        for key in state.keys():
+            state.put(key + "x", 1)
+
+    with pytest.raises(Exception, match="Concurrent modification detected"):
+        run(env, map_state, lambda s: s.put_all([("a", 1), ("b", 2)]), change)
+
+
+@pytest.mark.pyflink_bug("is_empty stays False after the last entry was removed")
+def test_map_state_is_empty_after_the_last_removal(env):
+    results = run(
+        env, map_state, lambda s: s.put("a", 1), lambda s: s.remove("a"), lambda s: s.is_empty()
+    )
+    assert results == [None, None, True]
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_keys_do_not_see_each_other(env):
+    class Total(KeyedProcessFunction):
+        def open(self, runtime_context):
+            self.value = value_state(runtime_context)
+            self.values = list_state(runtime_context)
+            self.sum = reducing_state(runtime_context)
+
+        def process_element(self, value, ctx):
+            self.value.update(value[1])
+            self.values.add(value[1])
+            self.sum.add(value[1])
+            yield ctx.get_current_key(), self.value.value(), list(self.values), self.sum.get()
+
+    elements = [(key, i) for i in (1, 2) for key in "abc"]
+    stream = env.from_collection(elements, Types.TUPLE([Types.STRING(), Types.INT()]))
+    results = collect_sorted(stream.key_by(lambda v: v[0], Types.STRING()).process(Total()))
+    assert results == [
+        state for key in "abc" for state in [(key, 1, [1], 1), (key, 2, [1, 2], 3)]
+    ]
+
+
+def test_the_declared_type_is_applied_when_state_is_written_through(env):
+    class Writes(KeyedProcessFunction):
+        def open(self, runtime_context):
+            descriptor = ValueStateDescriptor("v", Types.STRING())
+            self.value = runtime_context.get_state(descriptor)
+
+        def process_element(self, value, ctx):
+            self.value.update(5)
+            yield value
+
+    with pytest.raises(Exception, match=r"\S"):
+        collect(env.from_collection([1]).key_by(lambda v: v).process(Writes()))
+
+
+def test_a_default_for_a_key_after_another_was_set(env):
+    class First(KeyedProcessFunction):
+        def open(self, runtime_context):
+            self.state = value_state(runtime_context)
+
+        def process_element(self, value, ctx):
+            before = self.state.value()
+            self.state.update(value)
+            yield before
+
+    stream = env.from_collection([1, 2, 1, 2, 3]).key_by(lambda v: v)
+    assert collect(stream.process(First())) == [None, None, 1, 2, None]

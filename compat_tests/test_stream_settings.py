@@ -1,0 +1,77 @@
+"""Names, uids, parallelism and chaining of operators: what is accepted and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from pyflink.common import Types
+
+from compat_tests.running import collect
+
+
+def test_settings_return_the_stream(env):
+    stream = env.from_collection([1, 2], Types.INT()).map(lambda v: v + 1, Types.INT())
+    assert stream.name("plus one") is stream
+    assert stream.uid("plus-one") is stream
+    assert stream.set_parallelism(1) is stream
+    assert stream.set_max_parallelism(8) is stream
+    assert stream.set_buffer_timeout(10) is stream
+    assert stream.set_description("adds one") is stream
+    assert stream.get_name() == "plus one"
+    assert collect(stream) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "chaining",
+    [
+        lambda stream: stream.start_new_chain(),
+        lambda stream: stream.disable_chaining(),
+        lambda stream: stream.slot_sharing_group("default"),
+    ],
+)
+def test_chaining_changes_no_result(env, chaining):
+    stream = chaining(env.from_collection([1, 2]).map(lambda v: v + 1)).map(lambda v: v * 10)
+    assert collect(stream) == [20, 30]
+
+
+def test_chaining_off_for_the_environment(env):
+    assert env.is_chaining_enabled()
+    env.disable_operator_chaining()
+    assert not env.is_chaining_enabled()
+    assert collect(env.from_collection([1]).map(lambda v: v + 1).map(lambda v: v * 10)) == [20]
+
+
+def test_names_of_operators(env):
+    stream = env.from_collection([1])
+    assert stream.map(lambda v: v).get_name() == "Map"
+    assert stream.flat_map(lambda v: [v]).get_name() == "FlatMap"
+    assert stream.filter(lambda v: v).get_name() == "Filter"
+    assert stream.key_by(lambda v: v).reduce(lambda a, b: a).get_name() == "Reduce"
+    assert stream.key_by(lambda v: v).sum(0).get_name() == "Reduce"
+
+
+def test_a_collection_is_not_parallel(env):
+    with pytest.raises(Exception, match="(?i)parallel"):
+        env.from_collection([1], Types.INT()).set_parallelism(2)
+
+
+@pytest.mark.parametrize("number", [0, -2])
+def test_impossible_parallelism(env, number):
+    with pytest.raises(Exception, match="(?i)parallelism"):
+        env.from_collection([1]).map(lambda v: v).set_parallelism(number)
+
+
+def test_environment_settings_are_readable(env):
+    assert env.get_parallelism() == 1
+    assert env.get_max_parallelism() == -1
+    assert env.get_buffer_timeout() == 100
+    assert env.get_config().get_auto_watermark_interval() == 200
+    env.set_parallelism(3)
+    env.set_max_parallelism(16)
+    env.set_buffer_timeout(5)
+    assert (env.get_parallelism(), env.get_max_parallelism(), env.get_buffer_timeout()) == (3, 16, 5)
+
+
+def test_force_non_parallel(env):
+    env.set_parallelism(2)
+    stream = env.from_collection([1, 2, 3]).map(lambda v: v).force_non_parallel()
+    assert sorted(collect(stream)) == [1, 2, 3]
