@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyflink_on_spark.common._option import (
+    Option,
     boolean_option,
     duration_option,
     int_option,
@@ -36,7 +39,7 @@ INPUT_DEPENDENCY = string_option("pyflink-on-spark.input-dependency-constraint",
 DEFAULT_KRYO_SERIALIZERS = map_option("pyflink-on-spark.default-kryo-serializers")
 TYPES_WITH_KRYO_SERIALIZERS = map_option("pyflink-on-spark.types-with-kryo-serializers")
 
-_CHECKED = (
+_CHECKED: tuple[Option[Any], ...] = (
     MAX_PARALLELISM,
     OBJECT_REUSE,
     GLOBAL_JOB_PARAMETERS,
@@ -57,7 +60,7 @@ def check_execution_options(configuration: Configuration) -> None:
     check_parallelism(configuration._read(PARALLELISM))
     check_auto_watermark_interval(configuration._read(AUTO_WATERMARK_INTERVAL))
     for option in _CHECKED:
-        configuration._read(option)  # type: ignore[arg-type]
+        configuration._read(option)
 
 
 def check_parallelism(parallelism: int) -> None:

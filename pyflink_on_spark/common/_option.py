@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark.common._option_text import (
-    duration_text,
     option_text,
     parse_boolean,
     parse_double,
@@ -17,6 +16,7 @@ from pyflink_on_spark.common._option_text import (
     parse_long,
     parse_map,
 )
+from pyflink_on_spark.common.time import Duration
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ def string_option(key: str, default: str | None) -> Option[str | None]:
 
 def duration_option(key: str, default_ms: int) -> Option[int]:
     """Describe an option that is a length of time; its value is in milliseconds."""
-    return Option(key, parse_duration_ms, default_ms, duration_text)
+    return Option(key, parse_duration_ms, default_ms, Duration.of_millis)
 
 
 def list_option(key: str) -> Option[list[str]]:

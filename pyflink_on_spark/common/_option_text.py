@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pyflink_on_spark.common._yaml_text import parse_yaml, yaml_text
+from pyflink_on_spark.common.time import Duration
 
 _UNITS_IN_NANOS = {
     "d": 86400 * 10**9,
@@ -46,14 +48,14 @@ def double_text(number: float) -> str:
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     if number == 0 or 1e-3 <= abs(number) < 1e7:
         return repr(number)
-    mantissa, _, exponent = f"{number!r}".partition("e")
-    sign, digits = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
-    whole, _, fraction = digits.partition(".")
-    significant = (whole + fraction).lstrip("0")
-    leading = len(whole + fraction) - len(significant)
-    power = int(exponent or 0) + len(whole) - leading - 1
-    significant = significant.rstrip("0")
-    return f"{sign}{significant[0]}.{significant[1:] or '0'}E{power}"
+    text = repr(number)
+    if len(text.partition("e")[0].strip("-0.")) == 1:
+        text = f"{number:.1e}"  # Java never writes fewer than two digits: 4.9E-324, not 5E-324
+    sign = "-" if number < 0 else ""
+    _, digits, exponent = Decimal(text).as_tuple()
+    power = len(digits) - 1 + int(exponent)
+    rest = "".join(map(str, digits[1:])).rstrip("0")
+    return f"{sign}{digits[0]}.{rest or '0'}E{power}"
 
 
 def option_text(value: Any) -> str:
@@ -65,7 +67,7 @@ def option_text(value: Any) -> str:
     if isinstance(value, float):
         text = double_text(value)
         return {"NaN": ".nan", "Infinity": ".inf", "-Infinity": "-.inf"}.get(text, text)
-    return yaml_text(value)
+    return duration_text(value._to_millis()) if isinstance(value, Duration) else yaml_text(value)
 
 
 def parse_boolean(value: Any) -> bool:
@@ -117,8 +119,10 @@ def parse_bytes(value: Any) -> bytearray:
 
 def parse_duration_ms(value: Any) -> int:
     """Read ``5 min``, ``200 ms``, ``200`` or ``PT5S`` as whole milliseconds."""
+    if isinstance(value, Duration):
+        return value._to_millis()
     text = option_text(value).strip()
-    found = re.fullmatch(r"(-?\d+)\s*([a-zµ]*)", text.lower())
+    found = re.fullmatch(r"(\d+)\s*([a-zµ]*)", text.lower())
     if found:
         nanos = int(found[1]) * _unit_nanos(found[2] or "ms", text)
     else:

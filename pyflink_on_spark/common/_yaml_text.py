@@ -83,6 +83,8 @@ def parse_yaml(text: str, scalar: Callable[[str], Any] = str) -> Any:
 def parse_yaml_item(text: str, scalar: Callable[[str], Any]) -> Any:
     """Read one entry: a bracketed or quoted value, or an unquoted text."""
     text = text.strip()
+    if not text:
+        raise ValueError("an entry without a value")
     return parse_yaml(text, scalar) if text[:1] in tuple("[{\"'") else scalar(text)
 
 

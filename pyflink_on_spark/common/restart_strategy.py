@@ -258,8 +258,8 @@ def _fall_back() -> RestartSpec:
     return RestartSpec("fallback", description="Cluster level default restart strategy")
 
 
-def _fixed_delay(attempts: int, delay_ms: int) -> RestartSpec:
-    if _count(attempts) < 0:
+def _fixed_delay(attempts: int | None, delay_ms: int) -> RestartSpec:
+    if (attempts := _count(attempts)) < 0:
         raise ValueError("Maximum number of restart attempts must be positive.")
     if delay_ms < 0:
         raise ValueError("Delay between restart attempts must be positive.")
@@ -267,8 +267,8 @@ def _fixed_delay(attempts: int, delay_ms: int) -> RestartSpec:
     return RestartSpec("fixed-delay", attempts, delay_ms=delay_ms, description=text)
 
 
-def _failure_rate(failures: int, interval_ms: int, delay_ms: int) -> RestartSpec:
-    if _count(failures) <= 0:
+def _failure_rate(failures: int | None, interval_ms: int, delay_ms: int) -> RestartSpec:
+    if (failures := _count(failures)) <= 0:
         raise ValueError("Maximum number of restart attempts per time unit must be greater than 0.")
     if interval_ms <= 0:
         raise ValueError("Failures interval must be greater than 0 ms.")

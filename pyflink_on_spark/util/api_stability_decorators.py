@@ -30,7 +30,7 @@ class BaseAPIStabilityDecorator(metaclass=ABCMeta):
             text = dedent(documented.__doc__ or "")
             if directive not in text:
                 documented.__doc__ = f"{text}\n{directive}"
-        marks = getattr(func_or_cls, _MARKS, frozenset())
+        marks: frozenset[type] = getattr(func_or_cls, _MARKS, frozenset())
         setattr(func_or_cls, _MARKS, {*marks, type(self)})
         return func_or_cls
 
