@@ -1,0 +1,17 @@
+"""The guarantee that checkpoints give."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["CheckpointingMode"]
+
+
+class CheckpointingMode(Enum):
+    """What a checkpoint guarantees about the effect of an element on the state.
+
+    On Spark: a micro-batch is a checkpoint and takes effect exactly once in both modes.
+    """
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1

@@ -1,0 +1,19 @@
+"""Whether a job runs as a stream or as a batch."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["RuntimeExecutionMode"]
+
+
+class RuntimeExecutionMode(Enum):
+    """How a job runs.
+
+    STREAMING emits results as elements come, BATCH only final ones, sorted by key and time;
+    AUTOMATIC is BATCH if all sources are bounded.
+    """
+
+    STREAMING = 0
+    BATCH = 1
+    AUTOMATIC = 2

@@ -1,0 +1,115 @@
+"""The functions that a user writes, and what they are given."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.datastream.functions.async_functions import (
+    AsyncFunction,
+    AsyncFunctionDescriptor,
+    AsyncRetryPredicate,
+    AsyncRetryStrategy,
+)
+from pyflink_on_spark.datastream.functions.base import (
+    Function,
+    FunctionWrapper,
+    ReduceFunctionWrapper,
+)
+from pyflink_on_spark.datastream.functions.broadcast_functions import (
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
+    KeyedBroadcastProcessFunction,
+)
+from pyflink_on_spark.datastream.functions.element_functions import (
+    AggregateFunction,
+    CoFlatMapFunction,
+    CoMapFunction,
+    FilterFunction,
+    FlatMapFunction,
+    MapFunction,
+    ReduceFunction,
+)
+from pyflink_on_spark.datastream.functions.internal_window_functions import (
+    InternalIterableAllWindowFunction,
+    InternalIterableProcessAllWindowFunction,
+    InternalIterableProcessWindowFunction,
+    InternalIterableWindowFunction,
+    InternalProcessAllWindowContext,
+    InternalProcessWindowContext,
+    InternalSingleValueAllWindowFunction,
+    InternalSingleValueProcessAllWindowFunction,
+    InternalSingleValueProcessWindowFunction,
+    InternalSingleValueWindowFunction,
+    InternalWindowFunction,
+)
+from pyflink_on_spark.datastream.functions.keys_and_partitions import (
+    KeySelector,
+    NullByteKeySelector,
+    Partitioner,
+)
+from pyflink_on_spark.datastream.functions.process_functions import (
+    CoProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    ProcessFunction,
+)
+from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
+from pyflink_on_spark.datastream.functions.source_and_sink import (
+    JavaFunctionWrapper,
+    SinkFunction,
+    SourceFunction,
+)
+from pyflink_on_spark.datastream.functions.window_functions import (
+    AllWindowFunction,
+    PassThroughAllWindowFunction,
+    PassThroughWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    WindowFunction,
+)
+from pyflink_on_spark.datastream.state import (
+    AggregatingState,
+    AggregatingStateDescriptor,
+    BroadcastState,
+    ListState,
+    ListStateDescriptor,
+    MapState,
+    MapStateDescriptor,
+    ReadOnlyBroadcastState,
+    ReducingState,
+    ReducingStateDescriptor,
+    ValueState,
+    ValueStateDescriptor,
+)
+from pyflink_on_spark.datastream.time_domain import TimeDomain
+from pyflink_on_spark.datastream.timerservice import TimerService
+from pyflink_on_spark.metrics import MetricGroup
+
+__all__ = [
+    "RuntimeContext",
+    "MapFunction",
+    "CoMapFunction",
+    "FlatMapFunction",
+    "CoFlatMapFunction",
+    "ReduceFunction",
+    "AggregateFunction",
+    "KeySelector",
+    "FilterFunction",
+    "Partitioner",
+    "SourceFunction",
+    "SinkFunction",
+    "ProcessFunction",
+    "CoProcessFunction",
+    "KeyedProcessFunction",
+    "KeyedCoProcessFunction",
+    "TimerService",
+    "WindowFunction",
+    "AllWindowFunction",
+    "ProcessWindowFunction",
+    "ProcessAllWindowFunction",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "KeyedBroadcastProcessFunction",
+    "AsyncFunction",
+    "AsyncFunctionDescriptor",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
+]

@@ -1,0 +1,52 @@
+"""What all user functions have in common."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.functions.runtime_context import RuntimeContext
+
+
+class Function(ABC):
+    """The root of all user functions.
+
+    An object is pickled when it is added to a stream; each parallel instance works on a copy.
+    """
+
+    def open(self, runtime_context: RuntimeContext):
+        """Prepare this instance; called once, before its first element.
+
+        Args:
+            runtime_context: where the function runs, and its state.
+        """
+
+    def close(self):
+        """Give up what ``open`` took; called once, after the last element."""
+
+
+class FunctionWrapper(Function):
+    """Makes a function object of a plain callable.
+
+    Args:
+        func: the callable.
+    """
+
+    def __init__(self, func):
+        self._func = func
+
+
+class ReduceFunctionWrapper(FunctionWrapper):
+    """A reduce function made of a callable of two values.
+
+    Args:
+        func: takes two values and returns one.
+    """
+
+    def __init__(self, func):
+        super().__init__(func)
+
+    def reduce(self, value1, value2):
+        """Return what the callable makes of two values."""
+        return self._func(value1, value2)

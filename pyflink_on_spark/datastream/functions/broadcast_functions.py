@@ -1,0 +1,152 @@
+"""Functions over a stream and a broadcast one, whose state every parallel instance has."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark.datastream.time_domain import TimeDomain
+from pyflink_on_spark.datastream.timerservice import TimerService
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.state import (
+        BroadcastState,
+        MapStateDescriptor,
+        ReadOnlyBroadcastState,
+    )
+
+IN1 = TypeVar("IN1")
+IN2 = TypeVar("IN2")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+
+
+class BaseBroadcastProcessFunction(Function):
+    """The root of the functions with a broadcast input."""
+
+    class BaseContext(ABC):
+        """What is known about the element in hand."""
+
+        @abstractmethod
+        def timestamp(self) -> int:
+            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the machine's time, in milliseconds since the epoch."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Return the watermark in milliseconds; -2**63 before the first one."""
+
+    class Context(BaseContext):
+        """The broadcast side, which may change the broadcast state."""
+
+        @abstractmethod
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState:
+            """Return one of the states that the stream was broadcast with.
+
+            Args:
+                state_descriptor: the one given to ``broadcast()``.
+            """
+
+    class ReadOnlyContext(BaseContext):
+        """The other side, which may look at the broadcast state only."""
+
+        @abstractmethod
+        def get_broadcast_state(
+            self, state_descriptor: MapStateDescriptor
+        ) -> ReadOnlyBroadcastState:
+            """Return one of the states that the stream was broadcast with.
+
+            Args:
+                state_descriptor: the one given to ``broadcast()``.
+            """
+
+
+class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
+    """Works on a stream without key together with a broadcast stream."""
+
+    class Context(BaseBroadcastProcessFunction.Context, ABC):
+        """What is known about an element of the broadcast stream."""
+
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+        """What is known about an element of the other stream."""
+
+    @abstractmethod
+    def process_element(self, value: IN1, ctx: ReadOnlyContext):
+        """Return an iterable of results of an element of the stream, or yield them.
+
+        Args:
+            value: the element.
+            ctx: valid during this call only.
+        """
+
+    @abstractmethod
+    def process_broadcast_element(self, value: IN2, ctx: Context):
+        """Return an iterable of results of a broadcast element, or yield them.
+
+        Every parallel instance gets it, and must change the state in the same way.
+
+        Args:
+            value: the element.
+            ctx: valid during this call only.
+        """
+
+
+class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
+    """Works on a keyed stream, and its timers, together with a broadcast stream."""
+
+    class Context(BaseBroadcastProcessFunction.Context, ABC):
+        """What is known about an element of the broadcast stream, which has no key."""
+
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+        """What is known about an element of the keyed stream."""
+
+        @abstractmethod
+        def timer_service(self) -> TimerService:
+            """Return the clock and the timers of the key."""
+
+        @abstractmethod
+        def get_current_key(self) -> KEY:
+            """Return the key of the element."""
+
+    class OnTimerContext(ReadOnlyContext, ABC):
+        """What is known about a timer that fires; its timestamp is the timer's time."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Return the clock that the timer follows."""
+
+        @abstractmethod
+        def get_current_key(self) -> KEY:
+            """Return the key of the timer."""
+
+    @abstractmethod
+    def process_element(self, value: IN1, ctx: ReadOnlyContext):
+        """Return an iterable of results of an element of the keyed stream, or yield them.
+
+        Args:
+            value: the element.
+            ctx: valid during this call only.
+        """
+
+    @abstractmethod
+    def process_broadcast_element(self, value: IN2, ctx: Context):
+        """Return an iterable of results of a broadcast element, or yield them.
+
+        Every parallel instance gets it, and must change the state in the same way.
+
+        Args:
+            value: the element.
+            ctx: valid during this call only.
+        """
+
+    def on_timer(self, timestamp: int, ctx: OnTimerContext):
+        """Return an iterable of results of a timer that fires, or yield them.
+
+        Args:
+            timestamp: the time that the timer was registered for, in milliseconds.
+            ctx: valid during this call only.
+        """

@@ -1,0 +1,210 @@
+"""One shape for all kinds of window functions: of a key or not, of one value or of many."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
+from pyflink_on_spark.datastream.functions.window_functions import (
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+)
+
+W = TypeVar("W")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+
+
+class InternalWindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """A window function as an operator calls it."""
+
+    class InternalWindowContext(ABC):
+        """What the operator knows about the window that fires."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the machine's time, in milliseconds since the epoch."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Return the watermark in milliseconds; -2**63 before the first one."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Return the state of this key and this window."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Return the state of this key, over all windows."""
+
+    @abstractmethod
+    def process(
+        self, key: KEY, window: W, context: InternalWindowContext, input_data: IN
+    ) -> Iterable[OUT]:
+        """Return the results of a window that fires.
+
+        Args:
+            key: whose window it is.
+            window: the window.
+            context: valid during this call only.
+            input_data: the contents: one value, or an iterable of elements.
+        """
+
+    @abstractmethod
+    def clear(self, window: W, context: InternalWindowContext):
+        """Give up a window.
+
+        Args:
+            window: the window.
+            context: valid during this call only.
+        """
+
+
+class InternalProcessWindowContext(ProcessWindowFunction.Context[W]):
+    """Shows a ``ProcessWindowFunction`` the operator's context."""
+
+    def __init__(self):
+        self._window: Any = None
+        self._underlying: Any = None
+
+    def _at(self, window: Any, underlying: Any) -> InternalProcessWindowContext[W]:
+        self._window, self._underlying = window, underlying
+        return self
+
+    def window(self) -> W:
+        return self._window
+
+    def current_processing_time(self) -> int:
+        return self._underlying.current_processing_time()
+
+    def current_watermark(self) -> int:
+        return self._underlying.current_watermark()
+
+    def window_state(self) -> KeyedStateStore:
+        return self._underlying.window_state()
+
+    def global_state(self) -> KeyedStateStore:
+        return self._underlying.global_state()
+
+
+class InternalProcessAllWindowContext(ProcessAllWindowFunction.Context[W]):
+    """Shows a ``ProcessAllWindowFunction`` the operator's context."""
+
+    def __init__(self):
+        self._window: Any = None
+        self._underlying: Any = None
+
+    def _at(self, window: Any, underlying: Any) -> InternalProcessAllWindowContext[W]:
+        self._window, self._underlying = window, underlying
+        return self
+
+    def window(self) -> W:
+        return self._window
+
+    def window_state(self) -> KeyedStateStore:
+        return self._underlying.window_state()
+
+    def global_state(self) -> KeyedStateStore:
+        return self._underlying.global_state()
+
+
+class _Wrapping(InternalWindowFunction[IN, OUT, KEY, W]):
+    """Opens and closes the user's function, and has nothing to clear."""
+
+    def __init__(self, wrapped_function: Any):
+        self._wrapped_function = wrapped_function
+
+    def open(self, runtime_context: RuntimeContext):
+        self._wrapped_function.open(runtime_context)
+
+    def close(self):
+        self._wrapped_function.close()
+
+    def clear(self, window: W, context: InternalWindowFunction.InternalWindowContext):
+        """Do nothing: the user's function has no ``clear``."""
+
+
+class _WrappingProcess(_Wrapping[IN, OUT, KEY, W]):
+    """Keeps one context for the user's function, and lets it clear its state."""
+
+    _context_class: type[Any]
+
+    def __init__(self, wrapped_function: Any):
+        super().__init__(wrapped_function)
+        self._internal_context = self._context_class()
+
+    def clear(self, window: W, context: InternalWindowFunction.InternalWindowContext):
+        """Let the user's function clear the window's state."""
+        self._wrapped_function.clear(self._internal_context._at(window, context))
+
+
+class InternalSingleValueWindowFunction(_Wrapping[IN, OUT, KEY, W]):
+    """A ``WindowFunction`` over the one value that a window was reduced to."""
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        return self._wrapped_function.apply(key, window, [input_data])
+
+
+class InternalIterableWindowFunction(_Wrapping[Iterable[IN], OUT, KEY, W]):
+    """A ``WindowFunction`` over a window's elements."""
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        return self._wrapped_function.apply(key, window, input_data)
+
+
+class InternalSingleValueAllWindowFunction(_Wrapping[IN, OUT, int, W]):
+    """An ``AllWindowFunction`` over the one value that a window was reduced to."""
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        return self._wrapped_function.apply(window, [input_data])
+
+
+class InternalIterableAllWindowFunction(_Wrapping[Iterable[IN], OUT, int, W]):
+    """An ``AllWindowFunction`` over a window's elements."""
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        return self._wrapped_function.apply(window, input_data)
+
+
+class InternalSingleValueProcessWindowFunction(_WrappingProcess[IN, OUT, KEY, W]):
+    """A ``ProcessWindowFunction`` over the one value that a window was reduced to."""
+
+    _context_class = InternalProcessWindowContext
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        inner = self._internal_context._at(window, context)
+        return self._wrapped_function.process(key, inner, [input_data])
+
+
+class InternalIterableProcessWindowFunction(_WrappingProcess[Iterable[IN], OUT, KEY, W]):
+    """A ``ProcessWindowFunction`` over a window's elements."""
+
+    _context_class = InternalProcessWindowContext
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        inner = self._internal_context._at(window, context)
+        return self._wrapped_function.process(key, inner, input_data)
+
+
+class InternalSingleValueProcessAllWindowFunction(_WrappingProcess[IN, OUT, int, W]):
+    """A ``ProcessAllWindowFunction`` over the one value that a window was reduced to."""
+
+    _context_class = InternalProcessAllWindowContext
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        inner = self._internal_context._at(window, context)
+        return self._wrapped_function.process(inner, [input_data])
+
+
+class InternalIterableProcessAllWindowFunction(_WrappingProcess[Iterable[IN], OUT, int, W]):
+    """A ``ProcessAllWindowFunction`` over a window's elements."""
+
+    _context_class = InternalProcessAllWindowContext
+
+    def process(self, key, window, context, input_data) -> Iterable[OUT]:
+        inner = self._internal_context._at(window, context)
+        return self._wrapped_function.process(inner, input_data)

@@ -1,0 +1,142 @@
+"""Functions over the elements of a window."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore
+
+W = TypeVar("W")
+W2 = TypeVar("W2")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+
+
+class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Works on the elements of one key's window."""
+
+    @abstractmethod
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Return an iterable of results, or yield them.
+
+        Args:
+            key: whose window it is.
+            window: the window that fires.
+            inputs: its elements.
+        """
+
+
+class AllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Works on the elements of a window of a stream without key."""
+
+    @abstractmethod
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Return an iterable of results, or yield them.
+
+        Args:
+            window: the window that fires.
+            inputs: its elements.
+        """
+
+
+class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Works on the elements of one key's window, with time and state at hand."""
+
+    class Context(ABC, Generic[W2]):
+        """What is known about the window that fires."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Return the window."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Return the machine's time, in milliseconds since the epoch."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Return the watermark in milliseconds; -2**63 before the first one."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Return the state of this key and this window; clear it in ``clear``."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Return the state of this key, over all windows."""
+
+    @abstractmethod
+    def process(
+        self, key: KEY, context: ProcessWindowFunction.Context, elements: Iterable[IN]
+    ) -> Iterable[OUT]:
+        """Return an iterable of results, or yield them; ``tag, value`` is a side output.
+
+        Args:
+            key: whose window it is.
+            context: valid during this call only.
+            elements: what is in the window.
+        """
+
+    def clear(self, context: ProcessWindowFunction.Context) -> None:
+        """Clear the window's own state; called once, when the window is given up.
+
+        Args:
+            context: valid during this call only.
+        """
+
+
+class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Works on the elements of a window of a stream without key, with state at hand."""
+
+    class Context(ABC, Generic[W2]):
+        """What is known about the window that fires."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Return the window."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Return the state of this window; clear it in ``clear``."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Return the state over all windows."""
+
+    @abstractmethod
+    def process(
+        self, context: ProcessAllWindowFunction.Context, elements: Iterable[IN]
+    ) -> Iterable[OUT]:
+        """Return an iterable of results, or yield them; ``tag, value`` is a side output.
+
+        Args:
+            context: valid during this call only.
+            elements: what is in the window.
+        """
+
+    def clear(self, context: ProcessAllWindowFunction.Context) -> None:
+        """Clear the window's own state; called once, when the window is given up.
+
+        Args:
+            context: valid during this call only.
+        """
+
+
+class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
+    """Emits what is in the window."""
+
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Yield the window's elements."""
+        yield from inputs
+
+
+class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
+    """Emits what is in the window of a stream without key."""
+
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Yield the window's elements."""
+        yield from inputs

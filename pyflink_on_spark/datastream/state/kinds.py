@@ -1,0 +1,209 @@
+"""The kinds of state, as a user's function sees them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Dict, Generic, List, Tuple, TypeVar  # noqa: UP035
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.state.descriptors import MapStateDescriptor
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+
+
+class OperatorStateStore(ABC):
+    """Gives access to state that belongs to no key."""
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState:
+        """Return a map that every parallel instance has a copy of.
+
+        Args:
+            state_descriptor: its name and types.
+        """
+
+
+class State(ABC):
+    """The root of all kinds of state; keyed state is always that of the current key."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove what is stored."""
+
+
+class ValueState(State, Generic[T]):
+    """Holds one value."""
+
+    @abstractmethod
+    def value(self) -> T:
+        """Return the value; None when there is none."""
+
+    @abstractmethod
+    def update(self, value: T) -> None:
+        """Replace the value; None removes it."""
+
+
+class AppendingState(State, Generic[IN, OUT]):
+    """Holds what becomes of all that is added."""
+
+    @abstractmethod
+    def get(self) -> OUT:
+        """Return what became of it."""
+
+    @abstractmethod
+    def add(self, value: IN) -> None:
+        """Add one more value."""
+
+
+class MergingState(AppendingState[IN, OUT]):
+    """An appending state, two of which can be made one."""
+
+
+class ReducingState(MergingState[T, T]):
+    """Holds one value that all added values are reduced to; ``get()`` is None at first."""
+
+
+class AggregatingState(MergingState[IN, OUT]):
+    """Holds an accumulator of all that is added; ``get()`` is its result, None at first."""
+
+
+class ListState(MergingState[T, Iterable[T]]):
+    """Holds a list; ``get()`` is an iterable of its elements, empty at first."""
+
+    @abstractmethod
+    def update(self, values: List[T]) -> None:  # noqa: UP006
+        """Replace the whole list."""
+
+    @abstractmethod
+    def add_all(self, values: List[T]) -> None:  # noqa: UP006
+        """Add several values at the end."""
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.get())
+
+
+class MapState(State, Generic[K, V]):
+    """Holds a map; it must not be changed while it is iterated."""
+
+    @abstractmethod
+    def get(self, key: K) -> V:
+        """Return the value of a key; None when there is none."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: Dict[K, V]) -> None:  # noqa: UP006
+        """Set the values of several keys.
+
+        Args:
+            dict_value: pairs of key and value, such as ``a_dict.items()``.
+        """
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a key; one that is not there is fine."""
+
+    @abstractmethod
+    def contains(self, key: K) -> bool:
+        """Tell whether a key has a value."""
+
+    @abstractmethod
+    def items(self) -> Iterable[Tuple[K, V]]:  # noqa: UP006
+        """Return the pairs of key and value."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[K]:
+        """Return the keys."""
+
+    @abstractmethod
+    def values(self) -> Iterable[V]:
+        """Return the values."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Tell whether there is no entry."""
+
+    def __getitem__(self, key: K) -> V:
+        return self.get(key)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class ReadOnlyBroadcastState(State, Generic[K, V]):
+    """A broadcast map as the side that is not broadcast sees it."""
+
+    @abstractmethod
+    def get(self, key: K) -> V:
+        """Return the value of a key; None when there is none."""
+
+    @abstractmethod
+    def contains(self, key: K) -> bool:
+        """Tell whether a key has a value."""
+
+    @abstractmethod
+    def items(self) -> Iterable[Tuple[K, V]]:  # noqa: UP006
+        """Return the pairs of key and value."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[K]:
+        """Return the keys."""
+
+    @abstractmethod
+    def values(self) -> Iterable[V]:
+        """Return the values."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Tell whether there is no entry."""
+
+    def __getitem__(self, key: K) -> V:
+        return self.get(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class BroadcastState(ReadOnlyBroadcastState[K, V]):
+    """A broadcast map; every parallel instance has to change it in the same way."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: Dict[K, V]) -> None:  # noqa: UP006
+        """Set the values of several keys.
+
+        Args:
+            dict_value: pairs of key and value, such as ``a_dict.items()``.
+        """
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a key; one that is not there is fine."""
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)

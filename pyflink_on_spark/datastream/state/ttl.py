@@ -1,0 +1,334 @@
+"""How long state lives."""
+
+from __future__ import annotations
+
+from abc import ABC
+from enum import Enum
+from typing import Any, ClassVar, Dict, Optional  # noqa: UP035 - PyFlink's own annotations
+
+from pyflink_on_spark.common.time import Duration, Time
+
+
+class StateTtlConfig:
+    """When state expires, and what is seen of it after that; made with ``new_builder``.
+
+    It holds for the value of a ValueState, each element of a list, each entry of a map.
+
+    Args:
+        update_type: which accesses begin the time anew.
+        state_visibility: whether what has expired may still be seen.
+        ttl_time_characteristic: the clock.
+        ttl: how long state lives.
+        cleanup_strategies: how expired state is found.
+    """
+
+    class UpdateType(Enum):
+        """Which accesses begin the time to live anew."""
+
+        Disabled = 0
+        OnCreateAndWrite = 1
+        OnReadAndWrite = 2
+
+    class StateVisibility(Enum):
+        """Whether what has expired may be seen until it is cleaned up."""
+
+        ReturnExpiredIfNotCleanedUp = 0
+        NeverReturnExpired = 1
+
+    class TtlTimeCharacteristic(Enum):
+        """The clock of the time to live: the machine's."""
+
+        ProcessingTime = 0
+
+    def __init__(
+        self,
+        update_type: UpdateType,
+        state_visibility: StateVisibility,
+        ttl_time_characteristic: TtlTimeCharacteristic,
+        ttl: Time,
+        cleanup_strategies: StateTtlConfig.CleanupStrategies,
+    ):
+        self._update_type = update_type
+        self._state_visibility = state_visibility
+        self._ttl_time_characteristic = ttl_time_characteristic
+        self._ttl = ttl
+        self._cleanup_strategies = cleanup_strategies
+
+    @staticmethod
+    def new_builder(ttl: Time):
+        """Begin a configuration: anew on every write, expired state never seen.
+
+        Args:
+            ttl: how long state lives.
+        """
+        return StateTtlConfig.Builder(ttl)
+
+    def get_update_type(self) -> StateTtlConfig.UpdateType:
+        """Return which accesses begin the time anew."""
+        return self._update_type
+
+    def get_state_visibility(self) -> StateTtlConfig.StateVisibility:
+        """Return whether what has expired may still be seen."""
+        return self._state_visibility
+
+    def get_ttl(self) -> Time:
+        """Return how long state lives."""
+        return self._ttl
+
+    def get_ttl_time_characteristic(self) -> StateTtlConfig.TtlTimeCharacteristic:
+        """Return the clock."""
+        return self._ttl_time_characteristic
+
+    def is_enabled(self) -> bool:
+        """Tell whether state expires at all."""
+        return self._update_type is not StateTtlConfig.UpdateType.Disabled
+
+    def get_cleanup_strategies(self) -> StateTtlConfig.CleanupStrategies:
+        """Return how expired state is found."""
+        return self._cleanup_strategies
+
+    def __repr__(self) -> str:
+        return (
+            f"StateTtlConfig<update_type={self._update_type}, "
+            f"state_visibility={self._state_visibility},"
+            f"ttl_time_characteristic ={self._ttl_time_characteristic},ttl={self._ttl}>"
+        )
+
+    class Builder:
+        """Makes a ``StateTtlConfig`` step by step.
+
+        Args:
+            ttl: how long state lives.
+        """
+
+        def __init__(self, ttl: Time):
+            self._ttl = ttl
+            self._update_type = StateTtlConfig.UpdateType.OnCreateAndWrite
+            self._state_visibility = StateTtlConfig.StateVisibility.NeverReturnExpired
+            self._ttl_time_characteristic = StateTtlConfig.TtlTimeCharacteristic.ProcessingTime
+            self._is_cleanup_in_background = True
+            self._strategies: Dict[Any, Any] = {}  # noqa: UP006
+
+        def set_update_type(
+            self, update_type: StateTtlConfig.UpdateType
+        ) -> StateTtlConfig.Builder:
+            """Set which accesses begin the time anew."""
+            self._update_type = update_type
+            return self
+
+        def update_ttl_on_create_and_write(self) -> StateTtlConfig.Builder:
+            """Let every write begin the time anew."""
+            return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
+
+        def update_ttl_on_read_and_write(self) -> StateTtlConfig.Builder:
+            """Let every write and every read begin the time anew."""
+            return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
+
+        def set_state_visibility(
+            self, state_visibility: StateTtlConfig.StateVisibility
+        ) -> StateTtlConfig.Builder:
+            """Set whether what has expired may still be seen."""
+            self._state_visibility = state_visibility
+            return self
+
+        def return_expired_if_not_cleaned_up(self) -> StateTtlConfig.Builder:
+            """Let what has expired be seen until it is cleaned up."""
+            return self.set_state_visibility(
+                StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
+            )
+
+        def never_return_expired(self) -> StateTtlConfig.Builder:
+            """Let what has expired never be seen."""
+            return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
+
+        def set_ttl_time_characteristic(
+            self, ttl_time_characteristic: StateTtlConfig.TtlTimeCharacteristic
+        ) -> StateTtlConfig.Builder:
+            """Set the clock."""
+            self._ttl_time_characteristic = ttl_time_characteristic
+            return self
+
+        def use_processing_time(self) -> StateTtlConfig.Builder:
+            """Let the machine's clock count."""
+            return self.set_ttl_time_characteristic(
+                StateTtlConfig.TtlTimeCharacteristic.ProcessingTime
+            )
+
+        def cleanup_full_snapshot(self) -> StateTtlConfig.Builder:
+            """Leave expired state out of full snapshots.
+
+            On Spark: recorded; snapshots never contain expired state.
+            """
+            cleanup = StateTtlConfig.CleanupStrategies
+            self._strategies[cleanup.Strategies.FULL_STATE_SCAN_SNAPSHOT] = cleanup.EMPTY_STRATEGY
+            return self
+
+        def cleanup_incrementally(
+            self, cleanup_size: int, run_cleanup_for_every_record
+        ) -> StateTtlConfig.Builder:
+            """Look for expired entries little by little.
+
+            Args:
+                cleanup_size: how many entries to look at in one step.
+                run_cleanup_for_every_record: whether to look at every record too, not only
+                    when state is accessed.
+
+            On Spark: recorded; the engine cleans up in its own steps.
+            """
+            cleanup = StateTtlConfig.CleanupStrategies
+            self._strategies[cleanup.Strategies.INCREMENTAL_CLEANUP] = (
+                cleanup.IncrementalCleanupStrategy(cleanup_size, run_cleanup_for_every_record)
+            )
+            return self
+
+        def cleanup_in_rocksdb_compact_filter(
+            self, query_time_after_num_entries, periodic_compaction_time=None
+        ) -> StateTtlConfig.Builder:
+            """Drop expired entries when RocksDB compacts its files.
+
+            Args:
+                query_time_after_num_entries: how many entries to look at before the clock is
+                    asked again.
+                periodic_compaction_time: a Duration after which files are compacted in any
+                    case; None means 30 days.
+
+            On Spark: recorded; the engine cleans up in its own steps.
+            """
+            cleanup = StateTtlConfig.CleanupStrategies
+            self._strategies[cleanup.Strategies.ROCKSDB_COMPACTION_FILTER] = (
+                cleanup.RocksdbCompactFilterCleanupStrategy(
+                    query_time_after_num_entries, periodic_compaction_time
+                )
+            )
+            return self
+
+        def disable_cleanup_in_background(self) -> StateTtlConfig.Builder:
+            """Clean up only what is met on access, and what a strategy was set for."""
+            self._is_cleanup_in_background = False
+            return self
+
+        def set_ttl(self, ttl: Time) -> StateTtlConfig.Builder:
+            """Set how long state lives."""
+            self._ttl = ttl
+            return self
+
+        def build(self) -> StateTtlConfig:
+            """Return the configuration."""
+            return StateTtlConfig(
+                self._update_type,
+                self._state_visibility,
+                self._ttl_time_characteristic,
+                self._ttl,
+                StateTtlConfig.CleanupStrategies(
+                    dict(self._strategies), self._is_cleanup_in_background
+                ),
+            )
+
+    class CleanupStrategies:
+        """How expired state is found.
+
+        Args:
+            strategies: the settings of each strategy that was chosen.
+            is_cleanup_in_background: whether state is cleaned up without being accessed.
+        """
+
+        class Strategies(Enum):
+            """The strategies there are."""
+
+            FULL_STATE_SCAN_SNAPSHOT = 0
+            INCREMENTAL_CLEANUP = 1
+            ROCKSDB_COMPACTION_FILTER = 2
+
+        class CleanupStrategy(ABC):
+            """The root of the settings of a strategy."""
+
+        class EmptyCleanupStrategy(CleanupStrategy):
+            """A strategy without settings."""
+
+        class IncrementalCleanupStrategy(CleanupStrategy):
+            """Looks at some entries at a time.
+
+            Args:
+                cleanup_size: how many entries one step looks at.
+                run_cleanup_for_every_record: whether every record is a reason for a step.
+            """
+
+            def __init__(self, cleanup_size: int, run_cleanup_for_every_record: bool):
+                self._cleanup_size = cleanup_size
+                self._run_cleanup_for_every_record = run_cleanup_for_every_record
+
+            def get_cleanup_size(self) -> int:
+                """Return how many entries one step looks at."""
+                return self._cleanup_size
+
+            def run_cleanup_for_every_record(self) -> bool:
+                """Tell whether every record is a reason for a step."""
+                return self._run_cleanup_for_every_record
+
+        class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
+            """Drops expired entries when RocksDB compacts its files.
+
+            Args:
+                query_time_after_num_entries: how many entries to look at before the clock is
+                    asked again.
+                periodic_compaction_time: a Duration after which files are compacted in any
+                    case; None means 30 days.
+            """
+
+            def __init__(self, query_time_after_num_entries: int, periodic_compaction_time=None):
+                self._query_time_after_num_entries = query_time_after_num_entries
+                self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(30)
+
+            def get_query_time_after_num_entries(self) -> int:
+                """Return how many entries are looked at before the clock is asked again."""
+                return self._query_time_after_num_entries
+
+            def get_periodic_compaction_time(self) -> Duration:
+                """Return after which time files are compacted in any case."""
+                return self._periodic_compaction_time
+
+        EMPTY_STRATEGY: ClassVar[EmptyCleanupStrategy] = EmptyCleanupStrategy()
+
+        def __init__(
+            self, strategies: Dict[Strategies, CleanupStrategy], is_cleanup_in_background: bool  # noqa: UP006
+        ):
+            self._strategies = strategies
+            self._is_cleanup_in_background = is_cleanup_in_background
+
+        def is_cleanup_in_background(self) -> bool:
+            """Tell whether state is cleaned up without being accessed."""
+            return self._is_cleanup_in_background
+
+        def in_full_snapshot(self) -> bool:
+            """Tell whether full snapshots leave expired state out."""
+            return self.Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
+
+        def get_incremental_cleanup_strategy(
+            self,
+        ) -> Optional[StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy]:
+            """Return the settings of the incremental strategy.
+
+            Returns:
+                5 entries on access if nothing was set; None if background cleanup is off, too.
+            """
+            return self._chosen(
+                self.Strategies.INCREMENTAL_CLEANUP, self.IncrementalCleanupStrategy(5, False)
+            )
+
+        def get_rocksdb_compact_filter_cleanup_strategy(
+            self,
+        ) -> Optional[StateTtlConfig.CleanupStrategies.RocksdbCompactFilterCleanupStrategy]:
+            """Return the settings of the strategy of RocksDB.
+
+            Returns:
+                1000 entries if nothing was set; None if background cleanup is off, too.
+            """
+            return self._chosen(
+                self.Strategies.ROCKSDB_COMPACTION_FILTER,
+                self.RocksdbCompactFilterCleanupStrategy(1000),
+            )
+
+        def _chosen(self, strategy: Strategies, default: Any) -> Any:
+            return self._strategies.get(
+                strategy, default if self._is_cleanup_in_background else None
+            )

@@ -1,0 +1,103 @@
+"""Windows, what assigns elements to them, and what fires them."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.common.serializer import TypeSerializer
+from pyflink_on_spark.common.time import Time
+from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.datastream.functions import (
+    InternalWindowFunction,
+    ReduceFunction,
+    RuntimeContext,
+)
+from pyflink_on_spark.datastream.output_tag import OutputTag
+from pyflink_on_spark.datastream.state import (
+    ReducingState,
+    ReducingStateDescriptor,
+    State,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from pyflink_on_spark.datastream.window.assigner import (
+    MergingWindowAssigner,
+    SessionWindowTimeGapExtractor,
+    WindowAssigner,
+)
+from pyflink_on_spark.datastream.window.continuous_triggers import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
+    Min,
+)
+from pyflink_on_spark.datastream.window.count_assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    GlobalWindows,
+)
+from pyflink_on_spark.datastream.window.operation import WindowOperationDescriptor
+from pyflink_on_spark.datastream.window.serializers import (
+    CountWindowSerializer,
+    GlobalWindowSerializer,
+    TimeWindowSerializer,
+)
+from pyflink_on_spark.datastream.window.session_assigners import (
+    DynamicEventTimeSessionWindows,
+    DynamicProcessingTimeSessionWindows,
+    EventTimeSessionWindows,
+    ProcessingTimeSessionWindows,
+)
+from pyflink_on_spark.datastream.window.time_assigners import (
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+)
+from pyflink_on_spark.datastream.window.trigger import Trigger, TriggerResult
+from pyflink_on_spark.datastream.window.triggers import (
+    CountTrigger,
+    EventTimeTrigger,
+    NeverTrigger,
+    ProcessingTimeTrigger,
+    PurgingTrigger,
+)
+from pyflink_on_spark.datastream.window.windows import (
+    CountWindow,
+    GlobalWindow,
+    TimeWindow,
+    Window,
+    long_to_int_with_bit_mixing,
+    mod_inverse,
+)
+from pyflink_on_spark.metrics import MetricGroup
+
+__all__ = [
+    "Window",
+    "TimeWindow",
+    "CountWindow",
+    "GlobalWindow",
+    "WindowAssigner",
+    "TumblingProcessingTimeWindows",
+    "TumblingEventTimeWindows",
+    "SlidingProcessingTimeWindows",
+    "SlidingEventTimeWindows",
+    "ProcessingTimeSessionWindows",
+    "EventTimeSessionWindows",
+    "DynamicProcessingTimeSessionWindows",
+    "DynamicEventTimeSessionWindows",
+    "GlobalWindows",
+    "MergingWindowAssigner",
+    "CountTumblingWindowAssigner",
+    "CountSlidingWindowAssigner",
+    "TriggerResult",
+    "Trigger",
+    "EventTimeTrigger",
+    "ProcessingTimeTrigger",
+    "ContinuousEventTimeTrigger",
+    "ContinuousProcessingTimeTrigger",
+    "NeverTrigger",
+    "PurgingTrigger",
+    "CountTrigger",
+    "TimeWindowSerializer",
+    "CountWindowSerializer",
+    "GlobalWindowSerializer",
+    "SessionWindowTimeGapExtractor",
+]

@@ -1,0 +1,93 @@
+"""What a window assigner is: it says which windows an element belongs to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark.common.serializer import TypeSerializer
+from pyflink_on_spark.datastream.functions import RuntimeContext
+from pyflink_on_spark.datastream.window.trigger import Trigger
+
+T = TypeVar("T")
+W = TypeVar("W")
+W2 = TypeVar("W2")
+
+
+class WindowAssigner(ABC, Generic[T, W]):
+    """Says which windows an element belongs to."""
+
+    class WindowAssignerContext(ABC):
+        """What an assigner may ask."""
+
+        @abstractmethod
+        def get_current_processing_time(self) -> int:
+            """Return the machine's time, in milliseconds since the epoch."""
+
+        @abstractmethod
+        def get_runtime_context(self) -> RuntimeContext:
+            """Return where the assigner runs, and the state of the current key."""
+
+    @abstractmethod
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[W]:
+        """Return the windows of an element.
+
+        Args:
+            element: the element.
+            timestamp: its timestamp in milliseconds; -2**63 when it has none.
+            context: valid during this call only.
+        """
+
+    @abstractmethod
+    def get_default_trigger(self, env) -> Trigger[T, W]:
+        """Return the trigger for those who set none.
+
+        Args:
+            env: the execution environment.
+        """
+
+    @abstractmethod
+    def get_window_serializer(self) -> TypeSerializer[W]:
+        """Return what writes the windows as bytes."""
+
+    @abstractmethod
+    def is_event_time(self) -> bool:
+        """Tell whether the watermark, not the machine's clock, ends the windows."""
+
+
+class MergingWindowAssigner(WindowAssigner[T, W]):
+    """Assigns windows that grow together."""
+
+    class MergeCallback(ABC, Generic[W2]):
+        """Is told which windows become one."""
+
+        @abstractmethod
+        def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
+            """Make several windows one.
+
+            Args:
+                to_be_merged: the windows.
+                merge_result: the window that takes their place.
+            """
+
+    @abstractmethod
+    def merge_windows(
+        self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]
+    ) -> None:
+        """Find out which windows are to become one.
+
+        Args:
+            windows: the windows of the current key.
+            callback: is told.
+        """
+
+
+class SessionWindowTimeGapExtractor(ABC):
+    """Says for each element how long its session waits for another one."""
+
+    @abstractmethod
+    def extract(self, element: Any) -> int:
+        """Return the gap behind an element, in milliseconds, more than 0."""

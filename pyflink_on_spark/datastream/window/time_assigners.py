@@ -1,0 +1,219 @@
+"""Windows of a fixed length: one behind the other, or overlapping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import TypeVar
+
+from pyflink_on_spark.common.constants import MIN_LONG_VALUE
+from pyflink_on_spark.common.serializer import TypeSerializer
+from pyflink_on_spark.common.time import Time
+from pyflink_on_spark.datastream.window.assigner import WindowAssigner
+from pyflink_on_spark.datastream.window.serializers import TimeWindowSerializer
+from pyflink_on_spark.datastream.window.trigger import Trigger
+from pyflink_on_spark.datastream.window.triggers import EventTimeTrigger, ProcessingTimeTrigger
+from pyflink_on_spark.datastream.window.windows import TimeWindow
+
+T = TypeVar("T")
+
+
+class _Tumbling(WindowAssigner[T, TimeWindow]):
+    """Windows one behind the other."""
+
+    def __init__(self, size: int, offset: int):
+        if abs(offset) >= size:
+            raise Exception(f"{type(self).__name__} parameters must satisfy abs(offset) < size")
+        self._size = size
+        self._offset = offset
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._offset})"
+
+    def _windows_at(self, time: int) -> list[TimeWindow]:
+        start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
+        return [TimeWindow(start, start + self._size)]
+
+
+class TumblingProcessingTimeWindows(_Tumbling[T]):
+    """Windows of the machine's time, one behind the other.
+
+    Args:
+        size: how long they are, in milliseconds.
+        offset: by how much they are shifted away from multiples of their size.
+
+    Raises:
+        Exception: the offset is not smaller than the size.
+    """
+
+    @staticmethod
+    def of(size: Time, offset: Time = None) -> TumblingProcessingTimeWindows:
+        """Make windows of a size, shifted by an offset."""
+        return TumblingProcessingTimeWindows(size.to_milliseconds(), _millis(offset))
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the window of now."""
+        return self._windows_at(context.get_current_processing_time())
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires at the end of the window."""
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return False."""
+        return False
+
+
+class TumblingEventTimeWindows(_Tumbling[T]):
+    """Windows of event time, one behind the other.
+
+    Args:
+        size: how long they are, in milliseconds.
+        offset: by how much they are shifted away from multiples of their size.
+
+    Raises:
+        Exception: the offset is not smaller than the size.
+    """
+
+    @staticmethod
+    def of(size: Time, offset: Time = None) -> TumblingEventTimeWindows:
+        """Make windows of a size, shifted by an offset."""
+        return TumblingEventTimeWindows(size.to_milliseconds(), _millis(offset))
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the window of the timestamp.
+
+        Raises:
+            Exception: the element has no timestamp.
+        """
+        _require_timestamp(timestamp)
+        return self._windows_at(timestamp)
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires at the end of the window."""
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return True."""
+        return True
+
+
+class _Sliding(WindowAssigner[T, TimeWindow]):
+    """Windows that begin at regular times, and may overlap or leave gaps."""
+
+    def __init__(self, size: int, slide: int, offset: int):
+        if abs(offset) >= slide or size <= 0:
+            raise Exception(
+                f"{type(self).__name__} parameters must satisfy "
+                "abs(offset) < slide and size > 0"
+            )
+        self._size = size
+        self._slide = slide
+        self._offset = offset
+        self._pane_size = math.gcd(size, slide)
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._slide}, {self._offset})"
+
+    def _windows_at(self, time: int) -> list[TimeWindow]:
+        size = self._size
+        last = TimeWindow.get_window_start_with_offset(time, self._offset, self._slide)
+        return [TimeWindow(s, s + size) for s in range(last, time - size, -self._slide)]
+
+
+class SlidingProcessingTimeWindows(_Sliding[T]):
+    """Windows of the machine's time that may overlap.
+
+    Args:
+        size: how long they are, in milliseconds.
+        slide: the time from the start of one to that of the next.
+        offset: by how much they are shifted away from multiples of the slide.
+
+    Raises:
+        Exception: the offset is not smaller than the slide, or the size not more than 0.
+    """
+
+    @staticmethod
+    def of(size: Time, slide: Time, offset: Time = None) -> SlidingProcessingTimeWindows:
+        """Make windows of a size, one every slide, shifted by an offset."""
+        return SlidingProcessingTimeWindows(
+            size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)
+        )
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the windows of now, the latest first."""
+        return self._windows_at(context.get_current_processing_time())
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires at the end of the window."""
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return False."""
+        return False
+
+
+class SlidingEventTimeWindows(_Sliding[T]):
+    """Windows of event time that may overlap.
+
+    Args:
+        size: how long they are, in milliseconds.
+        slide: the time from the start of one to that of the next.
+        offset: by how much they are shifted away from multiples of the slide.
+
+    Raises:
+        Exception: the offset is not smaller than the slide, or the size not more than 0.
+    """
+
+    @staticmethod
+    def of(size: Time, slide: Time, offset: Time = None) -> SlidingEventTimeWindows:
+        """Make windows of a size, one every slide, shifted by an offset."""
+        return SlidingEventTimeWindows(
+            size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)
+        )
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the windows of the timestamp, the latest first.
+
+        Raises:
+            Exception: the element has no timestamp.
+        """
+        _require_timestamp(timestamp)
+        return self._windows_at(timestamp)
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires at the end of the window."""
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return True."""
+        return True
+
+
+def _millis(offset: Time | None) -> int:
+    return 0 if offset is None else offset.to_milliseconds()
+
+
+def _require_timestamp(timestamp: int) -> None:
+    if timestamp <= MIN_LONG_VALUE:
+        raise Exception(
+            "Record has Java Long.MIN_VALUE timestamp (= no timestamp marker). "
+            "Is the time characteristic set to 'ProcessingTime', or did you forget to call "
+            "'data_stream.assign_timestamps_and_watermarks(...)'?"
+        )

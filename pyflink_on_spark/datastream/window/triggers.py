@@ -1,0 +1,233 @@
+"""Triggers that fire once a window's time is over, after a count, or never."""
+
+from __future__ import annotations
+
+import operator
+from typing import TypeVar
+
+from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.datastream.state import ReducingStateDescriptor
+from pyflink_on_spark.datastream.window.trigger import Trigger, TriggerResult
+from pyflink_on_spark.datastream.window.windows import (
+    CountWindow,
+    GlobalWindow,
+    TimeWindow,
+    Window,
+)
+
+T = TypeVar("T")
+
+
+class EventTimeTrigger(Trigger[T, TimeWindow]):
+    """Fires when the watermark passes the end of the window, then at each late element."""
+
+    def on_element(
+        self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Fire at once if the window's time is over, else set a timer for its end."""
+        last = window.max_timestamp()
+        if last <= ctx.get_current_watermark():
+            return TriggerResult.FIRE
+        ctx.register_event_time_timer(last)
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(
+        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(
+        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Fire at the end of the window."""
+        return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Set a timer for the end of the merged window, unless its time is over."""
+        if window.max_timestamp() > ctx.get_current_watermark():
+            ctx.register_event_time_timer(window.max_timestamp())
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Delete the timer for the end of the window."""
+        ctx.delete_event_time_timer(window.max_timestamp())
+
+    @staticmethod
+    def create() -> EventTimeTrigger:
+        """Make the trigger."""
+        return EventTimeTrigger()
+
+
+class ProcessingTimeTrigger(Trigger[T, TimeWindow]):
+    """Fires when the machine's clock passes the end of the window."""
+
+    def on_element(
+        self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Set a timer for the end of the window."""
+        ctx.register_processing_time_timer(window.max_timestamp())
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(
+        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Fire."""
+        return TriggerResult.FIRE
+
+    def on_event_time(
+        self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Set a timer for the end of the merged window, unless its time is over."""
+        if window.max_timestamp() > ctx.get_current_processing_time():
+            ctx.register_processing_time_timer(window.max_timestamp())
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Delete the timer for the end of the window."""
+        ctx.delete_processing_time_timer(window.max_timestamp())
+
+    @staticmethod
+    def create() -> ProcessingTimeTrigger:
+        """Make the trigger."""
+        return ProcessingTimeTrigger()
+
+
+class CountTrigger(Trigger[T, CountWindow]):
+    """Fires each time that the window got a number of elements; it does not empty the window.
+
+    Args:
+        window_size: the number of elements.
+    """
+
+    def __init__(self, window_size: int):
+        self._window_size = window_size
+        self._count_state_descriptor = ReducingStateDescriptor("count", operator.add, Types.LONG())
+
+    @staticmethod
+    def of(window_size: int) -> CountTrigger:
+        """Make a trigger that fires every ``window_size`` elements."""
+        return CountTrigger(window_size)
+
+    def on_element(
+        self, element: T, timestamp: int, window: CountWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Count, and fire and begin anew when the number is reached."""
+        count = ctx.get_partitioned_state(self._count_state_descriptor)
+        count.add(1)  # type: ignore[attr-defined]
+        if count.get() < self._window_size:  # type: ignore[attr-defined]
+            return TriggerResult.CONTINUE
+        count.clear()
+        return TriggerResult.FIRE
+
+    def on_processing_time(
+        self, time: int, window: CountWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(
+        self, time: int, window: CountWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        """Return True."""
+        return True
+
+    def on_merge(self, window: CountWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Add up the counts."""
+        ctx.merge_partitioned_state(self._count_state_descriptor)
+
+    def clear(self, window: CountWindow, ctx: Trigger.TriggerContext) -> None:
+        """Forget the count."""
+        ctx.get_partitioned_state(self._count_state_descriptor).clear()
+
+
+class PurgingTrigger(Trigger[T, Window]):
+    """Empties the window whenever another trigger fires it.
+
+    Args:
+        nested_trigger: the other trigger.
+    """
+
+    def __init__(self, nested_trigger: Trigger[T, Window]):
+        self.nested_trigger = nested_trigger
+
+    @staticmethod
+    def of(nested_trigger: Trigger[T, Window]) -> PurgingTrigger:
+        """Make a trigger that purges when ``nested_trigger`` fires."""
+        return PurgingTrigger(nested_trigger)
+
+    def on_element(
+        self, element: T, timestamp: int, window: Window, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Ask the other trigger."""
+        return _purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
+
+    def on_event_time(
+        self, time: int, window: Window, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Ask the other trigger."""
+        return _purging(self.nested_trigger.on_event_time(time, window, ctx))
+
+    def on_processing_time(
+        self, time: int, window: Window, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Ask the other trigger."""
+        return _purging(self.nested_trigger.on_processing_time(time, window, ctx))
+
+    def clear(self, window: Window, ctx: Trigger.TriggerContext) -> None:
+        """Let the other trigger clear the window."""
+        self.nested_trigger.clear(window, ctx)
+
+    def can_merge(self) -> bool:
+        """Tell whether the other trigger can."""
+        return self.nested_trigger.can_merge()
+
+    def on_merge(self, window: Window, ctx: Trigger.OnMergeContext) -> None:
+        """Let the other trigger merge."""
+        self.nested_trigger.on_merge(window, ctx)
+
+
+class NeverTrigger(Trigger[T, GlobalWindow]):
+    """Never fires: what is in a global window by default."""
+
+    def on_element(
+        self, element: T, timestamp: int, window: GlobalWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(
+        self, time: int, window: GlobalWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_event_time(
+        self, time: int, window: GlobalWindow, ctx: Trigger.TriggerContext
+    ) -> TriggerResult:
+        """Do nothing."""
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window: GlobalWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Do nothing."""
+
+    def clear(self, window: GlobalWindow, ctx: Trigger.TriggerContext) -> None:
+        """Do nothing."""
+
+
+def _purging(result: TriggerResult) -> TriggerResult:
+    return TriggerResult.FIRE_AND_PURGE if result.is_fire() else result
