@@ -1,0 +1,195 @@
+"""Prints a table of ratios for every job of `jobs/`, and for the cold start of the word count.
+
+    python -m benchmarks [--pyflink PYTHON] [--jobs keyed_reduce ...] [--seconds 10]
+
+PYTHON is the interpreter of an environment that has apache-flink; without it real PyFlink's rows are missing.
+
+Each way is run on a few records and on many. What the second run takes longer is what the records
+cost: start-up, and whatever else does not depend on their number, cancels out. The large number grows
+until that difference lasts `--seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from benchmarks.measure import CommandFailed, run
+from benchmarks.ways import JOBS, LOOP, OURS, ROOT, SPARK_BY_HAND, Way, flink_ways
+
+SMALL = 20_000
+# Jobs have 1,000 keys, and each key the same number of records.
+STEP = 10_000
+MOST = 200_000_000
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one way of a job costs."""
+
+    way: Way
+    records: int
+    whole_seconds: float
+    rate: float
+    rate_per_core: float
+    start_seconds: float
+    results: list[str]
+
+
+class Bench:
+    """Runs the ways of one job and keeps to the limits that the command line set."""
+
+    def __init__(self, options):
+        self.options = options
+
+    def run(self, way, job, records):
+        return run(
+            way.command(job, records, self.options.parallelism),
+            env=way.env,
+            cwd=ROOT,
+            timeout=self.options.timeout,
+        )
+
+    def measure(self, way, job):
+        small = self.best(way, job, SMALL)
+        records = 10 * SMALL
+        while True:
+            large = self.best(way, job, records)
+            difference = large.seconds - small.seconds
+            if difference >= self.options.seconds or records >= MOST:
+                break
+            growth = 1.2 * self.options.seconds / max(difference, 0.1)
+            records = min(MOST, round(records * min(max(growth, 2), 20) / STEP) * STEP)
+        processor_seconds = max(large.processor_seconds - small.processor_seconds, 1e-9)
+        return Figures(
+            way=way,
+            records=records,
+            whole_seconds=large.seconds,
+            rate=(records - SMALL) / max(difference, 1e-9),
+            rate_per_core=(records - SMALL) / processor_seconds,
+            start_seconds=small.seconds,
+            results=result_lines(small.output),
+        )
+
+    def best(self, way, job, records):
+        runs = [self.run(way, job, records) for _ in range(self.options.repeat)]
+        return min(runs, key=lambda each: each.seconds)
+
+
+def result_lines(output):
+    """What a job printed behind `result> ` or `result:SUBTASK> `, in a fixed order."""
+    lines = (line.partition("> ") for line in output.splitlines())
+    return sorted(text for tag, arrow, text in lines if arrow and tag.split(":")[0] == "result")
+
+
+def ways_of(job, options):
+    """The ways that the job's own script knows, of those that can be run here."""
+    asked = subprocess.run(
+        [sys.executable, str(job), "ways"],
+        env=LOOP.env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known = asked.stdout.split()
+    candidates = [OURS, *(flink_ways(options.pyflink) if options.pyflink else [])]
+    return [way for way in [*candidates, SPARK_BY_HAND, LOOP] if way.way in known]
+
+
+def bench_job(job, options):
+    """Print the job's table; return whether all ways ran, with the same results."""
+    print(f"\n{job.stem}, parallelism {options.parallelism}")
+    print(
+        f"{'':20}{'records':>12}{'seconds':>9}{'records/s':>12}{'per core':>12}"
+        f"{'ours is':>9}{'per core':>10}"
+    )
+    bench, ours, results, well = Bench(options), None, None, True
+    for way in ways_of(job, options):
+        try:
+            figures = bench.measure(way, job)
+        except CommandFailed as failure:
+            print(f"{way.name:20}failed: {failure}")
+            well = False
+            continue
+        ours = figures if way is OURS else ours
+        results = figures.results if results is None else results
+        same = figures.results == results and bool(results)
+        well = well and same
+        print(row(figures, ours) + ("" if same else "  OTHER RESULTS"), flush=True)
+    return well
+
+
+def row(figures, ours):
+    text = (
+        f"{figures.way.name:20}{figures.records:12,}{figures.whole_seconds:9.1f}"
+        f"{figures.rate:12,.0f}{figures.rate_per_core:12,.0f}"
+    )
+    if ours is None or ours is figures:
+        return text
+    by_clock = ratio(ours.rate / figures.rate)
+    by_core = ratio(ours.rate_per_core / figures.rate_per_core)
+    return text + f"{by_clock:>9}{by_core:>10}"
+
+
+def ratio(number):
+    return f"{number:.2f}x" if number < 10 else f"{number:.0f}x"
+
+
+def bench_cold_start(options):
+    """Print how long the word count takes from the command line's Enter to its end."""
+    print("\ncold start: examples/word_count.py, a file of 300 lines, from start to end")
+    script = str(ROOT / "examples" / "word_count.py")
+    ways, ours, well = (
+        [OURS, *(flink_ways(options.pyflink)[:1] if options.pyflink else [])],
+        None,
+        True,
+    )
+    for way in ways:
+        command = [*way.interpreter, script]
+        try:
+            runs = [
+                run(command, env=way.env, cwd=ROOT, timeout=options.timeout)
+                for _ in range(max(options.repeat, 3))
+            ]
+        except CommandFailed as failure:
+            print(f"{way.name:20}failed: {failure}")
+            well = False
+            continue
+        seconds = sorted(each.seconds for each in runs)
+        text = (
+            f"{way.name:20}first {runs[0].seconds:5.1f} s, median {seconds[len(runs) // 2]:5.1f} s"
+        )
+        ours = seconds[len(runs) // 2] if way is OURS else ours
+        against = (
+            ""
+            if way is OURS or ours is None
+            else f"   ours takes {ours / seconds[len(runs) // 2]:.2f} of it"
+        )
+        print(text + against, flush=True)
+    return well
+
+
+def main():
+    jobs = {path.stem: path for path in sorted(JOBS.glob("[!_]*.py"))}
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--pyflink", metavar="PYTHON", help="interpreter that has apache-flink")
+    parser.add_argument("--jobs", nargs="*", choices=jobs, default=list(jobs))
+    parser.add_argument("--seconds", type=float, default=10, help="what the records should cost")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each; the fastest counts")
+    parser.add_argument("--parallelism", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for one run")
+    parser.add_argument("--no-cold-start", action="store_true")
+    options = parser.parse_args()
+    well = [bench_job(jobs[name], options) for name in options.jobs]
+    if not options.no_cold_start:
+        well.append(bench_cold_start(options))
+    return 0 if all(well) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

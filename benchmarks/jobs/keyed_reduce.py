@@ -1,0 +1,107 @@
+"""A rolling sum for each of 1,000 keys: a shuffle, and state read and written for every record."""
+
+from __future__ import annotations
+
+import tempfile
+
+from benchmarks.command import main
+
+KEYS = 1_000
+
+
+def entry(number):
+    return number % KEYS, 1, number
+
+
+def key(item):
+    return item[0]
+
+
+def add(total, item):
+    return total[0], total[1] + item[1], total[2] + item[2]
+
+
+def describe(item):
+    return f"{item[0]} {item[2]}"
+
+
+def is_last(records):
+    """Make the filter that keeps one line per key: its final sum."""
+    return lambda item: item[1] == records // KEYS
+
+
+def flink(env, numbers, records):
+    from pyflink.common import Types
+
+    return (
+        numbers.map(entry)
+        .key_by(key, Types.LONG())
+        .reduce(add)
+        .filter(is_last(records))
+        .map(describe, Types.STRING())
+    )
+
+
+def spark(session, records):
+    """A streaming query over files, in one micro-batch: the most favourable case for PySpark."""
+    from pyspark.sql import Row
+    from pyspark.sql.streaming import StatefulProcessor
+
+    class RollingSum(StatefulProcessor):
+        def init(self, handle):
+            self.state = handle.getValueState("total", "key long, count long, total long")
+
+        def handleInputRows(self, key, rows, timer_values):  # noqa: N802 - PySpark's name
+            total = tuple(self.state.get()) if self.state.exists() else None
+            for row in rows:
+                total = tuple(row) if total is None else add(total, row)
+                yield Row(key=total[0], count=total[1], total=total[2])
+            self.state.update(total)
+
+        def close(self):
+            pass
+
+    session.conf.set(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        entries = session.range(1, records + 1).selectExpr(
+            f"id % {KEYS} AS key", "1L AS count", "id AS total"
+        )
+        entries.write.parquet(f"{folder}/numbers")
+        totals = (
+            session.readStream.schema(entries.schema)
+            .parquet(f"{folder}/numbers")
+            .groupBy("key")
+            .transformWithState(RollingSum(), "key long, count long, total long", "Append", "None")
+            .where(f"count = {records // KEYS}")
+        )
+
+        def collect(batch, epoch):
+            lines.extend(f"{row.key} {row.total}" for row in batch.collect())
+
+        query = (
+            totals.writeStream.foreachBatch(collect)
+            .option("checkpointLocation", f"{folder}/checkpoint")
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+    return lines
+
+
+def loop(records):
+    totals = {}
+    keeps = is_last(records)
+    for number in range(1, records + 1):
+        item = entry(number)
+        group = key(item)
+        total = totals[group] = add(totals[group], item) if group in totals else item
+        if keeps(total):
+            yield describe(total)
+
+
+if __name__ == "__main__":
+    main(flink=flink, spark=spark, loop=loop)

@@ -1,0 +1,57 @@
+"""Map, filter, map over numbers: no key, no state, no shuffle."""
+
+from __future__ import annotations
+
+from benchmarks.command import main
+
+MODULUS = 1_000_003
+
+
+def pair(number):
+    return number, number * 7919 % MODULUS
+
+
+def is_even(item):
+    return item[1] % 2 == 0
+
+
+def mix(item):
+    return item[0] ^ item[1]
+
+
+def is_rare(value):
+    return value % 1_000 == 0
+
+
+def flink(env, numbers, records):
+    from pyflink.common import Types
+
+    return numbers.map(pair).filter(is_even).map(mix).filter(is_rare).map(str, Types.STRING())
+
+
+def spark(session, records):
+    import pyarrow
+
+    def chain(batches):
+        for batch in batches:
+            values = map(mix, filter(is_even, map(pair, batch.column(0).to_pylist())))
+            rare = pyarrow.array(
+                [str(value) for value in filter(is_rare, values)], pyarrow.string()
+            )
+            yield pyarrow.RecordBatch.from_arrays([rare], ["line"])
+
+    numbers = session.range(1, records + 1)
+    return [row.line for row in numbers.mapInArrow(chain, "line string").collect()]
+
+
+def loop(records):
+    for number in range(1, records + 1):
+        item = pair(number)
+        if is_even(item):
+            value = mix(item)
+            if is_rare(value):
+                yield str(value)
+
+
+if __name__ == "__main__":
+    main(flink=flink, spark=spark, loop=loop)
