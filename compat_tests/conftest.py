@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _start_pyflink(config: pytest.Config) -> None:
     """Starts PyFlink's JVM with its standard output in a file, since print() writes there."""
-    config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnhandledThreadExceptionWarning")
-    config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
+    for warning in ("pytest.PytestUnhandledThreadExceptionWarning", "DeprecationWarning"):
+        config.addinivalue_line("filterwarnings", f"ignore::{warning}")
     import pyflink
     from pyflink.java_gateway import get_gateway
 
@@ -117,7 +117,7 @@ def paced_env(env: Any) -> Any:
 @pytest.fixture
 def run_printed(
     request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
-) -> Iterator[Callable[[Any], list[str]]]:
+) -> Callable[[Any], list[str]]:
     """A function that executes an environment and returns the lines its print() sinks wrote."""
     jvm_output = request.config.stash.get(_JVM_OUTPUT, None)
 
@@ -132,4 +132,4 @@ def run_printed(
             output.seek(before)
             return output.read().decode().splitlines()
 
-    yield run
+    return run

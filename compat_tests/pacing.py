@@ -27,9 +27,7 @@ def timed(stream: Any, bound_ms: int = 0) -> Any:
     """Assigns the second field of each element as its timestamp."""
     bound = Duration.of_millis(bound_ms)
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(bound)
-    return stream.assign_timestamps_and_watermarks(
-        strategy.with_timestamp_assigner(SecondField())
-    )
+    return stream.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(SecondField()))
 
 
 def watermark_after_every_element(env: Any) -> None:

@@ -85,7 +85,7 @@ def test_each_key_by_itself(env):
 
 
 def test_position_out_of_range_fails(env):
-    with pytest.raises(Exception, match="IndexError|out of range|out of bounds"):
+    with pytest.raises(Exception, match=r"IndexError|out of range|out of bounds"):
         collect(keyed(env).sum(3))
 
 

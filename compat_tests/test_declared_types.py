@@ -1,5 +1,7 @@
 """What a declared type does to values, and where."""
 
+# ruff: noqa: DTZ001 - local times are what is tested
+
 from __future__ import annotations
 
 import datetime
@@ -30,17 +32,22 @@ def through(env, value, type_info):
         ("x", Types.STRING(), "'x'"),
         ((1, 2, 3), Types.TUPLE([Types.INT(), Types.INT()]), "(1, 2)"),
         ([1.5, 2], Types.LIST(Types.INT()), "[1, 2]"),
-        ((1, 2), Types.BASIC_ARRAY(Types.INT()), "[1, 2]"),
+        ([1, 2], Types.BASIC_ARRAY(Types.INT()), "[1, 2]"),
         ([1, 2], Types.PRIMITIVE_ARRAY(Types.INT()), "[1, 2]"),
         ({"k": 1}, Types.MAP(Types.STRING(), Types.DOUBLE()), "{'k': 1.0}"),
         (b"ab", Types.PRIMITIVE_ARRAY(Types.BYTE()), "b'ab'"),
         (Decimal("1.50"), Types.BIG_DEC(), "Decimal('1.50')"),
-        (12, Types.BIG_INT(), "12"),
+        pytest.param(
+            12,
+            Types.BIG_INT(),
+            "12",
+            marks=pytest.mark.pyflink_bug("a small BIG_INT comes out as None"),
+        ),
         (datetime.date(2024, 2, 29), Types.SQL_DATE(), "datetime.date(2024, 2, 29)"),
         (
             datetime.datetime(2024, 2, 29, 7, 5, 9, 123456),
             Types.SQL_TIMESTAMP(),
-            "datetime.datetime(2024, 2, 29, 7, 5, 9, 123456)",
+            "datetime.datetime(2024, 2, 29, 7, 5, 9, 123000)",
         ),
     ],
     ids=str,
@@ -118,7 +125,9 @@ def test_none_is_no_primitive(env, type_info):
 
 
 def test_output_type_as_a_list_is_a_row(env):
-    stream = env.from_collection([1]).map(lambda v: Row(v, "a"), Types.ROW([Types.INT(), Types.STRING()]))
+    stream = env.from_collection([1]).map(
+        lambda v: Row(v, "a"), Types.ROW([Types.INT(), Types.STRING()])
+    )
     assert str(stream.get_type()) == "RowTypeInfo(f0: Integer, f1: String)"
 
 

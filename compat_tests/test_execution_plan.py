@@ -18,7 +18,6 @@ def strategies(node):
     return [link["ship_strategy"] for link in node.get("predecessors", [])]
 
 
-
 def test_nodes_of_a_word_count(env):
     (
         env.from_collection([("a", 1)], PAIR)

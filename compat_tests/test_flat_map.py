@@ -6,7 +6,7 @@ import pytest
 from pyflink.common import Types
 from pyflink.datastream import FlatMapFunction
 
-from compat_tests.running import collect, collect_sorted
+from compat_tests.running import Journal, collect, collect_sorted
 
 
 class Split(FlatMapFunction):
@@ -57,20 +57,16 @@ def test_word_count(env):
 
 
 def test_a_generator_is_consumed_lazily_through_the_chain(env, tmp_path):
-    path = str(tmp_path / "calls")
-
-    def log(text):
-        with open(path, "a") as file:
-            file.write(text + " ")
+    journal = Journal(tmp_path / "calls")
 
     def produce(value):
         for i in range(2):
-            log(f"made{i}")
+            journal.write(f"made{i}")
             yield i
 
     def consume(value):
-        log(f"used{value}")
+        journal.write(f"used{value}")
         return value
 
     collect(env.from_collection([0]).flat_map(produce).map(consume))
-    assert open(path).read() == "made0 used0 made1 used1 "
+    assert journal.lines() == ["made0", "used0", "made1", "used1"]

@@ -96,7 +96,7 @@ def test_list_state(env):
         lambda s: list(s.get()),
         lambda s: s.add(1),
         lambda s: s.add_all([2, 3]),
-        lambda s: list(s),
+        list,
         lambda s: s.update([9, 8]),
         lambda s: s.add(7),
         lambda s: list(s.get()),
@@ -157,7 +157,7 @@ def test_map_state(env):
         lambda s: s.put_all({"d": 4}.items()),
         lambda s: (s.get("a"), s.contains("b"), s.contains("x"), s.is_empty()),
         lambda s: (sorted(s.keys()), sorted(s.values()), sorted(s.items())),
-        lambda s: sorted(s),
+        sorted,
         lambda s: s.remove("a"),
         lambda s: s.remove("unknown"),
         lambda s: sorted(s.keys()),
@@ -204,7 +204,7 @@ def test_map_state_with_brackets(env):
 
 def test_changing_a_map_state_while_iterating_it(env):
     def change(state):
-        for key in state.keys():
+        for key in state:
             state.put(key + "x", 1)
 
     with pytest.raises(Exception, match="Concurrent modification detected"):
@@ -236,9 +236,7 @@ def test_keys_do_not_see_each_other(env):
     elements = [(key, i) for i in (1, 2) for key in "abc"]
     stream = env.from_collection(elements, Types.TUPLE([Types.STRING(), Types.INT()]))
     results = collect_sorted(stream.key_by(lambda v: v[0], Types.STRING()).process(Total()))
-    assert results == [
-        state for key in "abc" for state in [(key, 1, [1], 1), (key, 2, [1, 2], 3)]
-    ]
+    assert results == [state for key in "abc" for state in [(key, 1, [1], 1), (key, 2, [1, 2], 3)]]
 
 
 def test_the_declared_type_is_applied_when_state_is_written_through(env):

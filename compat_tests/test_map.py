@@ -9,7 +9,7 @@ import pytest
 from pyflink.common import Types
 from pyflink.datastream import MapFunction
 
-from compat_tests.running import collect, collect_sorted
+from compat_tests.running import Journal, collect, collect_sorted
 
 
 class Times(MapFunction):
@@ -96,18 +96,17 @@ def test_every_element_once(env):
 
 
 def test_elements_go_through_a_chain_one_by_one(env, tmp_path):
-    path = str(tmp_path / "calls")
+    journal = Journal(tmp_path / "calls")
 
     def log(name):
         def call(value):
-            with open(path, "a") as file:
-                file.write(f"{name}{value} ")
+            journal.write(f"{name}{value}")
             return value
 
         return call
 
     collect(env.from_collection([1, 2]).map(log("a")).map(log("b")))
-    assert open(path).read() == "a1 b1 a2 b2 "
+    assert journal.lines() == ["a1", "b1", "a2", "b2"]
 
 
 @pytest.mark.parametrize("not_a_function", [None, 1, "f"])

@@ -28,7 +28,7 @@ def test_one_number(env):
 
 
 def test_wrong_order(env):
-    with pytest.raises(Exception, match="(?i)'?from'? must be"):
+    with pytest.raises(Exception, match=r"(?i)'?from'? must be"):
         numbers(env, 2, 1)
 
 

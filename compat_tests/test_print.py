@@ -1,5 +1,7 @@
 """print(): the text of each kind of value, and the prefixes."""
 
+# ruff: noqa: DTZ001 - local times are what is tested
+
 from __future__ import annotations
 
 import datetime
@@ -72,7 +74,12 @@ def test_row_kinds(env, run_printed):
         return row
 
     values = [of_kind(kind) for kind in RowKind]
-    assert several(env, run_printed, values, T.ROW([T.INT()])) == ["+I[1]", "-U[1]", "+U[1]", "-D[1]"]
+    assert several(env, run_printed, values, T.ROW([T.INT()])) == [
+        "+I[1]",
+        "-U[1]",
+        "+U[1]",
+        "-D[1]",
+    ]
 
 
 def test_rows_from_a_source(env, run_printed):
@@ -102,7 +109,7 @@ def test_rows_from_a_source(env, run_printed):
             [datetime.datetime(2024, 2, 29, 7, 5, 9, 120000), datetime.datetime(1999, 1, 1)],
             ["2024-02-29 07:05:09.12", "1999-01-01 00:00:00.0"],
         ),
-        (T.BIG_DEC(), [Decimal("1.50"), Decimal("100")], ["1.50", "100"]),
+        (T.BIG_DEC(), [Decimal("1.50"), Decimal(100)], ["1.50", "100"]),
         (T.STRING(), ["a b", "", "ä€"], ["a b", "", "ä€"]),
         (T.BOOLEAN(), [True, False], ["true", "false"]),
         (T.LONG(), [2**63 - 1, -5], ["9223372036854775807", "-5"]),

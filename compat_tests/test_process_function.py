@@ -69,4 +69,8 @@ def test_an_instance_keeps_its_own_attributes(env):
             yield self.previous, value
             self.previous = value
 
-    assert collect(env.from_collection([1, 2, 3]).process(Previous())) == [(None, 1), (1, 2), (2, 3)]
+    assert collect(env.from_collection([1, 2, 3]).process(Previous())) == [
+        (None, 1),
+        (1, 2),
+        (2, 3),
+    ]

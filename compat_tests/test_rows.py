@@ -47,7 +47,7 @@ def test_kinds_survive(env):
 
 def test_collected_rows(env):
     (row,) = collect(env.from_collection([0]).map(lambda _: Row(7, "seven"), NAMED))
-    assert row == Row(7, "seven")
+    assert row == Row(id=7, name="seven")
     assert row[1] == "seven"
 
 

@@ -80,7 +80,7 @@ def test_window_state_is_refused(env):
             context.window_state().get_state(ValueStateDescriptor("n", Types.INT()))
             yield 1
 
-    message = "Per-window state is not allowed when using merging windows."
+    message = r"Per-window state is not allowed when using merging windows."
     with pytest.raises(Exception, match=message):
         collect(elements(env, 1).window(session(10)).process(Counts()))
 

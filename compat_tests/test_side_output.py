@@ -32,7 +32,6 @@ def test_untyped_side_output(env):
         def process_element(self, value, ctx):
             yield UNTYPED, {"value": value}
             yield UNTYPED, (value, [value])
-            return
 
     side = env.from_collection([1]).process(Describe()).get_side_output(UNTYPED)
     assert collect(side) == [{"value": 1}, (1, [1])]

@@ -144,6 +144,9 @@ def test_config_is_readable():
     assert config.get_ttl().to_milliseconds() == TTL_MS
     assert config.get_update_type() == UpdateType.OnReadAndWrite
     assert config.is_enabled()
-    assert not StateTtlConfig.new_builder(Time.seconds(1)).set_update_type(
-        UpdateType.Disabled
-    ).build().is_enabled()
+    assert (
+        not StateTtlConfig.new_builder(Time.seconds(1))
+        .set_update_type(UpdateType.Disabled)
+        .build()
+        .is_enabled()
+    )

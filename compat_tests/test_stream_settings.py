@@ -50,13 +50,13 @@ def test_names_of_operators(env):
 
 
 def test_a_collection_is_not_parallel(env):
-    with pytest.raises(Exception, match="(?i)parallel"):
+    with pytest.raises(Exception, match=r"(?i)parallel"):
         env.from_collection([1], Types.INT()).set_parallelism(2)
 
 
 @pytest.mark.parametrize("number", [0, -2])
 def test_impossible_parallelism(env, number):
-    with pytest.raises(Exception, match="(?i)parallelism"):
+    with pytest.raises(Exception, match=r"(?i)parallelism"):
         env.from_collection([1]).map(lambda v: v).set_parallelism(number)
 
 
@@ -68,7 +68,11 @@ def test_environment_settings_are_readable(env):
     env.set_parallelism(3)
     env.set_max_parallelism(16)
     env.set_buffer_timeout(5)
-    assert (env.get_parallelism(), env.get_max_parallelism(), env.get_buffer_timeout()) == (3, 16, 5)
+    assert (env.get_parallelism(), env.get_max_parallelism(), env.get_buffer_timeout()) == (
+        3,
+        16,
+        5,
+    )
 
 
 def test_force_non_parallel(env):

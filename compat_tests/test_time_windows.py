@@ -66,7 +66,9 @@ def test_reduce(env):
 
 @pytest.mark.parametrize("window_function", [Contents(), AppliedContents()])
 def test_reduce_with_a_window_function(env, window_function):
-    results = collect(elements(env, 1, 2, 11).window(tumbling(10)).reduce(add_times, window_function))
+    results = collect(
+        elements(env, 1, 2, 11).window(tumbling(10)).reduce(add_times, window_function)
+    )
     assert results == [("k", 0, 10, [3]), ("k", 10, 20, [11])]
 
 
@@ -157,7 +159,7 @@ def test_declared_output_type(env):
 
 def test_a_record_without_timestamp_fails(env):
     stream = env.from_collection([("k", 1)]).key_by(lambda v: v[0])
-    with pytest.raises(Exception, match="(?i)timestamp"):
+    with pytest.raises(Exception, match=r"(?i)timestamp"):
         collect(stream.window(tumbling(10)).process(Contents()))
 
 

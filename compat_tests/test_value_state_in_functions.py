@@ -84,7 +84,7 @@ def test_two_descriptors_of_one_name_are_one_state(env):
 
 
 def test_no_state_without_a_key(env):
-    with pytest.raises(Exception, match="(?i)state"):
+    with pytest.raises(Exception, match=r"(?i)state"):
         collect(env.from_collection([1]).map(CountMap()))
 
 

@@ -43,7 +43,10 @@ def test_sliding_and_session(stream):
     assert collect(stream.window_all(sliding(10, 5)).process(Processed())) == [
         (-5, [1, 2]), (0, [1, 2, 8]), (5, [8, 11]), (10, [11]),
     ]  # fmt: skip
-    assert collect(stream.window_all(session(4)).process(Processed())) == [(1, [1, 2]), (8, [8, 11])]
+    assert collect(stream.window_all(session(4)).process(Processed())) == [
+        (1, [1, 2]),
+        (8, [8, 11]),
+    ]
 
 
 def test_reduce_and_aggregate(stream):

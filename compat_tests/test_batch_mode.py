@@ -1,0 +1,134 @@
+"""BATCH mode: elements of a key in order of time, timers at its end, windows."""
+
+from __future__ import annotations
+
+import pytest
+from pyflink.common import Types
+from pyflink.datastream import KeyedProcessFunction
+from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor
+
+from compat_tests.pacing import timed
+from compat_tests.running import collect, collect_sorted
+from compat_tests.windowing import (
+    Average,
+    Contents,
+    Times,
+    add_times,
+    keyed_by_first,
+    session,
+    sliding,
+    tumbling,
+)  # fmt: skip
+
+LOWEST = -(2**63)
+HIGHEST = 2**63 - 1
+VALUES = [("a", 30), ("b", 5), ("a", 10), ("b", 1), ("a", 20)]
+
+
+@pytest.fixture
+def keyed(batch_env):
+    return keyed_by_first(timed(batch_env.from_collection(VALUES)))
+
+
+class Seen(KeyedProcessFunction):
+    def process_element(self, value, ctx):
+        yield value[0], value[1], ctx.timestamp(), ctx.timer_service().current_watermark()
+
+
+def by_key(results):
+    keys = list(dict.fromkeys(value[0] for value in results))
+    assert [value[0] for value in results] == sorted(
+        (value[0] for value in results), key=keys.index
+    ), "the elements of a key are not together"
+    return {key: [value[1:] for value in results if value[0] == key] for key in sorted(keys)}
+
+
+def test_a_key_s_elements_are_sorted_by_time(keyed):
+    assert by_key(collect(keyed.process(Seen()))) == {
+        "a": [(10, 10, LOWEST), (20, 20, LOWEST), (30, 30, LOWEST)],
+        "b": [(1, 1, LOWEST), (5, 5, LOWEST)],
+    }
+
+
+class TimersOnly(KeyedProcessFunction):
+    def process_element(self, value, ctx):
+        ctx.timer_service().register_event_time_timer(value[1] + 100)
+        yield value[0], "element", value[1]
+
+    def on_timer(self, timestamp, ctx):
+        yield ctx.get_current_key(), "timer", timestamp, ctx.timer_service().current_watermark()
+
+
+@pytest.mark.pyflink_bug("timers of a key may fire twice or late")
+def test_timers_fire_at_the_end_of_their_key(keyed):
+    assert by_key(collect(keyed.process(TimersOnly()))) == {
+        "a": [("element", 10), ("element", 20), ("element", 30),
+              ("timer", 110, HIGHEST), ("timer", 120, HIGHEST), ("timer", 130, HIGHEST)],
+        "b": [("element", 1), ("element", 5), ("timer", 101, HIGHEST), ("timer", 105, HIGHEST)],
+    }  # fmt: skip
+
+
+class Count(KeyedProcessFunction):
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(ValueStateDescriptor("n", Types.INT()))
+
+    def process_element(self, value, ctx):
+        self.count.update((self.count.value() or 0) + 1)
+        yield value[0], value[1], self.count.value()
+
+
+def test_state_within_process_element(keyed):
+    assert by_key(collect(keyed.process(Count()))) == {
+        "a": [(10, 1), (20, 2), (30, 3)],
+        "b": [(1, 1), (5, 2)],
+    }
+
+
+def test_windows_with_reduce_and_aggregate(keyed):
+    windows = keyed.window(tumbling(20))
+    assert collect_sorted(windows.reduce(add_times)) == [("a", 10), ("a", 50), ("b", 6)]
+    assert collect_sorted(windows.aggregate(Average())) == [3.0, 10.0, 25.0]
+    assert collect_sorted(keyed.window(sliding(40, 20)).reduce(add_times)) == [
+        ("a", 10), ("a", 50), ("a", 60), ("b", 6), ("b", 6),
+    ]  # fmt: skip
+
+
+def test_count_windows(keyed):
+    assert collect_sorted(keyed.count_window(2).process(Times())) == [[1, 5], [10, 20]]
+
+
+def test_rolling_results_of_several_keyed_operators(batch_env):
+    stream = batch_env.from_collection([("a", 1), ("b", 1), ("a", 2), ("c", 5)])
+    sums = stream.key_by(lambda v: v[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))
+    totals = sums.map(lambda v: ("all", v[1])).key_by(lambda v: v[0]).sum(1)
+    assert collect(totals) == [("all", 9)]
+
+
+@pytest.mark.pyflink_bug("what a timer reads from list state is lost")
+def test_list_state_read_by_a_timer(keyed):
+    class Collects(KeyedProcessFunction):
+        def open(self, runtime_context):
+            self.seen = runtime_context.get_list_state(ListStateDescriptor("l", Types.LONG()))
+
+        def process_element(self, value, ctx):
+            self.seen.add(value[1])
+            ctx.timer_service().register_event_time_timer(1000)
+
+        def on_timer(self, timestamp, ctx):
+            yield ctx.get_current_key(), list(self.seen)
+
+    assert collect_sorted(keyed.process(Collects())) == [("a", [10, 20, 30]), ("b", [1, 5])]
+
+
+@pytest.mark.pyflink_bug("windows with process lose their elements")
+def test_windows_with_process(keyed):
+    assert collect_sorted(keyed.window(tumbling(20)).process(Contents())) == [
+        ("a", 0, 20, [10]), ("a", 20, 40, [20, 30]), ("b", 0, 20, [1, 5]),
+    ]  # fmt: skip
+
+
+@pytest.mark.pyflink_bug("session windows lose their elements")
+def test_session_windows(keyed):
+    assert collect_sorted(keyed.window(session(11)).process(Contents())) == [
+        ("a", 10, 41, [10, 20, 30]), ("b", 1, 16, [1, 5]),
+    ]  # fmt: skip
