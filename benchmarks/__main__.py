@@ -2,16 +2,19 @@
 
     python -m benchmarks [--pyflink PYTHON] [--jobs keyed_reduce ...] [--seconds 10]
 
-PYTHON is the interpreter of an environment that has apache-flink; without it real PyFlink's rows are missing.
+PYTHON is the interpreter of an environment that has apache-flink; without it the table has no rows
+of real PyFlink.
 
-Each way is run on a few records and on many. What the second run takes longer is what the records
-cost: start-up, and whatever else does not depend on their number, cancels out. The large number grows
-until that difference lasts `--seconds`.
+Each way is run on a few records and on many, and what the second run takes longer is what the
+records cost: start-up, and all else that does not depend on their number, cancels out. The large
+number grows until that difference lasts `--seconds`. "records" and "seconds" are the large run's,
+as a whole; "per core" is records per second of processor time, of all processes together.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -111,7 +114,7 @@ def bench_job(job, options):
         try:
             figures = bench.measure(way, job)
         except CommandFailed as failure:
-            print(f"{way.name:20}failed: {failure}")
+            print(f"{way.name:20}failed: {failure}", flush=True)
             well = False
             continue
         ours = figures if way is OURS else ours
@@ -142,11 +145,8 @@ def bench_cold_start(options):
     """Print how long the word count takes from the command line's Enter to its end."""
     print("\ncold start: examples/word_count.py, a file of 300 lines, from start to end")
     script = str(ROOT / "examples" / "word_count.py")
-    ways, ours, well = (
-        [OURS, *(flink_ways(options.pyflink)[:1] if options.pyflink else [])],
-        None,
-        True,
-    )
+    ways = [OURS, *(flink_ways(options.pyflink)[:1] if options.pyflink else [])]
+    ours, well = None, True
     for way in ways:
         command = [*way.interpreter, script]
         try:
@@ -155,20 +155,16 @@ def bench_cold_start(options):
                 for _ in range(max(options.repeat, 3))
             ]
         except CommandFailed as failure:
-            print(f"{way.name:20}failed: {failure}")
+            print(f"{way.name:20}failed: {failure}", flush=True)
             well = False
             continue
-        seconds = sorted(each.seconds for each in runs)
-        text = (
-            f"{way.name:20}first {runs[0].seconds:5.1f} s, median {seconds[len(runs) // 2]:5.1f} s"
+        median = statistics.median(each.seconds for each in runs)
+        ours = median if way is OURS else ours
+        against = "" if way is OURS or ours is None else f"  ours takes {ours / median:.2f} of it"
+        print(
+            f"{way.name:20}first {runs[0].seconds:5.1f} s, median {median:5.1f} s{against}",
+            flush=True,
         )
-        ours = seconds[len(runs) // 2] if way is OURS else ours
-        against = (
-            ""
-            if way is OURS or ours is None
-            else f"   ours takes {ours / seconds[len(runs) // 2]:.2f} of it"
-        )
-        print(text + against, flush=True)
     return well
 
 

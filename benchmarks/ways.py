@@ -13,7 +13,7 @@ JOBS = ROOT / "benchmarks" / "jobs"
 
 @dataclass(frozen=True)
 class Way:
-    """Its name in the table, the interpreter's command, its name in the job's script, and options."""
+    """Its name in the table, the interpreter's command, its name in the job's script, options."""
 
     name: str
     interpreter: tuple[str, ...]

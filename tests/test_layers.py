@@ -12,16 +12,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util"}
-ENGINE = {"_graph", "_runtime", "_compat", "common"}
+VOCABULARY = {"common", "metrics", "util", "serializers", "version"}
+ENGINE = {"_graph", "_runtime", "_compat"}
 MIRROR = VOCABULARY | {"datastream"}
 
 # What each package may import, itself aside.
 MAY_IMPORT = {
     "_compat": set(),
-    "common": {"_compat", "metrics", "util"},
-    "metrics": {"_compat", "common", "util"},
-    "util": {"_compat", "common", "metrics"},
+    **dict.fromkeys(VOCABULARY, VOCABULARY | {"_compat"}),
     "_runtime": VOCABULARY | {"_compat"},
     "_graph": VOCABULARY | {"_runtime", "_compat"},
     "datastream": ENGINE | VOCABULARY,
@@ -33,12 +31,13 @@ MAY_IMPORT_PYSPARK = {"_spark"}
 
 
 def modules():
-    """Every module but the top level's, which only starts the package."""
-    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE)
+    """Every module but the two that only start the package."""
+    starters = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
+    return sorted(path for path in PACKAGE.rglob("*.py") if path not in starters)
 
 
 def layer_of(path):
-    return path.relative_to(PACKAGE).parts[0]
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_names(path):
@@ -62,8 +61,7 @@ def imported_names(path):
 
 
 def test_every_package_is_on_a_layer():
-    packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
-    assert packages <= MAY_IMPORT.keys()
+    assert {layer_of(path) for path in modules()} <= MAY_IMPORT.keys()
 
 
 @pytest.mark.parametrize("layer", MAY_IMPORT)
