@@ -43,7 +43,7 @@ class NumberSequence(Source):
         return Types.LONG()
 
     def splits(self, parallelism: int) -> list[range]:
-        """Cut into contiguous ranges, the first ones longer by one where it does not come out even."""
+        """Cut into contiguous ranges; the first ones are longer by one if need be."""
         size, longer = divmod(self._end - self._start + 1, parallelism)
         splits: list[range] = []
         first = self._start

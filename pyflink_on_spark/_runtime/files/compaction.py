@@ -54,7 +54,7 @@ class CompactionStrategy:
         threads: how many files are made at a time.
 
     Raises:
-        ValueError: if there is neither a size nor a number of checkpoints, or a number is too small.
+        ValueError: if there is no rule at all, or one of the numbers is too small.
     """
 
     size_threshold: int = -1

@@ -35,7 +35,9 @@ def read_compressed(path: str, chunk_size: int) -> Iterator[bytes]:
         else:
             with _opener(path)(path) as file:
                 yield from iter(partial(file.read, chunk_size), b"")
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise OSError(f"cannot decompress {path}: {error}") from error
 
 

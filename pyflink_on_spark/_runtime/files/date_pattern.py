@@ -12,11 +12,12 @@ from pyflink_on_spark._runtime.files.time_zone import offset_text
 
 Field = Callable[[datetime], str]
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z]+)|([\[\]])|([{}#'])|([^A-Za-z'\[\]{}#]+)", re.S)
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August"]
+_MONTHS += ["September", "October", "November", "December"]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_TOKEN = re.compile(
+    r"'((?:[^']|'')*)'|([A-Za-z]+)|([\[\]])|([{}#'])|([^A-Za-z'\[\]{}#]+)", re.DOTALL
+)
 _JAVA_LETTERS = frozenset("GuyYQqMLwWdDFgEecaBhKkHmsSAnNVvzOXxZp")
 
 

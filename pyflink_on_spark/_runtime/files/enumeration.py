@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -98,4 +99,4 @@ def _walk(path: str) -> Iterator[FileToRead]:
 
 def _pieces(file: FileToRead, count: int) -> list[FileSplit]:
     bounds = [file.size * i // count for i in range(count + 1)]
-    return [FileSplit(file.path, *bound) for bound in zip(bounds, bounds[1:], strict=False)]
+    return [FileSplit(file.path, *bound) for bound in itertools.pairwise(bounds)]

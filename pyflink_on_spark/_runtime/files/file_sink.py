@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from pyflink_on_spark._runtime.files.part_names import (
 from pyflink_on_spark._runtime.files.paths import local_path
 from pyflink_on_spark._runtime.files.rolling import RollingPolicy
 from pyflink_on_spark._runtime.types import java_text
-from pyflink_on_spark.common._charset import charset
+from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ class FileSinkOptions:
 
     base_path: str
     charset_name: str = "UTF-8"
-    buckets: BucketAssigner = DateTimeBuckets()
-    rolling: RollingPolicy = RollingPolicy()
+    buckets: BucketAssigner = field(default_factory=DateTimeBuckets)
+    rolling: RollingPolicy = field(default_factory=RollingPolicy)
     bucket_check_interval: int = DEFAULT_BUCKET_CHECK_INTERVAL
-    affixes: PartAffixes = PartAffixes()
+    affixes: PartAffixes = field(default_factory=PartAffixes)
     compaction: Compaction | None = None
     named_by_subtask: bool = False
 
@@ -70,7 +70,7 @@ class FileSink(Sink):
 
     def __init__(self, options: FileSinkOptions, input_type: TypeInformation | None = None) -> None:
         self._options = replace(options, base_path=local_path(options.base_path))
-        self._charset = charset(options.charset_name)
+        self._charset = find_charset(options.charset_name)
         self._input_type = input_type
 
     def with_input_type(self, type_info: TypeInformation | None) -> FileSink:

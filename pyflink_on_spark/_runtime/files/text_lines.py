@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.files.compression import is_compressed, read_comp
 from pyflink_on_spark._runtime.files.enumeration import FileSplit
 from pyflink_on_spark._runtime.files.file_format import FileFormat
 from pyflink_on_spark._runtime.files.line_ranges import read_line_range
-from pyflink_on_spark.common._charset import charset
+from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class TextLines(FileFormat):
     """
 
     def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
-        self._codec = charset(charset_name).codec
+        self._codec = find_charset(charset_name).codec
         self._chunk_size = chunk_size
 
     @property
@@ -77,7 +77,7 @@ def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
 
 
 def _complete_lines(text: str, unfinished: list[str]) -> Iterator[list[str]]:
-    """Yield the lines that end in a text; ``unfinished`` holds the pieces of the one that does not."""
+    """Yield the lines that end in a text; ``unfinished`` holds the pieces of the open one."""
     lines = text.split("\n")
     unfinished.append(lines[0])
     if len(lines) == 1:

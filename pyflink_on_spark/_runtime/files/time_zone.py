@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d|\d\d(?:(?::\d\d){0,2}|(?:\d\d){1,2}))")
@@ -22,7 +22,7 @@ def parse_time_zone(zone_id: str) -> tuple[str, tzinfo]:
         ValueError: if there is no such zone.
     """
     if zone_id in _NO_OFFSET:
-        return zone_id, timezone.utc
+        return zone_id, UTC
     offset = _OFFSET.fullmatch(zone_id)
     if offset is not None:
         return _fixed_offset(zone_id, offset)

@@ -1,0 +1,28 @@
+"""What connects a job to the world: sources and sinks."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, Sink, Source
+from pyflink_on_spark.datastream.connectors.file_system import BucketAssigner as BucketAssigner
+from pyflink_on_spark.datastream.connectors.file_system import (
+    FileEnumeratorProvider as FileEnumeratorProvider,
+)
+from pyflink_on_spark.datastream.connectors.file_system import FileSink as FileSink
+from pyflink_on_spark.datastream.connectors.file_system import FileSource as FileSource
+from pyflink_on_spark.datastream.connectors.file_system import (
+    FileSourceBuilder as FileSourceBuilder,
+)
+from pyflink_on_spark.datastream.connectors.file_system import (
+    FileSplitAssignerProvider as FileSplitAssignerProvider,
+)
+from pyflink_on_spark.datastream.connectors.file_system import OutputFileConfig as OutputFileConfig
+from pyflink_on_spark.datastream.connectors.file_system import RollingPolicy as RollingPolicy
+from pyflink_on_spark.datastream.connectors.file_system import StreamFormat as StreamFormat
+from pyflink_on_spark.datastream.connectors.file_system import (
+    StreamingFileSink as StreamingFileSink,
+)
+from pyflink_on_spark.datastream.connectors.number_seq import (
+    NumberSequenceSource as NumberSequenceSource,
+)
+
+__all__ = ["Sink", "Source", "DeliveryGuarantee"]

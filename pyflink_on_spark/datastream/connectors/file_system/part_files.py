@@ -1,0 +1,97 @@
+"""Where the part files of a sink are, and what they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._runtime.files import bucket
+from pyflink_on_spark._runtime.files.part_names import PartAffixes
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.utils import JavaObjectWrapper
+
+
+class BucketAssigner(JavaObjectWrapper):
+    """Which folder under the base path an element is written to.
+
+    Args:
+        j_bucket_assigner: the runtime's assigner; the methods below make it.
+    """
+
+    def __init__(self, j_bucket_assigner: Any) -> None:
+        call = "BucketAssigner(j_bucket_assigner)"
+        own = own_handle(j_bucket_assigner, bucket.BucketAssigner, call)  # type: ignore[type-abstract]
+        super().__init__(own)
+
+    @staticmethod
+    def base_path_bucket_assigner() -> BucketAssigner:
+        """Write everything to the base path itself."""
+        return BucketAssigner(bucket.BasePathBuckets())
+
+    @staticmethod
+    def date_time_bucket_assigner(
+        format_str: str = "yyyy-MM-dd--HH",
+        timezone_id: str | None = None,
+    ) -> BucketAssigner:
+        """Write to a folder that is named by the current time.
+
+        Args:
+            format_str: a pattern of Java's ``DateTimeFormatter``; a slash makes sub-folders.
+            timezone_id: such as ``America/New_York`` or ``GMT-08:00``; None for the machine's own.
+
+        Raises:
+            ValueError: Java knows no such pattern or time zone.
+            UnsupportedFlinkFeature: the pattern has one of Java's rarer letters.
+
+        On Spark: the pattern is checked at once. Names of months and days are English.
+        """
+        zone_id = timezone_id if isinstance(timezone_id, str) else None
+        return BucketAssigner(bucket.DateTimeBuckets(format_str, zone_id))
+
+
+class OutputFileConfig(JavaObjectWrapper):
+    """What stands around the names of part files.
+
+    Args:
+        part_prefix: the beginning of the name.
+        part_suffix: its end, such as ``.txt``.
+
+    Raises:
+        TypeError: one of them is not a str.
+    """
+
+    def __init__(self, part_prefix: str, part_suffix: str) -> None:
+        super().__init__(PartAffixes(part_prefix, part_suffix))
+
+    @staticmethod
+    def builder() -> OutputFileConfig.OutputFileConfigBuilder:
+        """Begin with the prefix ``part`` and no suffix."""
+        return OutputFileConfig.OutputFileConfigBuilder()
+
+    def get_part_prefix(self) -> str:
+        """Return the beginning of the name."""
+        return str(self._j_object.prefix)
+
+    def get_part_suffix(self) -> str:
+        """Return the end of the name."""
+        return str(self._j_object.suffix)
+
+    class OutputFileConfigBuilder:
+        """Says what stands around the names of part files."""
+
+        def __init__(self) -> None:
+            self.part_prefix = "part"
+            self.part_suffix = ""
+
+        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set the beginning of the name."""
+            self.part_prefix = prefix
+            return self
+
+        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set the end of the name."""
+            self.part_suffix = suffix
+            return self
+
+        def build(self) -> OutputFileConfig:
+            """Return the configuration."""
+            return OutputFileConfig(self.part_prefix, self.part_suffix)
