@@ -63,6 +63,7 @@ def test_only_what_leads_to_the_stream_runs(env, run_printed):
     assert run_printed(env) == ["printed> 1"]
 
 
+@pytest.mark.pyflink_bug("a keyed stream that is collected gives rows of key and element")
 def test_a_keyed_stream_can_be_collected(env):
     assert collect(env.from_collection([3, 1], Types.INT()).key_by(lambda v: v)) == [3, 1]
 

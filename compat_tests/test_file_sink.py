@@ -120,14 +120,22 @@ def test_a_failed_job_publishes_nothing(env, tmp_path):
     assert [path for path in files(tmp_path) if not path.name.startswith(".")] == []
 
 
-def test_sinks_of_a_keyed_and_a_reduced_stream(env, tmp_path):
-    pairs = env.from_collection([("a", 1), ("a", 2)], Types.TUPLE([Types.STRING(), Types.INT()]))
-    keyed = pairs.key_by(lambda v: v[0], Types.STRING())
-    keyed.sink_to(sink_to(tmp_path / "keyed").build())
-    keyed.sum(1).sink_to(sink_to(tmp_path / "sum").build())
+PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
+
+
+def test_sink_of_a_reduced_stream(env, tmp_path):
+    keyed = env.from_collection([("a", 1), ("a", 2)], PAIR).key_by(lambda v: v[0], Types.STRING())
+    keyed.sum(1).sink_to(sink_to(tmp_path).build())
     env.execute()
-    assert lines(tmp_path / "keyed") == ["(a,1)", "(a,2)"]
-    assert lines(tmp_path / "sum") == ["(a,1)", "(a,3)"]
+    assert lines(tmp_path) == ["(a,1)", "(a,3)"]
+
+
+@pytest.mark.pyflink_bug("a sink of a keyed stream gets rows of key and element")
+def test_sink_of_a_keyed_stream(env, tmp_path):
+    keyed = env.from_collection([("a", 1), ("a", 2)], PAIR).key_by(lambda v: v[0], Types.STRING())
+    keyed.sink_to(sink_to(tmp_path).build())
+    env.execute()
+    assert lines(tmp_path) == ["(a,1)", "(a,2)"]
 
 
 def test_a_file_can_be_read_back(env, tmp_path):
