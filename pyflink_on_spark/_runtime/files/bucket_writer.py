@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.files.part_file import PartFile, PendingFile
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class BucketWriter:
-    """Writes elements to part files, and begins a new one when the policy says so.
+    """Writes lines to part files, and begins a new one when the policy says so.
 
     Args:
         folder: the bucket's folder.
         names: what the part files are called.
-        encoder: how elements are written.
+        encoder: how lines are written.
         policy: when a part file is finished.
     """
 
@@ -35,19 +35,19 @@ class BucketWriter:
         self._part: PartFile | None = None
         self._pending: list[PendingFile] = []
 
-    def write(self, elements: Sequence[Any], now: int) -> None:
-        """Write some elements at a time in ms.
+    def write(self, texts: Sequence[str], now: int) -> None:
+        """Write some lines at a time in ms.
 
-        A part file takes elements until it is larger than the policy allows: so the last one may
+        A part file takes lines until it is larger than the policy allows: so the last one may
         exceed the size.
         """
-        content = self._encoder.encode(elements)
-        part = self._part_for_next_element(now)
+        content = self._encoder.encode(texts)
+        part = self._part_for_next_line(now)
         limit = self._policy.part_size
         if limit is None or part.size + len(content) <= limit:
             part.write(content, now)
         else:
-            self._write_rolling(self._encoder.encode_each(elements), limit, now)
+            self._write_rolling(self._encoder.encode_each(texts), limit, now)
 
     def roll_if_due(self, now: int) -> None:
         """Finish the part file if it is too old, or was not written to for too long."""
@@ -78,13 +78,13 @@ class BucketWriter:
         ends = list(accumulate(map(len, lines)))
         first = written = 0
         while first < len(lines):
-            part = self._part_for_next_element(now)
+            part = self._part_for_next_line(now)
             behind = bisect_right(ends, limit - part.size + written, lo=first) + 1
             part.write(b"".join(lines[first:behind]), now)
             first = min(behind, len(lines))
             written = ends[first - 1]
 
-    def _part_for_next_element(self, now: int) -> PartFile:
+    def _part_for_next_line(self, now: int) -> PartFile:
         limit = self._policy.part_size
         if self._part is not None and limit is not None and self._part.size > limit:
             self.roll()

@@ -1,35 +1,31 @@
-"""Elements as the lines of a text file."""
+"""Texts as the lines of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pyflink_on_spark._runtime.files.charset import has_single_byte_line_ends
 from pyflink_on_spark.common._charset import Charset
 
 
 class LineEncoder:
-    """Writes an element as its text and a line end, which is the one byte 10 in any charset.
+    """Writes a text and a line end, which is the one byte 10 in any charset.
 
     Args:
-        to_text: the text of an element.
         charset: the character set; what it lacks becomes a question mark.
     """
 
-    def __init__(self, to_text: Callable[[Any], str], charset: Charset) -> None:
-        self._to_text = to_text
+    def __init__(self, charset: Charset) -> None:
         self._charset = charset
         self._joinable = has_single_byte_line_ends(charset.codec)
 
-    def encode(self, elements: Sequence[Any]) -> bytes:
-        """Return the lines of some elements at once."""
+    def encode(self, texts: Sequence[str]) -> bytes:
+        """Return the lines of some texts at once."""
         if not self._joinable:
-            return b"".join(self.encode_each(elements))
-        text = "\n".join(map(self._to_text, elements))
-        return self._charset.encode(text) + b"\n"
+            return b"".join(self.encode_each(texts))
+        return self._charset.encode("\n".join(texts)) + b"\n"
 
-    def encode_each(self, elements: Sequence[Any]) -> list[bytes]:
-        """Return the line of each element."""
+    def encode_each(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the line of each text."""
         encode = self._charset.encode
-        return [encode(text) + b"\n" for text in map(self._to_text, elements)]
+        return [encode(text) + b"\n" for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -79,8 +79,13 @@ class FileSink(Sink):
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         _check_has_text(self._input_type)
-        encoder = LineEncoder(java_text(self._input_type), self._charset)
-        return FileSinkWriter(self._options, encoder, context.clock, context.task.subtask_index)
+        return FileSinkWriter(
+            self._options,
+            java_text(self._input_type),
+            LineEncoder(self._charset),
+            context.clock,
+            context.task.subtask_index,
+        )
 
     def commit(self, committables: list[PendingFile]) -> None:
         if self._options.compaction is not None:
@@ -99,7 +104,8 @@ class FileSinkWriter(SinkWriter):
 
     Args:
         options: how to write.
-        encoder: how to write an element.
+        to_text: the text of an element.
+        encoder: how to write a text.
         clock: processing time, which buckets and the rolling policy go by.
         subtask_index: from 0.
 
@@ -108,12 +114,18 @@ class FileSinkWriter(SinkWriter):
     """
 
     def __init__(
-        self, options: FileSinkOptions, encoder: LineEncoder, clock: Clock, subtask_index: int
+        self,
+        options: FileSinkOptions,
+        to_text: Callable[[Any], str],
+        encoder: LineEncoder,
+        clock: Clock,
+        subtask_index: int,
     ) -> None:
         base_path = options.base_path
         if os.path.exists(base_path) and not os.path.isdir(base_path):
             raise NotADirectoryError(f"the folder to write to is a file: {base_path}")
         self._options = options
+        self._to_text = to_text
         self._encoder = encoder
         self._clock = clock
         self._subtask_names = SubtaskNames(options.affixes, subtask_index)
@@ -122,9 +134,11 @@ class FileSinkWriter(SinkWriter):
         self._chunk_size = 64
 
     def write(self, elements: Iterator[Any]) -> None:
+        # The text is taken when an element comes: its function may change the object afterwards.
+        texts = map(self._to_text, elements)
         while True:
             before = self._clock.now()
-            chunk = list(islice(elements, self._chunk_size))
+            chunk = list(islice(texts, self._chunk_size))
             if not chunk:
                 return
             now = self._clock.now()

@@ -264,6 +264,22 @@ def test_java_text_of_other_types(tmp_path):
     assert write(options_for(tmp_path), [(1, "a", 1.5)], type_info=type_info) == [b"(1,a,1.5)\n"]
 
 
+def test_an_element_is_written_as_it_was_when_it_came(tmp_path):
+    def one_list_again_and_again():
+        element = []
+        for number in range(3):
+            element.append(number)
+            yield element
+
+    type_info = Types.LIST(Types.INT())
+    written = write(options_for(tmp_path), one_list_again_and_again(), type_info=type_info)
+    assert [line.replace(b" ", b"") for line in written[0].split(b"\n")[:-1]] == [
+        b"[0]",
+        b"[0,1]",
+        b"[0,1,2]",
+    ]
+
+
 def test_an_unknown_charset_is_refused_at_once(tmp_path):
     with pytest.raises(ValueError, match="nope"):
         FileSink(options_for(tmp_path, charset_name="nope"))
@@ -295,7 +311,7 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, monkeypatch):
             self.file.close()
 
     def open_on_full_disk(path, mode):
-        return FullDisk(open(path, mode))  # noqa: SIM115 - the part file closes it
+        return FullDisk(open(path, mode))
 
     monkeypatch.setattr(part_file, "open", open_on_full_disk, raising=False)
     _, writer = open_writer(options_for(tmp_path))
