@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
-
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 
@@ -23,7 +21,7 @@ class OutputTag:
         TypeError: ``type_info`` is none of these.
     """
 
-    def __init__(self, tag_id: str, type_info: Optional[Union[TypeInformation, list]] = None):
+    def __init__(self, tag_id: str, type_info: TypeInformation | list | None = None):
         if not tag_id:
             raise ValueError("OutputTag tag_id cannot be None or empty string")
         self.tag_id = tag_id
@@ -37,7 +35,7 @@ class OutputTag:
         """Return Flink's own tag."""
 
 
-def _element_type(type_info: Optional[Union[TypeInformation, list]]) -> TypeInformation:
+def _element_type(type_info: TypeInformation | list | None) -> TypeInformation:
     if type_info is None:
         return Types.PICKLED_BYTE_ARRAY()
     if isinstance(type_info, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import Generic, List, Optional, TypeVar  # noqa: UP035 - PyFlink's own annotations
+from typing import Generic, TypeVar
 
 from pyflink_on_spark.datastream.functions.base import Function
 
@@ -17,11 +17,11 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
     """Decides which outcomes of a call are worth another attempt."""
 
     @abstractmethod
-    def result_predicate(self) -> Optional[Callable[[List[OUT]], bool]]:  # noqa: UP006
+    def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
         """Return what tells of a result that it is to be tried again, or None."""
 
     @abstractmethod
-    def exception_predicate(self) -> Optional[Callable[[Exception], bool]]:
+    def exception_predicate(self) -> Callable[[Exception], bool] | None:
         """Return what tells of an exception that it is to be tried again, or None."""
 
 
@@ -59,8 +59,8 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
     def fixed_delay(
         max_attempts: int,
         backoff_time_millis: int,
-        result_predicate: Optional[Callable[[List[OUT]], bool]],  # noqa: UP006
-        exception_predicate: Optional[Callable[[Exception], bool]],
+        result_predicate: Callable[[list[OUT]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
     ):
         """Return a strategy that waits the same time before each further attempt.
 
@@ -82,8 +82,8 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         initial_delay: int,
         max_retry_delay: int,
         multiplier: float,
-        result_predicate: Optional[Callable[[List[OUT]], bool]],  # noqa: UP006
-        exception_predicate: Optional[Callable[[Exception], bool]],
+        result_predicate: Callable[[list[OUT]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
     ):
         """Return a strategy that waits longer before each further attempt.
 
@@ -113,10 +113,10 @@ class AsyncFunction(Function, Generic[IN, OUT]):
     """Makes any number of elements of each element, with calls that are awaited."""
 
     @abstractmethod
-    async def async_invoke(self, value: IN) -> List[OUT]:  # noqa: UP006
+    async def async_invoke(self, value: IN) -> list[OUT]:
         """Return the list of what becomes of an element."""
 
-    def timeout(self, value: IN) -> List[OUT]:  # noqa: UP006
+    def timeout(self, value: IN) -> list[OUT]:
         """Return what becomes of an element whose call took too long.
 
         Raises:

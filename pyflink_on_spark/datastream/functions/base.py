@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark.datastream.functions.runtime_context import RuntimeContext
 
 
-class Function(ABC):
+class Function(ABC):  # noqa: B024 - as in PyFlink
     """The root of all user functions.
 
     An object is pickled when it is added to a stream; each parallel instance works on a copy.

@@ -109,7 +109,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return the clock and the timers of the key."""
 
         @abstractmethod
-        def get_current_key(self) -> KEY:
+        def get_current_key(self):
             """Return the key of the element."""
 
     class OnTimerContext(ReadOnlyContext, ABC):
@@ -120,7 +120,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return the clock that the timer follows."""
 
         @abstractmethod
-        def get_current_key(self) -> KEY:
+        def get_current_key(self):
             """Return the key of the timer."""
 
     @abstractmethod

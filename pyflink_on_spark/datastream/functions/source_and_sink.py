@@ -1,4 +1,4 @@
-"""The legacy source and sink functions, which connectors hand to ``add_source`` and ``add_sink``."""
+"""The legacy source and sink functions, for ``add_source`` and ``add_sink``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, ClassVar, Optional
+from typing import TYPE_CHECKING, ClassVar
 
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
@@ -24,7 +24,7 @@ class StateDescriptor(ABC):
     def __init__(self, name: str, type_info: TypeInformation):
         self.name = name
         self.type_info = type_info
-        self._ttl_config: Optional[StateTtlConfig] = None
+        self._ttl_config: StateTtlConfig | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.type_info})"
@@ -133,9 +133,7 @@ class AggregatingStateDescriptor(StateDescriptor):
 
         super().__init__(name, state_type_info)
         if not isinstance(agg_function, AggregateFunction):
-            raise TypeError(
-                "The input must be a pyflink.datastream.functions.AggregateFunction!"
-            )
+            raise TypeError("The input must be a pyflink.datastream.functions.AggregateFunction!")
         self._agg_function = agg_function
 
     def get_agg_function(self):

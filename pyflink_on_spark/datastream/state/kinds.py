@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Dict, Generic, List, Tuple, TypeVar  # noqa: UP035
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from pyflink_on_spark.datastream.state.descriptors import MapStateDescriptor
@@ -76,11 +76,11 @@ class ListState(MergingState[T, Iterable[T]]):
     """Holds a list; ``get()`` is an iterable of its elements, empty at first."""
 
     @abstractmethod
-    def update(self, values: List[T]) -> None:  # noqa: UP006
+    def update(self, values: list[T]) -> None:
         """Replace the whole list."""
 
     @abstractmethod
-    def add_all(self, values: List[T]) -> None:  # noqa: UP006
+    def add_all(self, values: list[T]) -> None:
         """Add several values at the end."""
 
     def __iter__(self) -> Iterator[T]:
@@ -99,7 +99,7 @@ class MapState(State, Generic[K, V]):
         """Set the value of a key."""
 
     @abstractmethod
-    def put_all(self, dict_value: Dict[K, V]) -> None:  # noqa: UP006
+    def put_all(self, dict_value: dict[K, V]) -> None:
         """Set the values of several keys.
 
         Args:
@@ -115,7 +115,7 @@ class MapState(State, Generic[K, V]):
         """Tell whether a key has a value."""
 
     @abstractmethod
-    def items(self) -> Iterable[Tuple[K, V]]:  # noqa: UP006
+    def items(self) -> Iterable[tuple[K, V]]:
         """Return the pairs of key and value."""
 
     @abstractmethod
@@ -158,7 +158,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
         """Tell whether a key has a value."""
 
     @abstractmethod
-    def items(self) -> Iterable[Tuple[K, V]]:  # noqa: UP006
+    def items(self) -> Iterable[tuple[K, V]]:
         """Return the pairs of key and value."""
 
     @abstractmethod
@@ -191,7 +191,7 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
         """Set the value of a key."""
 
     @abstractmethod
-    def put_all(self, dict_value: Dict[K, V]) -> None:  # noqa: UP006
+    def put_all(self, dict_value: dict[K, V]) -> None:
         """Set the values of several keys.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from enum import Enum
-from typing import Any, ClassVar, Dict, Optional  # noqa: UP035 - PyFlink's own annotations
+from typing import Any, ClassVar
 
 from pyflink_on_spark.common.time import Duration, Time
 
@@ -107,11 +107,9 @@ class StateTtlConfig:
             self._state_visibility = StateTtlConfig.StateVisibility.NeverReturnExpired
             self._ttl_time_characteristic = StateTtlConfig.TtlTimeCharacteristic.ProcessingTime
             self._is_cleanup_in_background = True
-            self._strategies: Dict[Any, Any] = {}  # noqa: UP006
+            self._strategies: dict[Any, Any] = {}
 
-        def set_update_type(
-            self, update_type: StateTtlConfig.UpdateType
-        ) -> StateTtlConfig.Builder:
+        def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
             """Set which accesses begin the time anew."""
             self._update_type = update_type
             return self
@@ -239,7 +237,7 @@ class StateTtlConfig:
             INCREMENTAL_CLEANUP = 1
             ROCKSDB_COMPACTION_FILTER = 2
 
-        class CleanupStrategy(ABC):
+        class CleanupStrategy(ABC):  # noqa: B024 - as in PyFlink
             """The root of the settings of a strategy."""
 
         class EmptyCleanupStrategy(CleanupStrategy):
@@ -290,7 +288,7 @@ class StateTtlConfig:
         EMPTY_STRATEGY: ClassVar[EmptyCleanupStrategy] = EmptyCleanupStrategy()
 
         def __init__(
-            self, strategies: Dict[Strategies, CleanupStrategy], is_cleanup_in_background: bool  # noqa: UP006
+            self, strategies: dict[Strategies, CleanupStrategy], is_cleanup_in_background: bool
         ):
             self._strategies = strategies
             self._is_cleanup_in_background = is_cleanup_in_background
@@ -305,7 +303,7 @@ class StateTtlConfig:
 
         def get_incremental_cleanup_strategy(
             self,
-        ) -> Optional[StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy]:
+        ) -> StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy | None:
             """Return the settings of the incremental strategy.
 
             Returns:
@@ -317,7 +315,7 @@ class StateTtlConfig:
 
         def get_rocksdb_compact_filter_cleanup_strategy(
             self,
-        ) -> Optional[StateTtlConfig.CleanupStrategies.RocksdbCompactFilterCleanupStrategy]:
+        ) -> StateTtlConfig.CleanupStrategies.RocksdbCompactFilterCleanupStrategy | None:
             """Return the settings of the strategy of RocksDB.
 
             Returns:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import InternalWindowFunction
 from pyflink_on_spark.datastream.output_tag import OutputTag
@@ -30,7 +28,7 @@ class WindowOperationDescriptor:
         assigner: WindowAssigner,
         trigger: Trigger,
         allowed_lateness: int,
-        late_data_output_tag: Optional[OutputTag],
+        late_data_output_tag: OutputTag | None,
         window_state_descriptor: StateDescriptor,
         window_serializer: TypeSerializer,
         internal_window_function: InternalWindowFunction,

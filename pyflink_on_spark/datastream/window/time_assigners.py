@@ -51,7 +51,7 @@ class TumblingProcessingTimeWindows(_Tumbling[T]):
     """
 
     @staticmethod
-    def of(size: Time, offset: Time = None) -> TumblingProcessingTimeWindows:
+    def of(size: Time, offset: Time | None = None) -> TumblingProcessingTimeWindows:
         """Make windows of a size, shifted by an offset."""
         return TumblingProcessingTimeWindows(size.to_milliseconds(), _millis(offset))
 
@@ -82,7 +82,7 @@ class TumblingEventTimeWindows(_Tumbling[T]):
     """
 
     @staticmethod
-    def of(size: Time, offset: Time = None) -> TumblingEventTimeWindows:
+    def of(size: Time, offset: Time | None = None) -> TumblingEventTimeWindows:
         """Make windows of a size, shifted by an offset."""
         return TumblingEventTimeWindows(size.to_milliseconds(), _millis(offset))
 
@@ -112,8 +112,7 @@ class _Sliding(WindowAssigner[T, TimeWindow]):
     def __init__(self, size: int, slide: int, offset: int):
         if abs(offset) >= slide or size <= 0:
             raise Exception(
-                f"{type(self).__name__} parameters must satisfy "
-                "abs(offset) < slide and size > 0"
+                f"{type(self).__name__} parameters must satisfy abs(offset) < slide and size > 0"
             )
         self._size = size
         self._slide = slide
@@ -146,7 +145,7 @@ class SlidingProcessingTimeWindows(_Sliding[T]):
     """
 
     @staticmethod
-    def of(size: Time, slide: Time, offset: Time = None) -> SlidingProcessingTimeWindows:
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingProcessingTimeWindows:
         """Make windows of a size, one every slide, shifted by an offset."""
         return SlidingProcessingTimeWindows(
             size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)
@@ -180,7 +179,7 @@ class SlidingEventTimeWindows(_Sliding[T]):
     """
 
     @staticmethod
-    def of(size: Time, slide: Time, offset: Time = None) -> SlidingEventTimeWindows:
+    def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingEventTimeWindows:
         """Make windows of a size, one every slide, shifted by an offset."""
         return SlidingEventTimeWindows(
             size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)

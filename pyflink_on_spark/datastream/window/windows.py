@@ -98,8 +98,8 @@ class TimeWindow(Window):
     def __eq__(self, other: object) -> bool:
         return (
             self.__class__ == other.__class__
-            and self.end == other.end  # type: ignore[attr-defined]
-            and self.start == other.start  # type: ignore[attr-defined]
+            and self.end == other.end
+            and self.start == other.start
         )
 
     def __lt__(self, other: TimeWindow) -> bool:
@@ -132,9 +132,7 @@ class CountWindow(Window):
         return hash(self.id)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            self.__class__ == other.__class__ and self.id == other.id  # type: ignore[attr-defined]
-        )
+        return self.__class__ == other.__class__ and self.id == other.id
 
     def __repr__(self) -> str:
         return f"CountWindow(id={self.id})"

@@ -1,0 +1,23 @@
+"""Ready-made answers to the question which outcomes are worth another attempt."""
+
+from __future__ import annotations
+
+
+def empty_result_predicate(result: list):
+    """Tell whether there is no result."""
+    return result is None or len(result) == 0
+
+
+def has_exception_predicate(error):
+    """Tell whether there is an exception."""
+    return error is not None
+
+
+def exception_type_predicate(error, expected_error_type):
+    """Tell whether an exception is of a type.
+
+    Args:
+        error: the exception.
+        expected_error_type: a class, or a tuple of classes.
+    """
+    return isinstance(error, expected_error_type)

@@ -1,0 +1,356 @@
+"""When and how checkpoints are made."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, ClassVar
+
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common._option import Option
+from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.time import Duration
+from pyflink_on_spark.datastream import _checkpoint_options as options
+from pyflink_on_spark.datastream.checkpoint_storage import (
+    CheckpointStorage,
+    FileSystemCheckpointStorage,
+    read_checkpoint_storage,
+    write_checkpoint_storage,
+)
+from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
+from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
+    ExternalizedCheckpointRetention,
+)
+
+__all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
+
+_SHORTEST_MS = 10
+_NO_BARRIERS = "an epoch has no barriers that records could hold up"
+
+
+class ExternalizedCheckpointCleanup(Enum):
+    """Flink 1.x's name for ``ExternalizedCheckpointRetention``."""
+
+    DELETE_ON_CANCELLATION = 0
+    RETAIN_ON_CANCELLATION = 1
+    NO_EXTERNALIZED_CHECKPOINTS = 2
+
+
+class CheckpointConfig:
+    """The settings of checkpoints: a view of the options ``execution.checkpointing.*``.
+
+    Args:
+        j_checkpoint_config: the configuration that holds the options.
+
+    On Spark: every micro-batch can be recovered; the interval governs when sinks commit.
+    """
+
+    DEFAULT_MODE: ClassVar[CheckpointingMode] = CheckpointingMode.EXACTLY_ONCE
+    DEFAULT_TIMEOUT: ClassVar[int] = 10 * 60 * 1000
+    DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS: ClassVar[int] = 0
+    DEFAULT_MAX_CONCURRENT_CHECKPOINTS: ClassVar[int] = 1
+
+    def __init__(self, j_checkpoint_config):
+        self._j_checkpoint_config: Configuration = own_handle(
+            j_checkpoint_config, Configuration, "CheckpointConfig(j_checkpoint_config)"
+        )
+
+    def is_checkpointing_enabled(self) -> bool:
+        """Tell whether an interval is set."""
+        return self.get_checkpoint_interval() > 0
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the guarantee; AT_LEAST_ONCE when nothing is checkpointed, as in BATCH mode."""
+        runtime_mode = self._j_checkpoint_config._read(options.RUNTIME_MODE) or ""
+        if not self.is_checkpointing_enabled() or runtime_mode.upper() == "BATCH":
+            return CheckpointingMode.AT_LEAST_ONCE
+        return self._j_checkpoint_config._read(options.MODE)
+
+    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
+        """Set the guarantee.
+
+        On Spark: recorded; the effect on state is always exactly once.
+        """
+        _require(checkpointing_mode, CheckpointingMode, "set_checkpointing_mode")
+        return self._write(options.MODE, checkpointing_mode)
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the time between checkpoints in milliseconds; -1 when there are none."""
+        interval = self._j_checkpoint_config._read(options.INTERVAL)
+        if self._j_checkpoint_config.contains_key(options.INTERVAL.key):
+            _check_at_least(interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
+        return interval
+
+    def set_checkpoint_interval(self, checkpoint_interval: int) -> CheckpointConfig:
+        """Set the time between checkpoints, which turns them on.
+
+        Args:
+            checkpoint_interval: milliseconds, at least 10.
+
+        Raises:
+            ValueError: it is less.
+        """
+        _require(checkpoint_interval, int, "set_checkpoint_interval")
+        _check_at_least(checkpoint_interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
+        return self._write(options.INTERVAL, checkpoint_interval)
+
+    def get_checkpoint_timeout(self) -> int:
+        """Return how long a checkpoint may take, in milliseconds."""
+        timeout = self._j_checkpoint_config._read(options.TIMEOUT)
+        return _check_at_least(timeout, _SHORTEST_MS, _too_short("Checkpoint timeout"))
+
+    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
+        """Set how long a checkpoint may take.
+
+        Args:
+            checkpoint_timeout: milliseconds, at least 10.
+
+        Raises:
+            ValueError: it is less.
+        """
+        _require(checkpoint_timeout, int, "set_checkpoint_timeout")
+        _check_at_least(checkpoint_timeout, _SHORTEST_MS, _too_short("Checkpoint timeout"))
+        return self._write(options.TIMEOUT, checkpoint_timeout)
+
+    def get_min_pause_between_checkpoints(self) -> int:
+        """Return the shortest time from a checkpoint's end to the next, in milliseconds."""
+        pause = self._j_checkpoint_config._read(options.MIN_PAUSE)
+        return _check_at_least(pause, 0, "Pause value must be zero or positive")
+
+    def set_min_pause_between_checkpoints(
+        self, min_pause_between_checkpoints: int
+    ) -> CheckpointConfig:
+        """Set the shortest time from a checkpoint's end to the next.
+
+        Args:
+            min_pause_between_checkpoints: milliseconds.
+
+        Raises:
+            ValueError: it is negative.
+        """
+        pause = min_pause_between_checkpoints
+        _require(pause, int, "set_min_pause_between_checkpoints")
+        _check_at_least(pause, 0, "Pause value must be zero or positive")
+        return self._write(options.MIN_PAUSE, pause)
+
+    def get_max_concurrent_checkpoints(self) -> int:
+        """Return how many checkpoints may be made at a time."""
+        maximum = self._j_checkpoint_config._read(options.MAX_CONCURRENT)
+        return _check_at_least(maximum, 1, _NO_ATTEMPT)
+
+    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
+        """Set how many checkpoints may be made at a time.
+
+        Raises:
+            ValueError: it is less than 1.
+
+        On Spark: recorded; there is one at a time.
+        """
+        _require(max_concurrent_checkpoints, int, "set_max_concurrent_checkpoints")
+        _check_at_least(max_concurrent_checkpoints, 1, _NO_ATTEMPT)
+        if max_concurrent_checkpoints > 1:
+            note_recorded("max_concurrent_checkpoints", "there is one checkpoint at a time")
+        return self._write(options.MAX_CONCURRENT, max_concurrent_checkpoints)
+
+    def is_fail_on_checkpointing_errors(self) -> bool:
+        """Tell whether the first checkpoint that fails makes the job fail."""
+        return self.get_tolerable_checkpoint_failure_number() == 0
+
+    def set_fail_on_checkpointing_errors(
+        self, fail_on_checkpointing_errors: bool
+    ) -> CheckpointConfig:
+        """Set whether the first checkpoint that fails makes the job fail, or none ever does."""
+        tolerable = 0 if fail_on_checkpointing_errors else 2**31 - 1
+        return self.set_tolerable_checkpoint_failure_number(tolerable)
+
+    def get_tolerable_checkpoint_failure_number(self) -> int:
+        """Return how many checkpoints in a row may fail before the job does."""
+        number = self._j_checkpoint_config._read(options.TOLERABLE_FAILURES)
+        return _check_at_least(number, 0, _NEGATIVE_FAILURES)
+
+    def set_tolerable_checkpoint_failure_number(
+        self, tolerable_checkpoint_failure_number: int
+    ) -> CheckpointConfig:
+        """Set how many checkpoints in a row may fail before the job does.
+
+        Raises:
+            ValueError: it is negative.
+        """
+        number = tolerable_checkpoint_failure_number
+        _require(number, int, "set_tolerable_checkpoint_failure_number")
+        _check_at_least(number, 0, _NEGATIVE_FAILURES)
+        return self._write(options.TOLERABLE_FAILURES, number)
+
+    def set_externalized_checkpoint_retention(
+        self, retention_mode: ExternalizedCheckpointRetention
+    ) -> CheckpointConfig:
+        """Set what becomes of checkpoints when the job is cancelled."""
+        _require(
+            retention_mode, ExternalizedCheckpointRetention, "set_externalized_checkpoint_retention"
+        )
+        return self._write(options.RETENTION, retention_mode)
+
+    def is_externalized_checkpoints_enabled(self) -> bool:
+        """Tell whether checkpoints are kept for the user at all."""
+        return (
+            self.get_externalized_checkpoint_retention()
+            is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
+        )
+
+    def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention | None:
+        """Return what becomes of checkpoints when the job is cancelled."""
+        return self._j_checkpoint_config._read(options.RETENTION)
+
+    def enable_externalized_checkpoints(
+        self, cleanup_mode: ExternalizedCheckpointCleanup
+    ) -> CheckpointConfig:
+        """Set what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
+        return self.set_externalized_checkpoint_cleanup(cleanup_mode)
+
+    def set_externalized_checkpoint_cleanup(
+        self, cleanup_mode: ExternalizedCheckpointCleanup
+    ) -> CheckpointConfig:
+        """Set what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
+        _require(cleanup_mode, ExternalizedCheckpointCleanup, "set_externalized_checkpoint_cleanup")
+        return self._write(options.RETENTION, ExternalizedCheckpointRetention[cleanup_mode.name])
+
+    def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
+        """Return what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
+        return ExternalizedCheckpointCleanup[
+            self._j_checkpoint_config._read(options.RETENTION).name
+        ]
+
+    def is_prefer_checkpoint_for_recovery(self) -> bool:
+        """Tell whether a checkpoint is taken even if a savepoint is newer (Flink 1.x)."""
+        return self._j_checkpoint_config._read(options.PREFER_CHECKPOINT)
+
+    def set_prefer_checkpoint_for_recovery(
+        self, prefer_checkpoint_for_recovery: bool
+    ) -> CheckpointConfig:
+        """Set whether a checkpoint is taken even if a savepoint is newer (Flink 1.x).
+
+        On Spark: recorded; a job goes on from its last checkpoint in any case.
+        """
+        _require(prefer_checkpoint_for_recovery, bool, "set_prefer_checkpoint_for_recovery")
+        if prefer_checkpoint_for_recovery:
+            note_recorded("prefer_checkpoint_for_recovery", "the last checkpoint always counts")
+        return self._write(options.PREFER_CHECKPOINT, prefer_checkpoint_for_recovery)
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Tell whether checkpoints are unaligned: they were asked for, and EXACTLY_ONCE is."""
+        asked = options.read_first(
+            self._j_checkpoint_config, options.UNALIGNED, options.UNALIGNED_OLD
+        )
+        return asked and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
+
+    def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
+        """Set whether checkpoints are unaligned.
+
+        On Spark: recorded, without effect.
+        """
+        _require(enabled, bool, "enable_unaligned_checkpoints")
+        if enabled:
+            note_recorded("enable_unaligned_checkpoints", _NO_BARRIERS)
+        return self._write(options.UNALIGNED, enabled)
+
+    def disable_unaligned_checkpoints(self) -> CheckpointConfig:
+        """Have checkpoints aligned."""
+        return self.enable_unaligned_checkpoints(False)
+
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+        """Set after which time an aligned checkpoint becomes an unaligned one.
+
+        On Spark: recorded, without effect.
+        """
+        _require(alignment_timeout, Duration, "set_aligned_checkpoint_timeout")
+        note_recorded("aligned_checkpoint_timeout", _NO_BARRIERS)
+        return self._write(options.ALIGNED_TIMEOUT, alignment_timeout._to_millis())
+
+    def get_aligned_checkpoint_timeout(self) -> Duration:
+        """Return after which time an aligned checkpoint becomes an unaligned one."""
+        return Duration.of_millis(
+            options.read_first(
+                self._j_checkpoint_config, options.ALIGNED_TIMEOUT, options.ALIGNED_TIMEOUT_OLD
+            )
+        )
+
+    def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+        """Do the same as ``set_aligned_checkpoint_timeout``."""
+        return self.set_aligned_checkpoint_timeout(alignment_timeout)
+
+    def get_alignment_timeout(self) -> Duration:
+        """Do the same as ``get_aligned_checkpoint_timeout``."""
+        return self.get_aligned_checkpoint_timeout()
+
+    def set_force_unaligned_checkpoints(
+        self, force_unaligned_checkpoints: bool = True
+    ) -> CheckpointConfig:
+        """Set whether checkpoints are unaligned even where Flink advises against it.
+
+        On Spark: recorded, without effect.
+        """
+        _require(force_unaligned_checkpoints, bool, "set_force_unaligned_checkpoints")
+        if force_unaligned_checkpoints:
+            note_recorded("force_unaligned_checkpoints", _NO_BARRIERS)
+        return self._write(options.UNALIGNED_FORCED, force_unaligned_checkpoints)
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Tell whether checkpoints are unaligned even where Flink advises against it."""
+        return self._j_checkpoint_config._read(options.UNALIGNED_FORCED)
+
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
+        """Set where checkpoints are stored (Flink 1.x)."""
+        _require(storage, CheckpointStorage, "set_checkpoint_storage")
+        write_checkpoint_storage(self._j_checkpoint_config, storage)
+        return self
+
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
+        """Set the folder in which checkpoints are stored (Flink 1.x).
+
+        Args:
+            checkpoint_path: a URI with a scheme, such as ``file:///data/checkpoints``.
+        """
+        return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
+
+    def get_checkpoint_storage(self) -> CheckpointStorage | None:
+        """Return where checkpoints are stored; None when nothing was said (Flink 1.x)."""
+        return read_checkpoint_storage(self._j_checkpoint_config)
+
+    def _check(self) -> None:
+        """Raise ValueError if one of the options has a value that it cannot have."""
+        for read in (
+            self.get_checkpoint_interval,
+            self.get_checkpointing_mode,
+            self.get_checkpoint_timeout,
+            self.get_min_pause_between_checkpoints,
+            self.get_max_concurrent_checkpoints,
+            self.get_tolerable_checkpoint_failure_number,
+            self.get_externalized_checkpoint_retention,
+            self.is_unaligned_checkpoints_enabled,
+            self.is_force_unaligned_checkpoints,
+            self.get_aligned_checkpoint_timeout,
+        ):
+            read()
+
+    def _write(self, option: Option[Any], value: Any) -> CheckpointConfig:
+        self._j_checkpoint_config._write(option, value)
+        return self
+
+
+_NO_ATTEMPT = "The maximum number of concurrent attempts must be at least one."
+_NEGATIVE_FAILURES = "The tolerable failure checkpoint number must be non-negative."
+
+
+def _too_short(what: str) -> str:
+    return f"{what} must be larger than or equal to {_SHORTEST_MS} ms"
+
+
+def _check_at_least(value: int, least: int, message: str) -> int:
+    if value < least:
+        raise ValueError(message)
+    return value
+
+
+def _require(value: Any, kind: type, method: str) -> None:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{method}() takes a {kind.__name__}, not a {type(value).__name__}")

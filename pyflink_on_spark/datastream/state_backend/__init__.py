@@ -1,0 +1,32 @@
+"""Where keyed state is kept while a job runs."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.datastream.state_backend.backends import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    HashMapStateBackend,
+    PredefinedOptions,
+    StateBackend,
+)
+from pyflink_on_spark.datastream.state_backend.choice import (
+    read_state_backend,
+    state_backend_kind,
+    write_state_backend,
+)
+from pyflink_on_spark.datastream.state_backend.legacy import (
+    FsStateBackend,
+    MemoryStateBackend,
+    RocksDBStateBackend,
+)
+
+__all__ = [
+    "StateBackend",
+    "HashMapStateBackend",
+    "EmbeddedRocksDBStateBackend",
+    "MemoryStateBackend",
+    "FsStateBackend",
+    "RocksDBStateBackend",
+    "CustomStateBackend",
+    "PredefinedOptions",
+]

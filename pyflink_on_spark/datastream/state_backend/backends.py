@@ -1,0 +1,238 @@
+"""Where keyed state is kept while a job runs."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from enum import Enum
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.datastream import _checkpoint_options as options
+
+HASHMAP = "hashmap"
+ROCKSDB = "rocksdb"
+_SPARKS_OWN = "Spark's RocksDB has options of its own, spark.sql.streaming.stateStore.rocksdb.*"
+
+
+class PredefinedOptions(Enum):
+    """Flink's sets of RocksDB options for kinds of disks.
+
+    On Spark: recorded, without effect.
+    """
+
+    DEFAULT = 0
+    SPINNING_DISK_OPTIMIZED = 1
+    SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
+    FLASH_SSD_OPTIMIZED = 3
+
+
+PREDEFINED = options.enum_option(options.ROCKSDB_PREDEFINED.key, PredefinedOptions.DEFAULT)
+
+
+class StateBackend(metaclass=ABCMeta):  # noqa: B024 - as in PyFlink
+    """The root of the state backends: a view of the options ``state.backend.*``.
+
+    Args:
+        j_state_backend: the configuration that holds the options.
+    """
+
+    def __init__(self, j_state_backend):
+        call = f"{type(self).__name__}(j_state_backend)"
+        self._j_state_backend: Configuration = own_handle(j_state_backend, Configuration, call)
+
+
+class HashMapStateBackend(StateBackend):
+    """Keeps state as Python objects in the memory of the workers.
+
+    Args:
+        j_hashmap_state_backend: the configuration that holds the options.
+    """
+
+    def __init__(self, j_hashmap_state_backend=None):
+        super().__init__(of_kind(HASHMAP, j_hashmap_state_backend))
+
+    def __str__(self) -> str:
+        return "HashMapStateBackend"
+
+
+class RocksDBOptions(StateBackend):
+    """What all backends on RocksDB can be told."""
+
+    def set_db_storage_paths(self, *paths: str):
+        """Set the local folders of the database; none means the workers' own folders.
+
+        Args:
+            paths: absolute paths, or URIs with the scheme ``file``.
+
+        Raises:
+            ValueError: a path is relative, or not local.
+
+        On Spark: recorded, without effect: Spark's local folders are used.
+        """
+        if not paths:
+            self._j_state_backend.remove_config(options.ROCKSDB_DIRECTORIES.key)
+            return
+        folders = [_local_folder(path) for path in paths]
+        note_recorded("set_db_storage_paths", "set spark.local.dir")
+        self._j_state_backend._write(options.ROCKSDB_DIRECTORIES, ",".join(folders))
+
+    def get_db_storage_paths(self) -> list[str]:
+        """Return the local folders of the database; an empty list when none were set."""
+        folders = self._j_state_backend._read(options.ROCKSDB_DIRECTORIES)
+        return folders.split(",") if folders else []
+
+    def is_incremental_checkpoints_enabled(self) -> bool:
+        """Tell whether a checkpoint contains only what has changed."""
+        return options.read_first(
+            self._j_state_backend, options.INCREMENTAL, options.INCREMENTAL_OLD
+        )
+
+    def set_predefined_options(self, options: PredefinedOptions):
+        """Choose a set of RocksDB options.
+
+        On Spark: recorded, without effect.
+        """
+        own_handle(options, PredefinedOptions, "set_predefined_options(options)")
+        if options is not PredefinedOptions.DEFAULT:
+            note_recorded("set_predefined_options", _SPARKS_OWN)
+        self._j_state_backend._write(PREDEFINED, options)
+
+    def get_predefined_options(self) -> PredefinedOptions:
+        """Return the chosen set of RocksDB options."""
+        return self._j_state_backend._read(PREDEFINED)
+
+    def set_options(self, options_factory_class_name: str):
+        """Name a Java class that sets RocksDB options.
+
+        On Spark: recorded, without effect: there is no Java class to ask.
+        """
+        own_handle(options_factory_class_name, str, "set_options(options_factory_class_name)")
+        note_recorded("set_options", _SPARKS_OWN)
+        self._j_state_backend._write(options.ROCKSDB_FACTORY, options_factory_class_name)
+
+    def get_options(self) -> str | None:
+        """Return the name of the Java class that was set."""
+        return self._j_state_backend._read(options.ROCKSDB_FACTORY)
+
+    def _set_threads(self, number: int) -> None:
+        own_handle(number, int, "the number of threads of a RocksDB backend")
+        if number <= 0:
+            raise ValueError(
+                "The number of threads used to transfer files in EmbeddedRocksDBStateBackend "
+                "should be greater than zero."
+            )
+        note_recorded("set_number_of_transfer_threads", "Spark moves the files of its state")
+        self._j_state_backend._write(options.ROCKSDB_THREADS, number)
+
+    def _get_threads(self) -> int:
+        return self._j_state_backend._read(options.ROCKSDB_THREADS)
+
+    def _settings_text(self) -> str:
+        configuration = self._j_state_backend
+        folders = self.get_db_storage_paths()
+        incremental = (
+            str(self.is_incremental_checkpoints_enabled()).upper()
+            if configuration.contains_key(options.INCREMENTAL.key)
+            else "UNDEFINED"
+        )
+        threads = self._get_threads() if configuration.contains_key(_THREADS_KEY) else -1
+        return (
+            f", localRocksDbDirectories={'[' + ', '.join(folders) + ']' if folders else 'null'}, "
+            f"enableIncrementalCheckpointing={incremental}, "
+            f"numberOfTransferThreads={threads}, writeBatchSize=-1"
+        )
+
+
+class EmbeddedRocksDBStateBackend(RocksDBOptions):
+    """Keeps state in a database on local disks, so that it may be larger than memory.
+
+    Args:
+        enable_incremental_checkpointing: whether a checkpoint contains only what has changed;
+            None leaves it to the configuration.
+        j_embedded_rocks_db_state_backend: the configuration that holds the options.
+
+    Raises:
+        TypeError: ``enable_incremental_checkpointing`` is none of None, True and False.
+    """
+
+    def __init__(
+        self, enable_incremental_checkpointing=None, j_embedded_rocks_db_state_backend=None
+    ):
+        super().__init__(of_kind(ROCKSDB, j_embedded_rocks_db_state_backend))
+        write_incremental(self._j_state_backend, enable_incremental_checkpointing)
+
+    def get_number_of_transfer_threads(self) -> int:
+        """Return how many threads move files of state."""
+        return self._get_threads()
+
+    def set_number_of_transfer_threads(self, number_of_transfering_threads: int):
+        """Set how many threads move files of state.
+
+        Raises:
+            ValueError: it is not more than 0.
+
+        On Spark: recorded, without effect.
+        """
+        self._set_threads(number_of_transfering_threads)
+
+    def __str__(self) -> str:
+        return f"EmbeddedRocksDBStateBackend{{{self._settings_text()}}}"
+
+
+class CustomStateBackend(StateBackend):
+    """A state backend that a user wrote in Java.
+
+    Raises:
+        UnsupportedFlinkFeature: always.
+    """
+
+    def __init__(self, j_custom_state_backend):
+        raise_unsupported(
+            "CustomStateBackend(...)",
+            kind=Gap.NEVER,
+            reason="a Java class has no meaning outside Flink's JVM",
+            instead="Use HashMapStateBackend or EmbeddedRocksDBStateBackend.",
+        )
+
+
+_THREADS_KEY = options.ROCKSDB_THREADS.key
+
+
+def of_kind(kind: str, configuration: Any) -> Configuration:
+    """Return a configuration that was given, or else a new one for a kind of backend."""
+    if configuration is not None:
+        return configuration
+    made = Configuration()
+    made._write(options.BACKEND, kind)
+    return made
+
+
+def write_incremental(configuration: Configuration, enabled: Any) -> None:
+    """Set whether checkpoints are incremental, unless it is None.
+
+    Raises:
+        TypeError: it is none of None, True and False.
+    """
+    if enabled not in {None, True, False}:
+        raise TypeError(
+            f"Unsupported input for 'enable_incremental_checkpointing': {enabled}, the value of "
+            "the parameter should be None or True or False."
+        )
+    if enabled is not None:
+        configuration._write(options.INCREMENTAL, bool(enabled))
+
+
+def _local_folder(path: Any) -> str:
+    if path is None:
+        raise ValueError("null path")
+    parts = urlsplit(own_handle(path, str, "set_db_storage_paths(*paths)"))
+    if parts.scheme and parts.scheme != "file":
+        raise ValueError(f"Path {path} has a non-local scheme")
+    folder = parts.path if parts.scheme else path
+    if not folder.startswith("/"):
+        raise ValueError("Relative paths are not supported")
+    return folder

@@ -1,0 +1,206 @@
+"""The state backends of Flink 1.x, which say where checkpoints are stored, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.datastream import _checkpoint_options as options
+from pyflink_on_spark.datastream.checkpoint_storage import (
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+    checkpoint_directory,
+    write_checkpoint_storage,
+)
+from pyflink_on_spark.datastream.state_backend.backends import (
+    RocksDBOptions,
+    StateBackend,
+    of_kind,
+    write_incremental,
+)
+
+MEMORY = "jobmanager"
+FILES = "filesystem"
+OLD_ROCKSDB = "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"
+
+
+class MemoryStateBackend(StateBackend):
+    """Keeps state in the workers' memory, and checkpoints in that of Flink's JobManager.
+
+    Args:
+        checkpoint_path: a URI with a scheme for what is kept longer, or None.
+        savepoint_path: a URI with a scheme for savepoints, or None.
+        max_state_size: the largest state in bytes.
+        using_asynchronous_snapshots: whether work goes on during a checkpoint.
+        j_memory_state_backend: the configuration that holds the options.
+
+    On Spark: as HashMapStateBackend with JobManagerCheckpointStorage.
+    """
+
+    DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024
+
+    def __init__(
+        self,
+        checkpoint_path=None,
+        savepoint_path=None,
+        max_state_size=None,
+        using_asynchronous_snapshots=None,
+        j_memory_state_backend=None,
+    ):
+        super().__init__(of_kind(MEMORY, j_memory_state_backend))
+        if j_memory_state_backend is not None:
+            return
+        write_checkpoint_storage(
+            self._j_state_backend, JobManagerCheckpointStorage(checkpoint_path, max_state_size)
+        )
+        _write_savepoints(self._j_state_backend, savepoint_path)
+        _write_asynchronous(self._j_state_backend, using_asynchronous_snapshots)
+
+    def get_max_state_size(self) -> int:
+        """Return the largest state in bytes."""
+        return self._j_state_backend._read(options.MAX_STATE_SIZE)
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Tell whether work goes on during a checkpoint."""
+        return self._j_state_backend._read(options.ASYNCHRONOUS)
+
+    def __str__(self) -> str:
+        configuration = self._j_state_backend
+        return (
+            "MemoryStateBackend (data in heap memory / checkpoints to JobManager) "
+            f"(checkpoints: '{configuration._read(options.DIRECTORY) or 'null'}', "
+            f"savepoints: '{configuration._read(options.SAVEPOINT_DIRECTORY) or 'null'}', "
+            f"asynchronous: {_ternary(configuration, options.ASYNCHRONOUS.key)}, "
+            f"maxStateSize: {self.get_max_state_size()})"
+        )
+
+
+class FsStateBackend(StateBackend):
+    """Keeps state in the workers' memory, and checkpoints as files in a folder.
+
+    Args:
+        checkpoint_directory_uri: a URI with a scheme.
+        default_savepoint_directory_uri: a URI with a scheme for savepoints, or None.
+        file_state_size_threshold: state of fewer bytes gets no file of its own.
+        write_buffer_size: the buffer of a file being written, in bytes.
+        using_asynchronous_snapshots: whether work goes on during a checkpoint.
+        j_fs_state_backend: the configuration that holds the options.
+
+    Raises:
+        ValueError: there is no folder, it has no scheme, or a size is out of bounds.
+
+    On Spark: as HashMapStateBackend with FileSystemCheckpointStorage.
+    """
+
+    def __init__(
+        self,
+        checkpoint_directory_uri=None,
+        default_savepoint_directory_uri=None,
+        file_state_size_threshold=None,
+        write_buffer_size=None,
+        using_asynchronous_snapshots=None,
+        j_fs_state_backend=None,
+    ):
+        super().__init__(of_kind(FILES, j_fs_state_backend))
+        if j_fs_state_backend is not None:
+            return
+        if checkpoint_directory_uri is None:
+            raise ValueError("The parameter 'checkpoint_directory_uri' is required!")
+        storage = FileSystemCheckpointStorage(
+            checkpoint_directory_uri,
+            file_state_size_threshold,
+            -1 if write_buffer_size is None else write_buffer_size,
+        )
+        write_checkpoint_storage(self._j_state_backend, storage)
+        _write_savepoints(self._j_state_backend, default_savepoint_directory_uri)
+        _write_asynchronous(self._j_state_backend, using_asynchronous_snapshots)
+
+    def get_checkpoint_path(self) -> str:
+        """Return the folder of the checkpoints as a URI."""
+        return self._j_state_backend._read(options.DIRECTORY) or ""
+
+    def get_min_file_size_threshold(self) -> int:
+        """Return how many bytes a state needs to get a file of its own."""
+        return self._j_state_backend._read(options.INLINE_THRESHOLD)
+
+    def get_write_buffer_size(self) -> int:
+        """Return the size of the buffer of a file being written, in bytes."""
+        return self._j_state_backend._read(options.WRITE_BUFFER)
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Tell whether work goes on during a checkpoint."""
+        return self._j_state_backend._read(options.ASYNCHRONOUS)
+
+
+class RocksDBStateBackend(RocksDBOptions):
+    """Keeps state in a database on local disks, and checkpoints as files in a folder.
+
+    Args:
+        checkpoint_data_uri: a URI with a scheme.
+        enable_incremental_checkpointing: whether a checkpoint contains only what has changed;
+            None leaves it to the configuration.
+        checkpoint_stream_backend: a backend that says where checkpoints are stored, in place
+            of ``checkpoint_data_uri``.
+        j_rocks_db_state_backend: the configuration that holds the options.
+
+    Raises:
+        ValueError: nothing says where checkpoints are stored.
+
+    On Spark: as EmbeddedRocksDBStateBackend with FileSystemCheckpointStorage.
+    """
+
+    def __init__(
+        self,
+        checkpoint_data_uri=None,
+        enable_incremental_checkpointing=None,
+        checkpoint_stream_backend=None,
+        j_rocks_db_state_backend=None,
+    ):
+        super().__init__(of_kind(OLD_ROCKSDB, j_rocks_db_state_backend))
+        self._checkpoint_backend = checkpoint_stream_backend
+        if j_rocks_db_state_backend is not None:
+            return
+        if checkpoint_stream_backend is None:
+            if checkpoint_data_uri is None:
+                raise ValueError("The parameter 'checkpoint_data_uri' is required!")
+            checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
+        self._checkpoint_backend = checkpoint_stream_backend
+        self._j_state_backend.add_all(checkpoint_stream_backend._j_state_backend)
+        self._j_state_backend._write(options.BACKEND, OLD_ROCKSDB)
+        write_incremental(self._j_state_backend, enable_incremental_checkpointing)
+
+    def get_checkpoint_backend(self):
+        """Return the backend that says where checkpoints are stored."""
+        return self._checkpoint_backend or FsStateBackend(j_fs_state_backend=self._j_state_backend)
+
+    def get_number_of_transfering_threads(self) -> int:
+        """Return how many threads move files of state."""
+        return self._get_threads()
+
+    def set_number_of_transfering_threads(self, number_of_transfering_threads: int):
+        """Set how many threads move files of state.
+
+        Raises:
+            ValueError: it is not more than 0.
+
+        On Spark: recorded, without effect.
+        """
+        self._set_threads(number_of_transfering_threads)
+
+    def __str__(self) -> str:
+        backend = self.get_checkpoint_backend()
+        return f"RocksDBStateBackend{{checkpointStreamBackend={backend}{self._settings_text()}}}"
+
+
+def _write_savepoints(configuration: Configuration, uri: Any) -> None:
+    if uri is not None:
+        configuration._write(options.SAVEPOINT_DIRECTORY, checkpoint_directory(uri))
+
+
+def _write_asynchronous(configuration: Configuration, enabled: Any) -> None:
+    if enabled is not None:
+        configuration._write(options.ASYNCHRONOUS, bool(enabled))
+
+
+def _ternary(configuration: Configuration, key: str) -> str:
+    return configuration.get_string(key, "undefined").upper()
