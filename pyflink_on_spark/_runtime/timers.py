@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.state.snapshot import Timer
 
 Owner = tuple[Any, Hashable]
 """A key and a namespace."""
@@ -17,13 +18,17 @@ class TimerQueue:
     """Timers by time (ms), unique by time, key and namespace.
 
     Those of one time are in the order in which they were registered.
+
+    Args:
+        track_changes: whether to note which timers come and go.
     """
 
-    __slots__ = ("_owners", "_times")
+    __slots__ = ("_owners", "_times", "changed")
 
-    def __init__(self) -> None:
+    def __init__(self, track_changes: bool = False) -> None:
         self._owners: dict[int, dict[Owner, None]] = {}
         self._times: list[int] = []
+        self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
 
     def register(self, time: int, key: Any, namespace: Hashable) -> None:
         """Add a timer; nothing happens if it is there already."""
@@ -33,12 +38,17 @@ class TimerQueue:
             heappush(self._times, time)
         else:
             owners[key, namespace] = None
+        if self.changed is not None:
+            self.changed[time, key, namespace] = None
 
     def delete(self, time: int, key: Any, namespace: Hashable) -> None:
         """Remove a timer; nothing happens if it is not there."""
         owners = self._owners.get(time)
         if owners is not None:
             owners.pop((key, namespace), None)
+            if self.changed is not None:
+                self.changed.pop((time, key, namespace), None)
+                self.changed[time, key, namespace] = None
 
     def earliest(self) -> int | None:
         """Return the time of the earliest timer, or None."""
@@ -54,7 +64,12 @@ class TimerQueue:
         while times and times[0] <= limit:
             time = heappop(times)
             due += [(time, key, namespace) for key, namespace in owners.pop(time)]
+        if self.changed is not None:
+            self.changed.update(dict.fromkeys(due))
         return due
+
+    def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
+        return timer[1:] in self._owners.get(timer[0], ())
 
     def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
         """Yield time, key and namespace of each timer, the earliest first."""
@@ -62,25 +77,21 @@ class TimerQueue:
             for key, namespace in self._owners[time]:
                 yield time, key, namespace
 
-    def clear(self) -> None:
-        """Remove all timers."""
-        self._owners.clear()
-        self._times.clear()
-
 
 class Timers:
     """The timers of an operator's keys, and what time it is there.
 
     Args:
         clock: processing time.
+        track_changes: whether ``take_changes`` will be asked for.
     """
 
     __slots__ = ("clock", "event", "processing", "watermark")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, track_changes: bool = False) -> None:
         self.clock = clock
-        self.event = TimerQueue()
-        self.processing = TimerQueue()
+        self.event = TimerQueue(track_changes)
+        self.processing = TimerQueue(track_changes)
         self.watermark = MIN_TIMESTAMP
 
     def next_processing_time(self) -> int | None:
@@ -90,6 +101,31 @@ class Timers:
         """
         earliest = self.processing.earliest()
         return None if earliest is None else earliest + 1
+
+    def all(self) -> Iterator[Timer]:
+        """Yield all timers."""
+        for name, queue in self._queues():
+            for timer in queue:
+                yield name, *timer
+
+    def apply(self, timer: Timer, present: bool) -> None:
+        """Add or remove a timer that was there before a restart; this is not noted as a change."""
+        name, time, key, namespace = timer
+        queue = dict(self._queues())[name]
+        changed, queue.changed = queue.changed, None
+        (queue.register if present else queue.delete)(time, key, namespace)
+        queue.changed = changed
+
+    def take_changes(self) -> list[tuple[Timer, bool]]:
+        """Return the timers that came or went since the last call, and whether each is there."""
+        changes: list[tuple[Timer, bool]] = []
+        for name, queue in self._queues():
+            changed, queue.changed = queue.changed or {}, {}
+            changes += [((name, *timer), timer in queue) for timer in changed]
+        return changes
+
+    def _queues(self) -> tuple[tuple[str, TimerQueue], tuple[str, TimerQueue]]:
+        return ("event", self.event), ("processing", self.processing)
 
     def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, Any, Hashable]]:
         """Yield the event-time timers that a watermark makes due, and those that come in meanwhile.

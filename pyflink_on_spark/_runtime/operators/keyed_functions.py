@@ -16,6 +16,7 @@ class KeyedMapOperator(KeyedFunctionOperator):
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the result for each element."""
         backend, call = self._backend, self._loaded.map
+        pairs = backend.observed(pairs)
         for backend.key, value in pairs:
             yield call(value)
 
@@ -28,6 +29,7 @@ class KeyedFlatMapOperator(KeyedFunctionOperator):
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the results for each element."""
         backend, call = self._backend, self._loaded.flat_map
+        pairs = backend.observed(pairs)
         for backend.key, value in pairs:
             yield from call(value)
 
@@ -40,6 +42,7 @@ class KeyedFilterOperator(KeyedFunctionOperator):
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements that pass."""
         backend, passes = self._backend, self._loaded.filter
+        pairs = backend.observed(pairs)
         for backend.key, value in pairs:
             if passes(value):
                 yield value

@@ -1,64 +1,78 @@
-"""ProcessFunction on a stream without key."""
+"""ProcessFunction, and what all process functions have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext
-from pyflink_on_spark._runtime.operators.results import is_output_tag
+from pyflink_on_spark._runtime.operators.function_contexts import ElementContext
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
 from pyflink_on_spark._runtime.timers import UnkeyedTimerService
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
-class ProcessContext:
-    """What ``process_element`` gets on a stream without key.
+Call = Callable[[Any, Any], Any]
 
-    Args:
-        cursor: has the element's timestamp.
-        timer_service: tells the time.
+
+def is_output_tag(value: Any) -> bool:
+    """Whether a value is an OutputTag; those have the class attribute ``_is_output_tag``."""
+    return getattr(type(value), "_is_output_tag", False)
+
+
+class AnyProcessOperator(RichFunctionOperator):
+    """Calls methods that give back nothing, or something to iterate over.
+
+    A result ``(tag, value)`` goes to a side output.
     """
 
-    __slots__ = ("_cursor", "_timer_service")
+    _backend: Any
+    """Keyed state, on a keyed stream."""
 
-    def __init__(self, cursor: Cursor, timer_service: Any) -> None:
-        self._cursor = cursor
-        self._timer_service = timer_service
-
-    def timer_service(self) -> Any:
-        """Return what tells the time."""
-        return self._timer_service
-
-    def timestamp(self) -> int:
-        """Return the element's timestamp in ms; -2**63 if it has none."""
-        timestamp = self._cursor.timestamp
-        return MIN_TIMESTAMP if timestamp is None else timestamp
-
-
-class ProcessOperator(RichFunctionOperator):
-    """Calls ``process_element`` for each element."""
-
-    methods = ("process_element",)
-
-    def open(self, context: OperatorContext) -> None:
-        """Load and open the function."""
-        self._timer_service = UnkeyedTimerService(context.clock)
-        super().open(context)
-
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what comes out for each element."""
-        process_element = self._loaded.process_element
+    def _for_each(self, elements: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
         side_output = self._context.side_output
-        context = ProcessContext(self._cursor, self._timer_service)
         for value in elements:
-            results = process_element(value, context)
+            results = call(value, context)
             if results:
                 for result in results:
                     if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
                         side_output(result[0].tag_id, result[1])
                     else:
                         yield result
+
+    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
+        backend: KeyedStateBackend = self._backend
+        side_output = self._context.side_output
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            results = call(value, context)
+            if results:
+                for result in results:
+                    if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+                        side_output(result[0].tag_id, result[1])
+                    else:
+                        yield result
+
+
+class ProcessOperator(AnyProcessOperator):
+    """Calls ``process_element`` for each element of a stream without key.
+
+    Args:
+        function: the user's ProcessFunction.
+    """
+
+    methods = ("process_element",)
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._timer_service = UnkeyedTimerService(context.clock)
+        self._element_context = ElementContext(context.cursor, self._timer_service)
+        super().open(context)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield what comes out for each element."""
+        return self._for_each(elements, self._loaded.process_element, self._element_context)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Note the event time."""

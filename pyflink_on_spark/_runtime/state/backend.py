@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.keys import key_group
+from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
+from pyflink_on_spark._runtime.state.expiring_states import (
+    Expiring,
+    ExpiringAggregatingState,
+    ExpiringListState,
+    ExpiringMapState,
+    ExpiringReducingState,
+    ExpiringValueState,
+)
+from pyflink_on_spark._runtime.state.list_state import ListState
+from pyflink_on_spark._runtime.state.map_state import MapState
+from pyflink_on_spark._runtime.state.snapshot import Changes, Entry, KeyGroupState, StateMeta
+from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
+from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.value_state import ValueState
 from pyflink_on_spark._runtime.timers import Timers
 
+_LASTING: dict[str, Any] = {
+    "value": ValueState,
+    "list": ListState,
+    "map": MapState,
+    "reducing": ReducingState,
+    "aggregating": AggregatingState,
+}
+_EXPIRING: dict[str, Any] = {
+    "value": ExpiringValueState,
+    "list": ExpiringListState,
+    "map": ExpiringMapState,
+    "reducing": ExpiringReducingState,
+    "aggregating": ExpiringAggregatingState,
+}
+
 
 class KeyedStateBackend:
-    """Holds the states and the timers of all keys, and knows which key is the current one.
+    """Holds the states and the timers of all keys.
+
+    ``key`` is the current key, as the engine holds it; who processes elements sets it. Values are
+    kept by reference. An object in a state that is changed without ``update``, ``put`` or the like
+    is not noted as changed.
 
     Args:
         clock: processing time.
@@ -23,33 +58,154 @@ class KeyedStateBackend:
         self, clock: Clock, max_parallelism: int = 128, track_changes: bool = False
     ) -> None:
         self.key: Any = None
-        self.timers = Timers(clock)
+        self.timers = Timers(clock, track_changes)
         self._clock = clock
         self._max_parallelism = max_parallelism
         self._track = track_changes
         self._tables: dict[str, StateTable] = {}
-        self._kinds: dict[str, str] = {}
         self._states: dict[str, Any] = {}
+        self._types: dict[str, str] = {}
+        self._checked_per_record: list[Expiring] = []
+
+    def value_state(self, descriptor: Any) -> ValueState:
+        """Return the state that a ValueStateDescriptor describes."""
+        return self._state(descriptor, "value")  # type: ignore[no-any-return]
+
+    def list_state(self, descriptor: Any) -> ListState:
+        """Return the state that a ListStateDescriptor describes."""
+        return self._state(_of_kind(descriptor, "list"), "list")  # type: ignore[no-any-return]
+
+    def map_state(self, descriptor: Any) -> MapState:
+        """Return the state that a MapStateDescriptor describes."""
+        return self._state(_of_kind(descriptor, "map"), "map")  # type: ignore[no-any-return]
+
+    def reducing_state(self, descriptor: Any) -> ReducingState:
+        """Return the state that a ReducingStateDescriptor describes."""
+        function = _of_kind(descriptor, "reducing").get_reduce_function()
+        return self._state(descriptor, "reducing", function)  # type: ignore[no-any-return]
+
+    def aggregating_state(self, descriptor: Any) -> AggregatingState:
+        """Return the state that an AggregatingStateDescriptor describes."""
+        function = _of_kind(descriptor, "aggregating").get_agg_function()
+        return self._state(descriptor, "aggregating", function)  # type: ignore[no-any-return]
 
     def table(self, name: str, kind: str) -> StateTable:
-        """Return the table of a state, whatever it holds."""
-        known = self._kinds.setdefault(name, kind)
-        if known != kind:
-            raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
+        """Return the table of a state, for an operator that keeps its own state.
+
+        Raises:
+            RuntimeError: the name belongs to a state of another kind.
+        """
         table = self._tables.get(name)
         if table is None:
-            table = self._tables[name] = StateTable(self._track)
+            table = self._tables[name] = StateTable(kind, self._track)
+        elif table.kind != kind:
+            raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
         return table
 
-    def value_state(self, descriptor: Any) -> Any:
-        """Return the state that a ValueStateDescriptor describes."""
-        name = descriptor.get_name()
-        table = self.table(name, "value")
-        if name not in self._states:
-            self._states[name] = ValueState(self, table)
-        return self._states[name]
+    def observed(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Return pairs of key and value as they are; states that want so do a little for each."""
+        return self._checking(pairs) if self._checked_per_record else pairs
 
     def drop_key(self, key: Any) -> None:
         """Forget all state of a key."""
         for table in self._tables.values():
             table.drop_key(key)
+
+    def snapshot(self) -> dict[int, KeyGroupState]:
+        """Return everything, by key group; values by reference."""
+        for state in self._states.values():
+            if isinstance(state, Expiring) and state.time_to_live.purged_by_snapshots:
+                state.sweep.all()
+        meta = self._meta()
+        groups: dict[int, KeyGroupState] = {}
+
+        def group_of(key: Any) -> KeyGroupState:
+            group = key_group(key, self._max_parallelism)
+            found = groups.get(group)
+            if found is None:
+                found = groups[group] = KeyGroupState(meta)
+            return found
+
+        for name, table in self._tables.items():
+            for namespace, key, value in table.entries():
+                group_of(key).entries.append((name, namespace, key, value))
+        for timer in self.timers.all():
+            group_of(timer[2]).timers.append(timer)
+        return groups
+
+    def restore(self, groups: Iterable[KeyGroupState]) -> None:
+        """Take over key groups; nothing of this counts as a change."""
+        for group in groups:
+            self._take_over(group.states, group.entries)
+            for timer in group.timers:
+                self.timers.apply(timer, True)
+
+    def take_changes(self) -> Changes:
+        """Return what changed since the last call.
+
+        Raises:
+            RuntimeError: changes are not tracked.
+        """
+        if not self._track:
+            raise RuntimeError("changes of this keyed state are not tracked")
+        entries: list[Entry] = []
+        for name, table in self._tables.items():
+            if table.changed:
+                entries += [(name, *place, table.get(*place)) for place in table.changed]
+                table.changed.clear()
+        return Changes(self._meta(), entries, self.timers.take_changes())
+
+    def apply_changes(self, changes: Changes) -> None:
+        """Do again what ``take_changes`` told; nothing of this counts as a change."""
+        self._take_over(changes.states, changes.entries)
+        for timer, present in changes.timers:
+            self.timers.apply(timer, present)
+
+    def _take_over(self, states: dict[str, StateMeta], entries: list[Entry]) -> None:
+        for name, meta in states.items():
+            self.table(name, meta.kind).stamped = meta.stamped
+        tables = self._tables
+        for name, namespace, key, value in entries:
+            if value is None:
+                tables[name].remove(namespace, key)
+            else:
+                tables[name].put(namespace, key, value)
+
+    def _meta(self) -> dict[str, StateMeta]:
+        return {name: StateMeta(t.kind, t.stamped) for name, t in self._tables.items()}
+
+    def _state(self, descriptor: Any, kind: str, *function: Any) -> Any:
+        name = descriptor.get_name()
+        table = self.table(name, kind)
+        type_name = str(getattr(descriptor, "type_info", None))
+        if self._types.setdefault(name, type_name) != type_name:
+            raise RuntimeError(f"State name corrupted: {name}")
+        if name not in self._states:
+            self._states[name] = self._new_state(descriptor, kind, table, function)
+        return self._states[name]
+
+    def _new_state(
+        self, descriptor: Any, kind: str, table: StateTable, function: tuple[Any, ...]
+    ) -> Any:
+        config = getattr(descriptor, "_ttl_config", None)
+        expires = config is not None and config.is_enabled()
+        set_stamped(table, expires, self._clock.now() if expires else 0)
+        if not expires:
+            return _LASTING[kind](self, table, *function)
+        state = _EXPIRING[kind](self, table, *function)
+        state.expire(TimeToLive(config, self._clock), table)
+        if state.time_to_live.checked_per_record:
+            self._checked_per_record.append(state)
+        return state
+
+    def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        for pair in pairs:
+            for state in self._checked_per_record:
+                state.sweep.some(state.time_to_live.checked_per_record)
+            yield pair
+
+
+def _of_kind(descriptor: Any, kind: str) -> Any:
+    if getattr(descriptor, "_kind", kind) != kind:
+        raise TypeError(f"{descriptor!r} does not describe a {kind} state")
+    return descriptor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -36,3 +36,46 @@ class KeyedState:
             del table.current[key]
             if table.changed is not None:
                 table.changed.add((table.namespace, key))
+
+    def _load(self) -> Any:
+        """Return the current key's entry, or None."""
+        return self._table.current.get(self._backend.key)
+
+    def _store(self, entry: Any) -> None:
+        """Set the current key's entry."""
+        table = self._table
+        key = self._backend.key
+        table.current[key] = entry
+        if table.changed is not None:
+            table.changed.add((table.namespace, key))
+
+
+class MergingState(KeyedState):
+    """A state whose entries in several namespaces can be made into one."""
+
+    __slots__ = ()
+
+    def merge_namespaces(self, target: Hashable, sources: Iterable[Hashable]) -> None:
+        """Add the current key's entries of some namespaces to that of another one.
+
+        Args:
+            target: the namespace that gets everything; it is in use afterwards.
+            sources: the namespaces whose entries are removed.
+        """
+        found = []
+        for source in sources:
+            self._table.use(source)
+            entry = self._load()
+            if entry is not None:
+                found.append(entry)
+                self.clear()
+        self._table.use(target)
+        merged = self._load()
+        for entry in found:
+            merged = entry if merged is None else self._merged(merged, entry)
+        if found:
+            self._store(merged)
+
+    def _merged(self, first: Any, second: Any) -> Any:
+        """Return one entry for two."""
+        raise NotImplementedError

@@ -13,15 +13,19 @@ class StateTable:
     """The entries of one state of one operator.
 
     ``current`` is the dict of the namespace in use. The one of the namespace None is the same
-    object for ever, so that a loop may hold on to it.
+    object for ever, so that a loop may hold on to it. So is ``changed``: the places of the entries
+    that changed, or None if nobody asks.
 
     Args:
+        kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
         track: whether to note which entries change.
     """
 
-    __slots__ = ("changed", "current", "namespace", "namespaces")
+    __slots__ = ("changed", "current", "kind", "namespace", "namespaces", "stamped")
 
-    def __init__(self, track: bool) -> None:
+    def __init__(self, kind: str, track: bool) -> None:
+        self.kind = kind
+        self.stamped: bool | None = None
         self.current: dict[Any, Any] = {}
         self.namespace: Hashable = None
         self.namespaces: dict[Hashable, dict[Any, Any]] = {None: self.current}
@@ -39,28 +43,23 @@ class StateTable:
             table = self.namespaces[namespace] = {}
         self.current = table
 
-    def drop_key(self, key: Any) -> None:
-        """Remove a key's entries in all namespaces."""
-        for namespace, table in list(self.namespaces.items()):
-            if key in table:
-                del table[key]
-                if self.changed is not None:
-                    self.changed.add((namespace, key))
-            if not table and namespace != self.namespace and namespace is not None:
-                del self.namespaces[namespace]
-
     def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
         """Yield namespace, key and value of each entry."""
         for namespace, table in self.namespaces.items():
             for key, value in table.items():
                 yield namespace, key, value
 
+    def get(self, namespace: Hashable, key: Any) -> Any:
+        """Return an entry of any namespace, or None."""
+        table = self.namespaces.get(namespace)
+        return None if table is None else table.get(key)
+
     def put(self, namespace: Hashable, key: Any, value: Any) -> None:
-        """Set an entry of any namespace."""
+        """Set an entry of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {})[key] = value
 
     def remove(self, namespace: Hashable, key: Any) -> None:
-        """Remove an entry of any namespace, if it is there."""
+        """Remove an entry of any namespace, if it is there; this is not noted as a change."""
         table = self.namespaces.get(namespace)
         if table is None:
             return
@@ -68,10 +67,9 @@ class StateTable:
         if not table and namespace != self.namespace and namespace is not None:
             del self.namespaces[namespace]
 
-    def clear(self) -> None:
-        """Remove everything."""
-        for table in self.namespaces.values():
-            table.clear()
-        self.namespaces = {None: self.namespaces[None], self.namespace: self.current}
-        if self.changed is not None:
-            self.changed.clear()
+    def drop_key(self, key: Any) -> None:
+        """Remove a key's entries in all namespaces."""
+        for namespace in [space for space, table in self.namespaces.items() if key in table]:
+            self.remove(namespace, key)
+            if self.changed is not None:
+                self.changed.add((namespace, key))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
-
-if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 
 class ValueState(KeyedState):
@@ -29,8 +26,3 @@ class ValueState(KeyedState):
         table.current[key] = value
         if table.changed is not None:
             table.changed.add((table.namespace, key))
-
-
-def rolling_table(backend: KeyedStateBackend, name: str) -> Any:
-    """Return the table of a state that an operator keeps for itself, a value per key."""
-    return backend.table(name, "value")

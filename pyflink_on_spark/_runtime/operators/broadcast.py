@@ -1,0 +1,98 @@
+"""Functions on a stream that is connected to a broadcast one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.context import noting, timed
+from pyflink_on_spark._runtime.operators.function_contexts import (
+    BroadcastElementContext,
+    OtherElementContext,
+    OtherKeyedElementContext,
+    OtherTimerContext,
+)
+from pyflink_on_spark._runtime.operators.operator import Process
+from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class BroadcastProcessOperator(TimerDrivenOperator):
+    """Calls ``process_element`` or ``process_broadcast_element``, and ``on_timer``.
+
+    The second input is the broadcast one; it has no keys. In BATCH all of it comes first.
+
+    Args:
+        function: the user's BroadcastProcessFunction or KeyedBroadcastProcessFunction.
+        keyed: whether elements of the first input are pairs of key and value.
+        state_descriptors: a tuple of the MapStateDescriptors of the broadcast states.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    methods = ("process_element", "process_broadcast_element", "on_timer")
+    unkeyed_inputs = (1,)
+
+    def __init__(
+        self,
+        function: UserFunction,
+        keyed: bool,
+        state_descriptors: UserFunction,
+        time_domains: TimeDomains,
+    ) -> None:
+        super().__init__(function, keyed, time_domains)
+        self._state_descriptors = state_descriptors
+        self.operator_state = OperatorState()
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        for descriptor in self._state_descriptors.load():
+            self.operator_state.broadcast_state(descriptor)
+        self._held: list[Any] = []
+        self._held_timestamps: list[int | None] = []
+        self._holds = context.task.batch and not self.keyed
+        super().open(context)
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._other, self._broadcast
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what comes out of due timers, and in BATCH at the end of elements."""
+        if self._holds and watermark == MAX_WATERMARK:
+            return chain(self._released(), super().advance_watermark(watermark))
+        return super().advance_watermark(watermark)
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        cursor, service, state = context.cursor, self._timer_service, self.operator_state
+        self._broadcast_context = BroadcastElementContext(cursor, service, state)
+        if self.keyed:
+            self._other_context: Any = OtherKeyedElementContext(
+                cursor, service, self._backend, state
+            )
+            self._timer_context = OtherTimerContext(cursor, service, self._backend, state)
+        else:
+            self._other_context = OtherElementContext(cursor, service, state)
+
+    def _other(self, elements: Iterator[Any]) -> Iterator[Any]:
+        call = self._loaded.process_element
+        if self.keyed:
+            return self._for_each_pair(elements, call, self._other_context)
+        if self._holds:
+            self._held.extend(noting(elements, self._cursor, self._held_timestamps))
+            return iter(())
+        return self._for_each(elements, call, self._other_context)
+
+    def _broadcast(self, elements: Iterator[Any]) -> Iterator[Any]:
+        call = self._loaded.process_broadcast_element
+        return self._for_each(elements, call, self._broadcast_context)
+
+    def _released(self) -> Iterator[Any]:
+        held = timed(self._held, self._held_timestamps, self._cursor)
+        self._held, self._held_timestamps = [], []
+        return self._for_each(held, self._loaded.process_element, self._other_context)

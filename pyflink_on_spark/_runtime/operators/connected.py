@@ -1,0 +1,118 @@
+"""Functions on two connected streams: both keyed, or none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.function_contexts import (
+    ElementContext,
+    KeyedElementContext,
+    TimerContext,
+)
+from pyflink_on_spark._runtime.operators.operator import Process
+from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
+from pyflink_on_spark._runtime.operators.timer_driven import TimerDrivenOperator
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class _CoFunctionOperator(RichFunctionOperator):
+    """Calls one of two methods, depending on the input.
+
+    Args:
+        function: the user's.
+        keyed: whether elements of both inputs are pairs of key and value.
+    """
+
+    def __init__(self, function: UserFunction, keyed: bool) -> None:
+        super().__init__(function)
+        self.keyed = keyed
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._backend = keyed_state_of(context) if self.keyed else None
+        super().open(context)
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._first, self._second
+
+    def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._called(elements, getattr(self._loaded, self.methods[0]))
+
+    def _second(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._called(elements, getattr(self._loaded, self.methods[1]))
+
+    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def _values(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return elements if self._backend is None else self._values_of_pairs(elements)
+
+    def _values_of_pairs(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        backend = self._backend
+        assert backend is not None
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            yield value
+
+
+class CoMapOperator(_CoFunctionOperator):
+    """Calls ``map1`` or ``map2`` for each element; None gives no element."""
+
+    methods = ("map1", "map2")
+
+    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+        for value in self._values(elements):
+            result = call(value)
+            if result is not None:
+                yield result
+
+
+class CoFlatMapOperator(_CoFunctionOperator):
+    """Calls ``flat_map1`` or ``flat_map2`` for each element; what is false gives no elements."""
+
+    methods = ("flat_map1", "flat_map2")
+
+    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+        for value in self._values(elements):
+            results = call(value)
+            if results:
+                yield from results
+
+
+class CoProcessOperator(TimerDrivenOperator):
+    """Calls ``process_element1`` or ``process_element2`` for each element, and ``on_timer``.
+
+    Args:
+        function: the user's CoProcessFunction or KeyedCoProcessFunction.
+        keyed: whether elements of both inputs are pairs of key and value.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    methods = ("process_element1", "process_element2", "on_timer")
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._first, self._second
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        cursor, service = context.cursor, self._timer_service
+        if self.keyed:
+            self._element_context: Any = KeyedElementContext(cursor, service, self._backend)
+            self._timer_context = TimerContext(cursor, service, self._backend)
+        else:
+            self._element_context = ElementContext(cursor, service)
+
+    def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._called(elements, self._loaded.process_element1)
+
+    def _second(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._called(elements, self._loaded.process_element2)
+
+    def _called(self, elements: Iterator[Any], call: Callable[[Any, Any], Any]) -> Iterator[Any]:
+        for_each = self._for_each_pair if self.keyed else self._for_each
+        return for_each(elements, call, self._element_context)

@@ -1,0 +1,193 @@
+"""What ``process_element``, ``on_timer`` and the like get besides the element.
+
+There is one object of each for an operator, not one for an element.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.keys import unwrap_key
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import Cursor
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.operator_state import OperatorState
+    from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
+
+    TimerService = KeyedTimerService | UnkeyedTimerService
+
+
+class ElementContext:
+    """For an element of a stream without key.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time.
+    """
+
+    __slots__ = ("_cursor", "_timer_service")
+
+    def __init__(self, cursor: Cursor, timer_service: TimerService) -> None:
+        self._cursor = cursor
+        self._timer_service = timer_service
+
+    def timer_service(self) -> TimerService:
+        """Return what tells the time and registers timers."""
+        return self._timer_service
+
+    def timestamp(self) -> int:
+        """Return the element's timestamp in ms; -2**63 if it has none."""
+        timestamp = self._cursor.timestamp
+        return MIN_TIMESTAMP if timestamp is None else timestamp
+
+
+class KeyedElementContext(ElementContext):
+    """For an element of a keyed stream.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time and registers timers.
+        backend: knows the current key.
+    """
+
+    __slots__ = ("_backend",)
+
+    def __init__(
+        self, cursor: Cursor, timer_service: TimerService, backend: KeyedStateBackend
+    ) -> None:
+        super().__init__(cursor, timer_service)
+        self._backend = backend
+
+    def get_current_key(self) -> Any:
+        """Return the element's key."""
+        return unwrap_key(self._backend.key)
+
+
+class TimerContext(KeyedElementContext):
+    """For a timer."""
+
+    __slots__ = ("domain", "time")
+
+    time: int
+    domain: Any
+
+    def timestamp(self) -> int:
+        """Return the timer's time in ms."""
+        return self.time
+
+    def time_domain(self) -> Any:
+        """Return whether it is an event-time or a processing-time timer."""
+        return self.domain
+
+
+class _WithBroadcastState:
+    """Adds the times of the base class of broadcast functions' contexts, and broadcast state."""
+
+    __slots__ = ()
+
+    _operator_state: OperatorState
+    _timer_service: TimerService
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timer_service.current_processing_time()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timer_service.current_watermark()
+
+
+class _ReadingBroadcastState(_WithBroadcastState):
+    __slots__ = ()
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """Return a broadcast state for reading."""
+        return self._operator_state.broadcast_state(state_descriptor).read_only()
+
+
+class BroadcastElementContext(_WithBroadcastState, ElementContext):
+    """For an element of the broadcast stream.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time.
+        operator_state: has the broadcast states.
+    """
+
+    __slots__ = ("_operator_state",)
+
+    def __init__(
+        self, cursor: Cursor, timer_service: TimerService, operator_state: OperatorState
+    ) -> None:
+        super().__init__(cursor, timer_service)
+        self._operator_state = operator_state
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """Return a broadcast state for reading and writing."""
+        return self._operator_state.broadcast_state(state_descriptor)
+
+
+class OtherElementContext(_ReadingBroadcastState, ElementContext):
+    """For an element of the other stream, without key.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time.
+        operator_state: has the broadcast states.
+    """
+
+    __slots__ = ("_operator_state",)
+
+    def __init__(
+        self, cursor: Cursor, timer_service: TimerService, operator_state: OperatorState
+    ) -> None:
+        super().__init__(cursor, timer_service)
+        self._operator_state = operator_state
+
+
+class OtherKeyedElementContext(_ReadingBroadcastState, KeyedElementContext):
+    """For an element of the other stream, with key.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time and registers timers.
+        backend: knows the current key.
+        operator_state: has the broadcast states.
+    """
+
+    __slots__ = ("_operator_state",)
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        timer_service: TimerService,
+        backend: KeyedStateBackend,
+        operator_state: OperatorState,
+    ) -> None:
+        super().__init__(cursor, timer_service, backend)
+        self._operator_state = operator_state
+
+
+class OtherTimerContext(_ReadingBroadcastState, TimerContext):
+    """For a timer of a function with broadcast state.
+
+    Args:
+        cursor: has the timestamp of what is in flight.
+        timer_service: tells the time and registers timers.
+        backend: knows the current key.
+        operator_state: has the broadcast states.
+    """
+
+    __slots__ = ("_operator_state",)
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        timer_service: TimerService,
+        backend: KeyedStateBackend,
+        operator_state: OperatorState,
+    ) -> None:
+        super().__init__(cursor, timer_service, backend)
+        self._operator_state = operator_state

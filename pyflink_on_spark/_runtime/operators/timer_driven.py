@@ -1,0 +1,89 @@
+"""What all process functions have in common that may have timers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.function_contexts import TimerContext
+from pyflink_on_spark._runtime.operators.process import AnyProcessOperator, is_output_tag
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.user_function import UserFunction
+
+TimeDomains = tuple[Any, Any]
+"""What ``time_domain()`` returns for event-time and for processing-time timers."""
+
+
+class TimerDrivenOperator(AnyProcessOperator):
+    """A process function; on a keyed stream it has ``on_timer``.
+
+    Args:
+        function: the user's.
+        keyed: whether it is on a keyed stream.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    _timer_context: TimerContext
+
+    def __init__(self, function: UserFunction, keyed: bool, time_domains: TimeDomains) -> None:
+        super().__init__(function)
+        self.keyed = keyed
+        self.emits_timestamps = keyed
+        self._event_domain, self._processing_domain = time_domains
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._timer_service: KeyedTimerService | UnkeyedTimerService
+        if self.keyed:
+            self._backend = backend = keyed_state_of(context)
+            self._timers = backend.timers
+            self._timer_service = KeyedTimerService(backend.timers, backend)
+        else:
+            self._timer_service = UnkeyedTimerService(context.clock)
+        self._make_contexts(context)
+        super().open(context)
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what comes out of the timers that are due."""
+        if isinstance(self._timer_service, UnkeyedTimerService):
+            self._timer_service.watermark = watermark
+            return ()
+        timers = self._timers
+        timers.watermark = watermark
+        earliest = timers.event.earliest()
+        if earliest is None or earliest > watermark:
+            return ()
+        return self._for_each_timer(timers.due_by_watermark(watermark), self._event_domain)
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield what comes out of the timers that are due."""
+        if not self.keyed:
+            return ()
+        earliest = self._timers.next_processing_time()
+        if earliest is None or earliest > now:
+            return ()
+        return self._for_each_timer(self._timers.due_by_clock(now), self._processing_domain)
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        """Make what the function's methods get; the timer service is there."""
+        raise NotImplementedError
+
+    def _for_each_timer(self, due: Iterator[Any], domain: Any) -> Iterator[Any]:
+        backend: KeyedStateBackend = self._backend
+        context: TimerContext = self._timer_context
+        side_output, cursor = self._context.side_output, self._cursor
+        on_timer = self._loaded.on_timer
+        for time, backend.key, _ in due:
+            context.time, context.domain = time, domain
+            cursor.timestamp = time
+            for result in on_timer(time, context):
+                cursor.timestamp = time
+                if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+                    side_output(result[0].tag_id, result[1])
+                else:
+                    yield result

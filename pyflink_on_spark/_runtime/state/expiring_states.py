@@ -1,0 +1,199 @@
+"""The kinds of keyed state with a time to live.
+
+Entries are stamped: a pair of time (ms) and value. Lists and maps stamp each element and entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
+from pyflink_on_spark._runtime.state.list_state import Elements, ListState
+from pyflink_on_spark._runtime.state.map_state import MapState
+from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive
+from pyflink_on_spark._runtime.state.value_state import ValueState
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.keyed_state import KeyedState
+    from pyflink_on_spark._runtime.state.table import StateTable
+
+    Base = KeyedState
+else:
+    Base = object
+
+
+class Expiring(Base):
+    """What all kinds that expire have in common."""
+
+    time_to_live: TimeToLive
+    sweep: Sweep
+
+    def expire(self, time_to_live: TimeToLive, table: StateTable) -> None:
+        """Say by which rules the state expires."""
+        self.time_to_live = time_to_live
+        self.sweep = Sweep(table, self._left)
+
+    def _accessed(self) -> TimeToLive:
+        """Take the opportunity to remove what has expired elsewhere."""
+        rules = self.time_to_live
+        if rules.checked_per_access:
+            self.sweep.some(rules.checked_per_access)
+        return rules
+
+    def _left(self, entry: Any) -> Any:
+        """Return what is left of an entry, or None; the entry itself if nothing expired."""
+        raise NotImplementedError
+
+
+class ExpiringSingle(Expiring):
+    """An entry that expires as a whole."""
+
+    def _load(self) -> Any:
+        rules = self._accessed()
+        entry = super()._load()
+        if entry is None:
+            return None
+        stamp, value = entry
+        if stamp <= rules.latest_expired():
+            self.clear()
+            return value if rules.returns_expired else None
+        if rules.prolonged_by_reading:
+            super()._store(rules.stamp(value))
+        return value
+
+    def _store(self, entry: Any) -> None:
+        super()._store(self._accessed().stamp(entry))
+
+    def _left(self, entry: Any) -> Any:
+        return None if entry[0] <= self.time_to_live.latest_expired() else entry
+
+
+class ExpiringValueState(ExpiringSingle, ValueState):
+    """A value that expires."""
+
+    def value(self) -> Any:
+        """Return the value, or None."""
+        return self._load()
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes it."""
+        if value is None:
+            self.clear()
+        else:
+            self._store(value)
+
+
+class ExpiringReducingState(ExpiringSingle, ReducingState):
+    """A reduced value that expires."""
+
+
+class ExpiringAggregatingState(ExpiringSingle, AggregatingState):
+    """An accumulator that expires."""
+
+
+class ExpiringListState(Expiring, ListState):
+    """A list whose elements expire one by one."""
+
+    def get(self) -> Iterable[Any]:
+        """Return the elements that have not expired."""
+        rules = self._accessed()
+        entry = self._load()
+        if entry is None:
+            return Elements(())
+        left = self._left(entry)
+        if left is None:
+            self.clear()
+        elif rules.prolonged_by_reading:
+            now = rules.now()
+            self._store([(now, value) for _, value in left])
+        elif left is not entry and not rules.returns_expired:
+            self._store(left)
+        seen = entry if rules.returns_expired else left or ()
+        return Elements([value for _, value in seen])
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        super().add(self._accessed().stamp(value))
+
+    def _append(self, elements: list[Any]) -> None:
+        now = self._accessed().now()
+        super()._append([(now, value) for value in elements])
+
+    def _left(self, entry: Any) -> Any:
+        expired = self.time_to_live.latest_expired()
+        left = [stamped for stamped in entry if stamped[0] > expired]
+        if len(left) == len(entry):
+            return entry
+        return left or None
+
+
+class ExpiringMapState(Expiring, MapState):
+    """A map whose entries expire one by one."""
+
+    def get(self, key: Any) -> Any:
+        """Return a value that has not expired, or None."""
+        rules = self._accessed()
+        entries = self._load() or {}
+        stamped = entries.get(key)
+        if stamped is None:
+            return None
+        stamp, value = stamped
+        if stamp <= rules.latest_expired():
+            self._remove_expired(entries, [key])
+            return value if rules.returns_expired else None
+        if rules.prolonged_by_reading:
+            entries[key] = rules.stamp(value)
+            self._store(entries)
+        return value
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry."""
+        super().put(key, self._accessed().stamp(value))
+
+    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+        """Set entries, given as pairs: ``d.items()``, not ``d``."""
+        now = self._accessed().now()
+        super().put_all((key, (now, value)) for key, value in dict_value)
+
+    def is_empty(self) -> bool:
+        """Tell whether there are no entries that have not expired."""
+        return not self._visible(self._accessed())
+
+    def _entries(self) -> dict[Any, Any]:
+        rules = self._accessed()
+        visible = self._visible(rules)
+        if rules.prolonged_by_reading and (entries := self._load()):
+            now = rules.now()
+            for key, (_, value) in entries.items():
+                entries[key] = now, value
+            self._store(entries)
+        return visible
+
+    def _visible(self, rules: TimeToLive) -> dict[Any, Any]:
+        """Return what a reader sees, without stamps; what has expired is removed."""
+        entries = self._load()
+        if entries is None:
+            return {}
+        latest = rules.latest_expired()
+        expired = [key for key, (stamp, _) in entries.items() if stamp <= latest]
+        hidden = () if rules.returns_expired else set(expired)
+        visible = {key: value for key, (_, value) in entries.items() if key not in hidden}
+        self._remove_expired(entries, expired)
+        return visible
+
+    def _remove_expired(self, entries: dict[Any, Any], expired: list[Any]) -> None:
+        for key in expired:
+            del entries[key]
+        if expired:
+            if entries:
+                self._store(entries)
+            else:
+                super(MapState, self).clear()
+
+    def _left(self, entry: Any) -> Any:
+        latest = self.time_to_live.latest_expired()
+        left = {key: stamped for key, stamped in entry.items() if stamped[0] > latest}
+        if len(left) == len(entry):
+            return entry
+        return left or None

@@ -1,0 +1,73 @@
+"""A list per key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.state.keyed_state import MergingState
+
+
+class Elements:
+    """What a list state holds: can be iterated over, more than once, and nothing else.
+
+    Args:
+        elements: a list.
+    """
+
+    __slots__ = ("_elements",)
+
+    def __init__(self, elements: Iterable[Any]) -> None:
+        self._elements = elements
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the elements."""
+        return iter(self._elements)
+
+
+class ListState(MergingState):
+    """The list of the current key."""
+
+    __slots__ = ()
+
+    def get(self) -> Iterable[Any]:
+        """Return the elements; nothing to iterate over when there are none."""
+        return Elements(self._table.current.get(self._backend.key, ()))
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        table = self._table
+        key = self._backend.key
+        elements = table.current.get(key)
+        if elements is None:
+            table.current[key] = [value]
+        else:
+            elements.append(value)
+        if table.changed is not None:
+            table.changed.add((table.namespace, key))
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """Append elements."""
+        self._append(list(values))
+
+    def update(self, values: Iterable[Any]) -> None:
+        """Replace the list."""
+        elements = list(values)
+        self.clear()
+        self._append(elements)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the elements."""
+        return iter(self.get())
+
+    def _append(self, elements: list[Any]) -> None:
+        if elements:
+            known = self._load()
+            if known is None:
+                self._store(elements)
+            else:
+                known += elements
+                self._store(known)
+
+    def _merged(self, first: list[Any], second: list[Any]) -> list[Any]:
+        return first + second

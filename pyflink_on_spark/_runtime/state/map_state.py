@@ -1,0 +1,72 @@
+"""A map per key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.state.keyed_state import KeyedState
+from pyflink_on_spark._runtime.state.map_access import WritableMap
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.table import StateTable
+
+
+class MapState(KeyedState, WritableMap):
+    """The map of the current key."""
+
+    __slots__ = ("_version",)
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
+        super().__init__(backend, table)
+        self._version = 0
+
+    def get(self, key: Any) -> Any:
+        """Return a value, or None."""
+        entries = self._table.current.get(self._backend.key)
+        return None if entries is None else entries.get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry."""
+        self._writable()[key] = value
+
+    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+        """Set entries, given as pairs: ``d.items()``, not ``d``."""
+        entries = self._writable()
+        for key, value in dict_value:
+            entries[key] = value
+        if not entries:
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._version += 1
+        super().clear()
+
+    def _entries(self) -> dict[Any, Any]:
+        entries: dict[Any, Any] = self._table.current.get(self._backend.key, {})
+        return entries
+
+    def _writable(self) -> dict[Any, Any]:
+        table = self._table
+        key = self._backend.key
+        entries: dict[Any, Any] | None = table.current.get(key)
+        if entries is None:
+            entries = table.current[key] = {}
+        self._version += 1
+        if table.changed is not None:
+            table.changed.add((table.namespace, key))
+        return entries
+
+    def _discard(self, key: Any) -> None:
+        entries = self._load()
+        if entries is None:
+            return
+        self._version += 1
+        if key in entries:
+            del entries[key]
+            if entries:
+                self._store(entries)
+            else:
+                super().clear()

@@ -1,0 +1,215 @@
+"""State that belongs to no key: lists that are dealt out anew, and broadcast maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._runtime.state.map_access import ReadableMap, WritableMap
+
+
+class BroadcastState(WritableMap):
+    """A map of which every parallel instance has a copy.
+
+    Args:
+        entries: where the entries are.
+    """
+
+    __slots__ = ("_content", "_version")
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._content = entries
+        self._version = 0
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry."""
+        self._content[key] = value
+        self._version += 1
+
+    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+        """Set entries, given as pairs: ``d.items()``, not ``d``."""
+        for key, value in dict_value:
+            self._content[key] = value
+        self._version += 1
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._content.clear()
+        self._version += 1
+
+    def read_only(self) -> ReadOnlyBroadcastState:
+        """Return what may be used where the state must not be changed."""
+        return ReadOnlyBroadcastState(self)
+
+    def _entries(self) -> dict[Any, Any]:
+        return self._content
+
+    def _discard(self, key: Any) -> None:
+        self._version += 1
+        self._content.pop(key, None)
+
+
+class ReadOnlyBroadcastState(ReadableMap):
+    """A broadcast state on the side that must not change it.
+
+    Args:
+        state: the state.
+    """
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: BroadcastState) -> None:
+        self._state = state
+
+    @property
+    def _version(self) -> int:  # type: ignore[override]
+        return self._state._version
+
+    def clear(self) -> None:
+        """Remove all entries, as PyFlink does here; the other instances keep theirs."""
+        self._state.clear()
+
+    def _entries(self) -> dict[Any, Any]:
+        return self._state._entries()
+
+    def _discard(self, key: Any) -> None:
+        self._state._discard(key)
+
+
+class OperatorListState:
+    """A list of one subtask; all subtasks' lists together are the state.
+
+    Args:
+        elements: what it holds.
+    """
+
+    __slots__ = ("_elements",)
+
+    def __init__(self, elements: list[Any]) -> None:
+        self._elements = elements
+
+    def get(self) -> list[Any]:
+        """Return a copy of the elements."""
+        return list(self._elements)
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        self._elements.append(value)
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """Append elements."""
+        self._elements.extend(values)
+
+    def update(self, values: Iterable[Any]) -> None:
+        """Replace the list."""
+        self._elements[:] = list(values)
+
+    def clear(self) -> None:
+        """Remove all elements."""
+        self._elements.clear()
+
+
+@dataclass(slots=True)
+class OperatorSnapshot:
+    """The operator state of one subtask. Picklable.
+
+    Args:
+        split: lists whose elements are dealt out to the subtasks, by name.
+        union: lists of which every subtask gets all elements of all subtasks, by name.
+        broadcast: maps that are the same in all subtasks, by name.
+    """
+
+    split: dict[str, list[Any]] = field(default_factory=dict)
+    union: dict[str, list[Any]] = field(default_factory=dict)
+    broadcast: dict[str, dict[Any, Any]] = field(default_factory=dict)
+
+
+class OperatorState:
+    """The operator state of one operator in one subtask."""
+
+    def __init__(self) -> None:
+        self._content = OperatorSnapshot()
+        self._broadcast: dict[str, BroadcastState] = {}
+        self._types: dict[str, str] = {}
+
+    def list_state(self, name: str) -> OperatorListState:
+        """Return a list whose elements are dealt out evenly when the parallelism changes."""
+        return OperatorListState(self._content.split.setdefault(name, []))
+
+    def union_list_state(self, name: str) -> OperatorListState:
+        """Return a list of which every subtask gets everything after a restart."""
+        return OperatorListState(self._content.union.setdefault(name, []))
+
+    def broadcast_state(self, descriptor: Any) -> BroadcastState:
+        """Return the state that a MapStateDescriptor describes.
+
+        Raises:
+            RuntimeError: the name belongs to a state of other types.
+        """
+        name = descriptor.get_name()
+        type_name = str(getattr(descriptor, "type_info", None))
+        if self._types.setdefault(name, type_name) != type_name:
+            raise RuntimeError(f"State name corrupted: {name}")
+        state = self._broadcast.get(name)
+        if state is None:
+            entries = self._content.broadcast.setdefault(name, {})
+            state = self._broadcast[name] = BroadcastState(entries)
+        return state
+
+    def snapshot(self) -> OperatorSnapshot:
+        """Return everything; elements by reference."""
+        content = self._content
+        return OperatorSnapshot(
+            {name: list(elements) for name, elements in content.split.items()},
+            {name: list(elements) for name, elements in content.union.items()},
+            {name: dict(entries) for name, entries in content.broadcast.items()},
+        )
+
+    def restore(self, snapshot: OperatorSnapshot) -> None:
+        """Take over a subtask's share; before any state is asked for."""
+        for name, elements in snapshot.split.items():
+            self._content.split.setdefault(name, []).extend(elements)
+        for name, elements in snapshot.union.items():
+            self._content.union.setdefault(name, []).extend(elements)
+        for name, entries in snapshot.broadcast.items():
+            self._content.broadcast.setdefault(name, {}).update(entries)
+
+
+def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> list[OperatorSnapshot]:
+    """Return the share of each subtask after the parallelism has changed.
+
+    Args:
+        snapshots: one for each subtask before.
+        parallelism: how many subtasks there are now.
+    """
+    split = _joined([snapshot.split for snapshot in snapshots])
+    union = _joined([snapshot.union for snapshot in snapshots])
+    return [
+        OperatorSnapshot(
+            {name: _share(elements, index, parallelism) for name, elements in split.items()},
+            {name: list(elements) for name, elements in union.items()},
+            {
+                name: dict(entries)
+                for name, entries in snapshots[index % len(snapshots)].broadcast.items()
+            }
+            if snapshots
+            else {},
+        )
+        for index in range(parallelism)
+    ]
+
+
+def _joined(parts: Iterable[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+    joined: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, elements in part.items():
+            joined.setdefault(name, []).extend(elements)
+    return joined
+
+
+def _share(elements: list[Any], index: int, parallelism: int) -> list[Any]:
+    """Return a subtask's part: the first ones get one more if it does not come out even."""
+    size, more = divmod(len(elements), parallelism)
+    start = index * size + min(index, more)
+    return elements[start : start + size + (index < more)]
