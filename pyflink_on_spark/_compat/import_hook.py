@@ -1,0 +1,109 @@
+"""Lets ``import pyflink...`` find this package."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+from collections.abc import Sequence
+from types import ModuleType
+
+_REAL = "pyflink"
+_OURS = "pyflink_on_spark"
+_OWN_ONLY = {"extensions", "testing"}
+_lock = threading.RLock()
+
+
+class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Answers imports of ``pyflink`` and its modules with this package's modules.
+
+    The module under PyFlink's name and the one under ours are the same object.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find the module of ours that stands for one of PyFlink's."""
+        if fullname != _REAL and not fullname.startswith(_REAL + "."):
+            return None
+        ours = _OURS + fullname.removeprefix(_REAL)
+        top = ours.split(".")[1] if "." in ours else ""
+        if top.startswith("_") or top in _OWN_ONLY or not _exists(ours):
+            raise ModuleNotFoundError(_no_module(fullname), name=fullname)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=_is_package(ours))
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """Return our module."""
+        return importlib.import_module(_OURS + spec.name.removeprefix(_REAL))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: our module was run when it was imported under its own name.
+
+        The import system has just written PyFlink's name into it; that is taken back, so that
+        pickles name our module, which workers find without this hook.
+        """
+        spec = module.__spec__
+        if spec is not None and spec.name.split(".")[0] == _REAL:
+            ours = _OURS + spec.name.removeprefix(_REAL)
+            module.__spec__ = _specs.get(ours, spec)
+            module.__name__ = ours
+            module.__loader__ = module.__spec__.loader
+            module.__package__ = ours if hasattr(module, "__path__") else ours.rpartition(".")[0]
+
+    def __repr__(self) -> str:
+        return "<PyFlinkFinder: pyflink is pyflink_on_spark>"
+
+
+_specs: dict[str, importlib.machinery.ModuleSpec] = {}
+
+
+def install() -> None:
+    """Make ``import pyflink`` and all below it import this package, in this process.
+
+    Raises:
+        ImportError: if the real PyFlink is imported already.
+    """
+    with _lock:
+        loaded = sys.modules.get(_REAL)
+        if loaded is not None and loaded is not sys.modules.get(_OURS):
+            where = getattr(loaded, "__file__", "somewhere")
+            raise ImportError(
+                f"the real pyflink is imported already, from {where}: call "
+                "pyflink_on_spark.install() before the first import of pyflink"
+            )
+        if not is_installed():
+            sys.meta_path.insert(0, PyFlinkFinder())
+
+
+def is_installed() -> bool:
+    """Tell whether ``import pyflink`` imports this package."""
+    return any(type(finder).__name__ == PyFlinkFinder.__name__ for finder in sys.meta_path)
+
+
+def _exists(name: str) -> bool:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return False
+    if spec is not None:
+        _specs[name] = spec
+    return spec is not None
+
+
+def _is_package(name: str) -> bool:
+    return _specs[name].submodule_search_locations is not None
+
+
+def _no_module(name: str) -> str:
+    if name.split(".")[1:2] == ["table"]:
+        return (
+            f"No module named {name!r}: the Table API is not part of pyflink_on_spark, which runs "
+            "DataStream programs. Use Spark SQL for queries."
+        )
+    return (
+        f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "
+        "missing in PyFlink too, or not supported on Spark."
+    )

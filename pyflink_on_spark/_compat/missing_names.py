@@ -1,0 +1,43 @@
+"""What a module says of a name that it does not have."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+
+def missing_name(module: str) -> Callable[[str], NoReturn]:
+    """Return a module's ``__getattr__``.
+
+    It raises ImportError in ``from module import name``, since Python would replace the text of an
+    AttributeError there, and AttributeError otherwise.
+
+    Args:
+        module: the module's ``__name__``.
+    """
+
+    def __getattr__(name: str) -> NoReturn:
+        text = _text(module, name)
+        if not name.startswith("__") and _is_import(sys._getframe(1)):
+            raise ImportError(text, name=module)
+        raise AttributeError(text, name=name, obj=sys.modules.get(module))
+
+    return __getattr__
+
+
+def _is_import(frame: Any) -> bool:
+    code = frame.f_code.co_code
+    return dis.opname[code[frame.f_lasti]] == "IMPORT_FROM"
+
+
+def _text(module: str, name: str) -> str:
+    known = [n for n in dir(sys.modules.get(module)) if not n.startswith("_")]
+    close = get_close_matches(name, known, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return (
+        f"{module.replace('pyflink_on_spark', 'pyflink', 1)} has no {name!r} in pyflink_on_spark: "
+        f"it is missing in PyFlink too, or not supported on Spark yet.{hint}"
+    )
