@@ -43,6 +43,8 @@ class UserFunction:
 
 def describe(function: Any) -> str:
     """Return a short name for a function or a function object."""
+    if isinstance(function, PlainFunction):
+        return describe(function.plain)
     if isinstance(function, functools.partial):
         return f"partial of {describe(function.func)}"
     return str(getattr(function, "__qualname__", type(function).__qualname__))
@@ -50,7 +52,7 @@ def describe(function: Any) -> str:
 
 def _complaint(function: Any, error: Exception) -> str:
     if isinstance(function, PlainFunction):
-        function = getattr(function, function._method)
+        function = function.plain
     holder = _unpicklable_part(function)
     where = f"; it holds {holder}" if holder else ""
     return (
@@ -89,8 +91,9 @@ class PlainFunction:
         setattr(self, method, function)
 
     @property
-    def __qualname__(self) -> str:
-        return describe(getattr(self, self._method))
+    def plain(self) -> Any:
+        """The callable itself."""
+        return getattr(self, self._method)
 
 
 def open_function(function: Any, runtime_context: Any) -> None:
