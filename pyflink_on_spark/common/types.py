@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Any, Iterable, Iterator, List, Optional
+from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 
@@ -40,7 +41,7 @@ _SHORT_KIND = ("+I", "-U", "+U", "-D")
 
 
 def _create_row(
-    fields: Optional[List[str]], values: Iterable[Any], row_kind: Optional[RowKind] = None
+    fields: list[str] | None, values: Iterable[Any], row_kind: RowKind | None = None
 ) -> Row:
     row = Row(*values)
     row._names = fields
@@ -63,12 +64,12 @@ class Row:
         ValueError: both positional and named values were given.
     """
 
-    # ``_names`` is None when there are none; what PyFlink calls ``_fields`` is then not there at all.
+    # ``_names`` is None when there are none; PyFlink's ``_fields`` is then not there at all.
     # The slots also make an assignment to any other attribute an AttributeError.
     __slots__ = ("_names", "_values", "_from_dict", "_row_kind", "__weakref__")
 
-    _names: Optional[List[str]]
-    _values: List[Any]
+    _names: list[str] | None
+    _values: list[Any]
     _from_dict: bool
     _row_kind: RowKind
 
@@ -86,13 +87,13 @@ class Row:
         self._row_kind = RowKind.INSERT
 
     @property
-    def _fields(self) -> List[str]:
+    def _fields(self) -> list[str]:
         if self._names is None:
             raise AttributeError("_fields")
         return self._names
 
     @_fields.setter
-    def _fields(self, names: List[str]) -> None:
+    def _fields(self, names: list[str]) -> None:
         self._names = names
 
     def as_dict(self, recursive: bool = False) -> dict:
@@ -117,11 +118,11 @@ class Row:
         """Set the change kind."""
         self._row_kind = row_kind
 
-    def set_field_names(self, field_names: List) -> None:
+    def set_field_names(self, field_names: list) -> None:
         """Name the fields, in order of position."""
         self._names = field_names
 
-    def get_fields_by_names(self, names: List[str]) -> List[Any]:
+    def get_fields_by_names(self, names: list[str]) -> list[Any]:
         """Return the values in the order of the given names; all values if the row has no names.
 
         Raises:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, List, Optional
+from collections.abc import Iterable
+from typing import Any
 
 from pyflink_on_spark.common.typeinfo.information import TypeInformation
 from pyflink_on_spark.common.types import Row, RowKind
@@ -11,7 +12,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 class _FieldConversion:
     """Converts the fields of one record, touching only those that need it."""
 
-    def __init__(self, field_types: List[TypeInformation]) -> None:
+    def __init__(self, field_types: list[TypeInformation]) -> None:
         self._types = field_types
         self._needed = [
             isinstance(kind, TypeInformation) and kind.need_conversion() for kind in field_types
@@ -44,13 +45,13 @@ class RowTypeInfo(TypeInformation):
     """
 
     def __init__(
-        self, field_types: List[TypeInformation], field_names: Optional[List[str]] = None
+        self, field_types: list[TypeInformation], field_names: list[str] | None = None
     ) -> None:
         self._field_types = field_types
         self._field_names = field_names
         self._conversion = _FieldConversion(field_types)
 
-    def get_field_names(self) -> List[str]:
+    def get_field_names(self) -> list[str]:
         """Return the names; from the first call on they belong to the type's text."""
         if not self._field_names:
             self._field_names = [f"f{index}" for index in range(len(self._field_types))]
@@ -64,7 +65,7 @@ class RowTypeInfo(TypeInformation):
         """
         return self._field_names.index(field_name) if self._field_names else -1
 
-    def get_field_types(self) -> List[TypeInformation]:
+    def get_field_types(self) -> list[TypeInformation]:
         """Return the types of the fields."""
         return self._field_types
 
@@ -80,7 +81,7 @@ class RowTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, obj: Any) -> Optional[tuple]:
+    def to_internal_type(self, obj: Any) -> tuple | None:
         if obj is None:
             return None
         kind = RowKind.INSERT
@@ -112,18 +113,18 @@ class TupleTypeInfo(TypeInformation):
         field_types: the types of the fields.
     """
 
-    def __init__(self, field_types: List[TypeInformation]) -> None:
+    def __init__(self, field_types: list[TypeInformation]) -> None:
         self._field_types = field_types
         self._conversion = _FieldConversion(field_types)
 
-    def get_field_types(self) -> List[TypeInformation]:
+    def get_field_types(self) -> list[TypeInformation]:
         """Return the types of the fields."""
         return self._field_types
 
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, obj: Any) -> Optional[tuple]:
+    def to_internal_type(self, obj: Any) -> tuple | None:
         if obj is None:
             return None
         if isinstance(obj, (list, tuple, Row)):

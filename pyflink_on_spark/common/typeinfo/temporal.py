@@ -6,7 +6,7 @@ import calendar
 import datetime
 import time
 from enum import Enum
-from typing import Any, Optional
+from typing import Any
 
 from pyflink_on_spark.common.typeinfo.information import TypeInformation
 
@@ -43,10 +43,10 @@ class DateTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, d: Optional[datetime.date]) -> Optional[int]:
+    def to_internal_type(self, d: datetime.date | None) -> int | None:
         return None if d is None else d.toordinal() - self.EPOCH_ORDINAL
 
-    def from_internal_type(self, v: Optional[int]) -> Optional[datetime.date]:
+    def from_internal_type(self, v: int | None) -> datetime.date | None:
         return None if v is None else datetime.date.fromordinal(v + self.EPOCH_ORDINAL)
 
     def __eq__(self, o: object) -> bool:
@@ -64,7 +64,7 @@ class TimeTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, t: Optional[datetime.time]) -> Optional[int]:
+    def to_internal_type(self, t: datetime.time | None) -> int | None:
         if t is None:
             return None
         if t.tzinfo is None:
@@ -73,7 +73,7 @@ class TimeTypeInfo(TypeInformation):
             offset = (t.utcoffset() or datetime.timedelta()) // datetime.timedelta(microseconds=1)
         return ((t.hour * 60 + t.minute) * 60 + t.second) * _MICROS + t.microsecond - offset
 
-    def from_internal_type(self, t: Optional[int]) -> Optional[datetime.time]:
+    def from_internal_type(self, t: int | None) -> datetime.time | None:
         if t is None:
             return None
         seconds, micros = divmod(t + self.EPOCH_ORDINAL, _MICROS)
@@ -93,7 +93,7 @@ class TimestampTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, dt: Optional[datetime.datetime]) -> Optional[int]:
+    def to_internal_type(self, dt: datetime.datetime | None) -> int | None:
         if dt is None:
             return None
         if dt.tzinfo:
@@ -102,7 +102,7 @@ class TimestampTypeInfo(TypeInformation):
             seconds = int(time.mktime(dt.timetuple()))
         return seconds * _MICROS + dt.microsecond
 
-    def from_internal_type(self, ts: Optional[int]) -> Optional[datetime.datetime]:
+    def from_internal_type(self, ts: int | None) -> datetime.datetime | None:
         if ts is None:
             return None
         seconds, micros = divmod(ts, _MICROS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import List
-
 from pyflink_on_spark.common.typeinfo.basic import BasicTypeInfo, PickledBytesTypeInfo
 from pyflink_on_spark.common.typeinfo.collections import (
     BasicArrayTypeInfo,
@@ -101,7 +99,7 @@ class Types:
         return PickledBytesTypeInfo()
 
     @staticmethod
-    def ROW(field_types: List[TypeInformation]) -> RowTypeInfo:
+    def ROW(field_types: list[TypeInformation]) -> RowTypeInfo:
         """Rows whose fields are called f0, f1 and so on; every field may be None.
 
         Args:
@@ -110,7 +108,7 @@ class Types:
         return RowTypeInfo(field_types)
 
     @staticmethod
-    def ROW_NAMED(field_names: List[str], field_types: List[TypeInformation]) -> RowTypeInfo:
+    def ROW_NAMED(field_names: list[str], field_types: list[TypeInformation]) -> RowTypeInfo:
         """Rows with named fields; every field may be None.
 
         Args:
@@ -120,7 +118,7 @@ class Types:
         return RowTypeInfo(field_types, field_names)
 
     @staticmethod
-    def TUPLE(field_types: List[TypeInformation]) -> TupleTypeInfo:
+    def TUPLE(field_types: list[TypeInformation]) -> TupleTypeInfo:
         """Tuples.
 
         Args:

@@ -1,0 +1,124 @@
+"""Declared types: what they do to values where PyFlink's data leaves the Python worker.
+
+A converter is made from type information where it is used: the former cannot be pickled, the latter
+can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyflink_on_spark._runtime.types.codecs import codec_of
+from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.types.explanation import bounded_repr, explain_source
+from pyflink_on_spark._runtime.types.stream import one_by_one, stream_converter
+from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
+from pyflink_on_spark.common.types import Row
+
+__all__ = [
+    "ConversionError",
+    "boundary_converter",
+    "collect_converter",
+    "java_text",
+    "key_converter",
+    "print_text",
+    "source_converter",
+]
+
+
+def _is_untyped(type_info: Any) -> bool:
+    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
+
+
+def source_converter(type_info: Any) -> Callable[[Any], Any]:
+    """Return what ``from_collection`` does to a value: the form in which functions see it.
+
+    As in Flink a number that is no exact match for its field becomes None where None is possible.
+
+    Raises:
+        ConversionError: from the function returned; the value does not fit.
+    """
+    if _is_untyped(type_info):
+        return lambda value: value
+    codec = codec_of(type_info)
+
+    def convert(value: Any) -> Any:
+        try:
+            return codec.source(value)
+        except Exception as cause:  # noqa: BLE001 - of whatever kind, it becomes ours
+            raise explain_source(codec, value, cause) from None
+
+    return convert
+
+
+def boundary_converter(type_info: Any) -> Callable[[Iterator[Any]], Iterator[Any]] | None:
+    """Return what happens to a function's results on their way to the next; None when untyped.
+
+    Values that cannot be changed are taken in chunks, so the input may be read ahead.
+
+    Raises:
+        ConversionError: from the iterator, in the place of the first value that does not fit.
+    """
+    return None if _is_untyped(type_info) else stream_converter(codec_of(type_info))
+
+
+def collect_converter(type_info: Any) -> Callable[[Iterator[Any]], Iterator[Any]] | None:
+    """Return what happens to results on their way to ``execute_and_collect``; None when untyped.
+
+    Raises:
+        ConversionError: from the iterator, in the place of the first value that does not fit.
+    """
+    return None if _is_untyped(type_info) else stream_converter(codec_of(type_info), collected=True)
+
+
+def key_converter(type_info: Any) -> Callable[[Any], Any] | None:
+    """Return what a declared key type does to a key, which may be None; None when untyped.
+
+    Raises:
+        ConversionError: from the function returned; the key does not fit.
+    """
+    if _is_untyped(type_info):
+        return None
+    convert = one_by_one(codec_of(type_info))
+    return lambda key: None if key is None else convert(key)
+
+
+def print_text(type_info: Any) -> Callable[[Any], str]:
+    """Return how ``print()`` writes a value: rows and untyped ones as Python does, else as Java."""
+    if _is_untyped(type_info):
+        return _python_text
+    if isinstance(type_info, (RowTypeInfo, ExternalTypeInfo)):
+        return _row_text
+    return java_text(type_info)
+
+
+def java_text(type_info: Any) -> Callable[[Any], str]:
+    """Return how Java writes a converted value.
+
+    On Spark: an untyped value has Python's text, where Flink writes the address of its pickle;
+    arrays are written with their elements; and SQL's dates before 1582 are not moved to the Julian
+    calendar.
+    """
+    if _is_untyped(type_info):
+        return str
+    text = codec_of(type_info).text
+    return lambda value: "null" if value is None else text(value)
+
+
+def _python_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        raise AttributeError(
+            "'bytes' object has no attribute 'encode': a stream of bytes cannot be printed, "
+            f"map it to text first; the value is {bounded_repr(value)}"
+        )
+    return str(value)
+
+
+def _row_text(value: Any) -> str:
+    if not isinstance(value, Row):
+        raise AssertionError(
+            f"a stream declared as ROW can only print rows, "
+            f"got {type(value).__name__} {bounded_repr(value)}"
+        )
+    return f"{value._row_kind}[{','.join(map(str, value._values))}]"

@@ -1,0 +1,113 @@
+"""What the engine knows about one declared type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pyflink_on_spark._runtime.types.errors import NullPart
+
+Convert = Callable[[Any], Any]
+ConvertColumn = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Part(NamedTuple):
+    """A part of a value, for messages.
+
+    Args:
+        step: the path to it from the value around it.
+        codec: its declared type's.
+        value: the part.
+        nullable: whether it may be None there.
+        unfit_is_null: whether a collection's value that does not fit becomes None there.
+    """
+
+    step: str
+    codec: Codec
+    value: Any
+    nullable: bool
+    unfit_is_null: bool = False
+
+
+def _no_parts(_: Any) -> Iterable[Part]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How the values of a declared type are converted and written. No function here takes None.
+
+    Args:
+        name: the type's text.
+        convert: a value as it comes out of a boundary; raises what PyFlink raises.
+        text: a converted value as Java writes it.
+        source: a value of ``from_collection`` as it enters the job; raises ``NullPart`` for what
+            Flink would turn into null.
+        column: many values at once, given back as they are when all of them already have their
+            converted form; None when values can be changed by the user and have to be copied.
+        collect: a converted value as ``execute_and_collect`` delivers it; None when it is the same.
+        nullable: whether a stream of this type may hold None.
+        null_in_tuple: whether a tuple's field of this type may hold None behind a function.
+        parts: what the value consists of, for messages.
+        source_parts: the same for a value of ``from_collection``.
+    """
+
+    name: str
+    convert: Convert
+    text: Callable[[Any], str]
+    source: Convert
+    column: ConvertColumn | None = None
+    collect: Convert | None = None
+    nullable: bool = False
+    null_in_tuple: bool = False
+    parts: Callable[[Any], Iterable[Part]] = _no_parts
+    source_parts: Callable[[Any], Iterable[Part]] = _no_parts
+
+
+def accept_null(convert: Convert) -> Convert:
+    """Return a converter that also takes None, and returns it."""
+
+    def convert_or_null(value: Any) -> Any:
+        return None if value is None else convert(value)
+
+    return convert_or_null
+
+
+def null_if_unfit(source: Convert) -> Convert:
+    """Return a source converter that makes None of what Flink turns into null."""
+
+    def convert_or_null(value: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return source(value)
+        except NullPart:
+            return None
+
+    return convert_or_null
+
+
+_READ_AS_NULL = frozenset(("builtins", "collections", "datetime", "decimal"))
+
+
+def unfit(value: Any, name: str) -> TypeError:
+    """Return the error for a value of ``from_collection`` that has the wrong Python type.
+
+    Flink reads such a value as null when it knows its Python type at all.
+    """
+    if value is None or type(value).__module__ in _READ_AS_NULL:
+        return NullPart(
+            f"Flink reads it as null, which has no place here; a {name} needs its own type"
+        )
+    return TypeError(f"a {type(value).__qualname__} cannot be read as a {name}")
+
+
+def column_of_type(exact_type: type, convert: Convert) -> ConvertColumn:
+    """Return a column converter for types whose values are fine when they have one exact type."""
+    expected = {exact_type}
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        return values if set(map(type, values)) == expected else list(map(convert, values))
+
+    return convert_column

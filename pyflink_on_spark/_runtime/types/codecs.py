@@ -1,0 +1,183 @@
+"""From type information to what the engine does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._runtime.types import (
+    collections,
+    composite,
+    java_map_order,
+    numbers,
+    temporal,
+    text,
+)
+from pyflink_on_spark._runtime.types.codec import Codec
+from pyflink_on_spark.common.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+)
+
+_MAX_TUPLE_FIELDS = 25
+
+_BASIC: dict[BasicType, Callable[[], Codec]] = {
+    BasicType.STRING: text.string,
+    BasicType.CHAR: text.character,
+    BasicType.BOOLEAN: numbers.boolean,
+    BasicType.BYTE: lambda: numbers.integer("Byte", "b"),
+    BasicType.SHORT: lambda: numbers.integer("Short", "h"),
+    BasicType.INT: lambda: numbers.integer("Integer", "i"),
+    BasicType.LONG: lambda: numbers.integer("Long", "q"),
+    BasicType.BIG_INT: numbers.big_integer,
+    BasicType.FLOAT: numbers.single,
+    BasicType.DOUBLE: numbers.double,
+    BasicType.BIG_DEC: numbers.decimal,
+    BasicType.INSTANT: lambda: temporal.instant("Instant"),
+}
+
+_LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: temporal.local_date,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: temporal.local_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: temporal.local_date_time,
+}
+
+_KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
+    BasicType.STRING: java_map_order.string_hash,
+    BasicType.CHAR: java_map_order.string_hash,
+    BasicType.BOOLEAN: java_map_order.boolean_hash,
+    BasicType.BYTE: java_map_order.int_hash,
+    BasicType.SHORT: java_map_order.int_hash,
+    BasicType.INT: java_map_order.int_hash,
+    BasicType.LONG: java_map_order.long_hash,
+    BasicType.FLOAT: java_map_order.float_hash,
+    BasicType.DOUBLE: java_map_order.double_hash,
+}
+
+_PRIMITIVES = frozenset(
+    (
+        BasicType.BOOLEAN,
+        BasicType.BYTE,
+        BasicType.SHORT,
+        BasicType.INT,
+        BasicType.LONG,
+        BasicType.FLOAT,
+        BasicType.DOUBLE,
+        BasicType.CHAR,
+    )
+)
+
+
+def codec_of(type_info: Any) -> Codec:
+    """Return the codec of a declared type.
+
+    Raises:
+        TypeError: it is no type information, or an array of elements that cannot be in one.
+        ValueError: a row's names do not go with its types, or a tuple has too many fields.
+    """
+    for kind, build in _BUILDERS.items():
+        if isinstance(type_info, kind):
+            return build(type_info)
+    raise TypeError(f"Unsupported type_info {type_info!r}: use pyflink.common.Types")
+
+
+def _basic(type_info: BasicTypeInfo) -> Codec:
+    return _BASIC[type_info._basic_type]()
+
+
+def _is_byte(type_info: Any) -> bool:
+    return isinstance(type_info, BasicTypeInfo) and type_info._basic_type is BasicType.BYTE
+
+
+def _array_of_basic(type_info: Any, allowed: frozenset[BasicType]) -> None:
+    element = type_info._element_type
+    if not isinstance(element, BasicTypeInfo) or element._basic_type not in allowed:
+        raise TypeError(f"Invalid element type for a primitive array: {type_info}")
+
+
+def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Codec:
+    _array_of_basic(type_info, _PRIMITIVES)
+    if _is_byte(type_info._element_type):
+        return collections.byte_string(str(type_info))
+    element = codec_of(type_info._element_type)
+    return collections.sequence(str(type_info), element, element_nullable=False)
+
+
+def _basic_array(type_info: BasicArrayTypeInfo) -> Codec:
+    _array_of_basic(type_info, _PRIMITIVES | {BasicType.STRING})
+    element = codec_of(type_info._element_type)
+    return collections.sequence(str(type_info), element, element_nullable=True)
+
+
+def _object_array(type_info: ObjectArrayTypeInfo) -> Codec:
+    element = codec_of(type_info._element_type)
+    return collections.sequence(str(type_info), element, element_nullable=True)
+
+
+def _list(type_info: ListTypeInfo) -> Codec:
+    if _is_byte(type_info.elem_type):
+        return collections.byte_string(str(type_info))
+    element = codec_of(type_info.elem_type)
+    return collections.sequence(str(type_info), element, element_nullable=False)
+
+
+def _map(type_info: MapTypeInfo) -> Codec:
+    key, value = type_info._key_type_info, type_info._value_type_info
+    key_hash = _KEY_HASHES.get(key._basic_type) if isinstance(key, BasicTypeInfo) else None
+    return collections.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
+
+
+def _tuple(type_info: TupleTypeInfo) -> Codec:
+    fields = type_info.get_field_types()
+    if len(fields) > _MAX_TUPLE_FIELDS:
+        raise ValueError(
+            f"The tuple arity must be in [0, {_MAX_TUPLE_FIELDS}], and it is {len(fields)}: "
+            "use Types.ROW for more fields"
+        )
+    return composite.tuples(str(type_info), [codec_of(field) for field in fields])
+
+
+def _row(type_info: RowTypeInfo) -> Codec:
+    names, fields = list(type_info.get_field_names()), type_info.get_field_types()
+    if len(names) != len(fields):
+        raise ValueError(
+            f"Number of field types and names is different: {len(fields)} types, names {names}"
+        )
+    if len(set(names)) != len(names):
+        raise ValueError(f"Field names are not unique: {names}")
+    return composite.rows(str(type_info), names, [codec_of(field) for field in fields])
+
+
+def _local_time(type_info: LocalTimeTypeInfo) -> Codec:
+    return _LOCAL_TIME[type_info._time_type](str(type_info))
+
+
+_BUILDERS: dict[type, Callable[[Any], Codec]] = {
+    BasicTypeInfo: _basic,
+    TupleTypeInfo: _tuple,
+    RowTypeInfo: _row,
+    ListTypeInfo: _list,
+    MapTypeInfo: _map,
+    PrimitiveArrayTypeInfo: _primitive_array,
+    BasicArrayTypeInfo: _basic_array,
+    ObjectArrayTypeInfo: _object_array,
+    DateTypeInfo: lambda type_info: temporal.date(str(type_info)),
+    TimeTypeInfo: lambda type_info: temporal.time(str(type_info)),
+    TimestampTypeInfo: lambda type_info: temporal.timestamp(str(type_info)),
+    LocalTimeTypeInfo: _local_time,
+    PickledBytesTypeInfo: lambda type_info: collections.pickled(str(type_info)),
+    ExternalTypeInfo: lambda type_info: codec_of(type_info._type_info),
+}

@@ -1,0 +1,190 @@
+"""Lists, arrays and maps: each conversion makes a new object, as the user may change the old."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import cloudpickle
+
+from pyflink_on_spark._runtime.types.codec import (
+    Codec,
+    Convert,
+    Part,
+    accept_null,
+    null_if_unfit,
+    unfit,
+)
+from pyflink_on_spark._runtime.types.java_map_order import in_java_order
+
+_ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
+
+
+def pickled(name: str) -> Codec:
+    """Make the codec of any object inside a typed value; it is copied."""
+
+    def convert(value: Any) -> Any:
+        if type(value) in _ATOMS:
+            return value
+        return pickle.loads(cloudpickle.dumps(value, protocol=5))
+
+    return Codec(name, convert, str, convert)
+
+
+def sequence(name: str, element: Codec, *, element_nullable: bool) -> Codec:
+    """Make the codec of a list or an array.
+
+    Args:
+        name: the type's text.
+        element: the codec of its elements.
+        element_nullable: whether elements may be None.
+    """
+    convert_all = _convert_all(element, element_nullable)
+    from_source = null_if_unfit(element.source) if element_nullable else element.source
+    element_text = null_or(element.text)
+
+    def convert(value: Any) -> list[Any]:
+        if type(value) is not list:
+            raise TypeError("a list is required")
+        return convert_all(value)
+
+    def source(value: Any) -> list[Any]:
+        if not isinstance(value, (list, tuple, bytes, bytearray)):
+            raise unfit(value, name)
+        return [from_source(item) for item in value]
+
+    def text(value: list[Any]) -> str:
+        return f"[{', '.join(map(element_text, value))}]"
+
+    def parts(value: Any) -> Iterable[Part]:
+        if not isinstance(value, (list, tuple)):
+            return ()
+        return (
+            Part(f"[{index}]", element, item, element_nullable, element_nullable)
+            for index, item in enumerate(value)
+        )
+
+    collect = _collect_all(element)
+    return Codec(name, convert, text, source, collect=collect, parts=parts, source_parts=parts)
+
+
+def _convert_all(element: Codec, nullable: bool) -> Callable[[list[Any]], list[Any]]:
+    column, one = element.column, element.convert
+    one_or_null = accept_null(one) if nullable else one
+    if column is None:
+        return lambda values: list(map(one_or_null, values))
+
+    def convert_all(values: list[Any]) -> list[Any]:
+        if not values:
+            return []
+        if nullable and None in values:
+            return list(map(one_or_null, values))
+        return list(column(values))
+
+    return convert_all
+
+
+def _collect_all(element: Codec) -> Convert | None:
+    if element.collect is None:
+        return None
+    collect = accept_null(element.collect)
+    return lambda values: list(map(collect, values))
+
+
+def byte_string(name: str) -> Codec:
+    """Make the codec of byte arrays: ``bytes`` for functions, signed integers when collected."""
+
+    def convert(value: Any) -> bytes:
+        if not isinstance(value, (bytes, bytearray)):
+            raise TypeError("bytes are required")
+        return bytes(value)
+
+    def source(value: Any) -> bytes:
+        if isinstance(value, str):
+            return value.encode("utf-8")
+        if not isinstance(value, (bytes, bytearray)):
+            raise unfit(value, name)
+        return bytes(value)
+
+    def text(value: bytes) -> str:
+        return f"[{', '.join(map(str, _signed(value)))}]"
+
+    def column(values: Sequence[Any]) -> Sequence[Any]:
+        return values if set(map(type, values)) == {bytes} else list(map(convert, values))
+
+    return Codec(name, convert, text, source, column=column, collect=_signed)
+
+
+def _signed(value: bytes) -> list[int]:
+    return memoryview(value).cast("b").tolist()
+
+
+def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] | None) -> Codec:
+    """Make the codec of a map.
+
+    Args:
+        name: the type's text.
+        key: the codec of its keys, which may not be None.
+        value: the codec of its values, which may be None behind a function.
+        key_hash: Java's hash code of a key, or None where the order of its text is not Java's.
+    """
+    convert_key, convert_value = key.convert, accept_null(value.convert)
+
+    def convert(entries: Any) -> dict[Any, Any]:
+        if not len(entries):
+            return {}
+        return {convert_key(k): convert_value(v) for k, v in entries.items()}
+
+    def source(entries: Any) -> dict[Any, Any]:
+        if not isinstance(entries, dict):
+            raise unfit(entries, name)
+        return {key.source(k): value.source(v) for k, v in entries.items()}
+
+    value_text = null_or(value.text)
+
+    def text(entries: dict[Any, Any]) -> str:
+        ordered = in_java_order(entries, key_hash) if key_hash else entries
+        pairs = [f"{key.text(k)}={value_text(entries[k])}" for k in ordered]
+        return "{" + ", ".join(pairs) + "}"
+
+    def parts_where(values_nullable: bool) -> Callable[[Any], Iterable[Part]]:
+        def parts(entries: Any) -> Iterable[Part]:
+            if not isinstance(entries, dict):
+                return
+            for k, v in entries.items():
+                yield Part(f" key {k!r:.60}", key, k, False)
+                yield Part(f"[{k!r:.60}]", value, v, values_nullable)
+
+        return parts
+
+    return Codec(
+        name,
+        convert,
+        text,
+        source,
+        collect=_collect_entries(key, value),
+        parts=parts_where(True),
+        source_parts=parts_where(False),
+    )
+
+
+def _collect_entries(key: Codec, value: Codec) -> Convert | None:
+    if key.collect is None and value.collect is None:
+        return None
+    collect_key = key.collect or _same
+    collect_value = accept_null(value.collect or _same)
+    return lambda entries: {collect_key(k): collect_value(v) for k, v in entries.items()}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def null_or(text: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return a writer that also takes None."""
+
+    def text_or_null(value: Any) -> str:
+        return "null" if value is None else text(value)
+
+    return text_or_null

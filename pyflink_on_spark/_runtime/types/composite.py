@@ -1,0 +1,241 @@
+"""Tuples and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pyflink_on_spark._runtime.types.codec import (
+    Codec,
+    Convert,
+    ConvertColumn,
+    Part,
+    accept_null,
+    null_if_unfit,
+)
+from pyflink_on_spark._runtime.types.collections import null_or
+from pyflink_on_spark._runtime.types.errors import ConversionError, ConversionValueError, NullPart
+from pyflink_on_spark.common.types import Row, RowKind
+
+_TUPLE = {tuple}
+
+
+def tuples(name: str, fields: list[Codec]) -> Codec:
+    """Make the codec of tuples; fields too many are cut off behind a function.
+
+    Args:
+        name: the type's text.
+        fields: the codecs of the fields.
+    """
+    size = len(fields)
+    convert = _tuple_convert(fields)
+    from_source = [
+        accept_null(field.source) if field.nullable else field.source for field in fields
+    ]
+    texts = [null_or(field.text) for field in fields]
+
+    def source(value: Any) -> tuple[Any, ...]:
+        if value is None:
+            raise NullPart("None is no tuple")
+        if not isinstance(value, (tuple, list, Row)):
+            raise ValueError("a tuple, a list or a Row is required")
+        _require_size("tuple", size, len(value))
+        return tuple([one(item) for one, item in zip(from_source, value)])
+
+    def text(value: tuple[Any, ...]) -> str:
+        return f"({','.join([write(item) for write, item in zip(texts, value)])})"
+
+    def parts(value: Any) -> Iterable[Part]:
+        if not isinstance(value, (tuple, list, Row)) or len(value) < size:
+            return ()
+        return (
+            Part(f"[{index}]", field, item, field.null_in_tuple)
+            for index, (field, item) in enumerate(zip(fields, value))
+        )
+
+    def source_parts(value: Any) -> Iterable[Part]:
+        return (part._replace(nullable=part.codec.nullable) for part in parts(value))
+
+    return Codec(
+        name,
+        convert,
+        text,
+        source,
+        column=_tuple_column(fields, convert),
+        collect=_collect_tuple(fields),
+        parts=parts,
+        source_parts=source_parts,
+    )
+
+
+def _tuple_convert(fields: list[Codec]) -> Convert:
+    size = len(fields)
+    converters = [
+        accept_null(field.convert) if field.null_in_tuple else field.convert for field in fields
+    ]
+
+    def convert(value: Any) -> tuple[Any, ...]:
+        if type(value) is not tuple:
+            raise TypeError("a tuple is required, exactly")
+        if len(value) < size:
+            raise ConversionValueError(f"it has {len(value)} fields, and the type has {size}")
+        return tuple([one(item) for one, item in zip(converters, value)])
+
+    return convert
+
+
+def _require_size(kind: str, required: int, provided: int) -> None:
+    if required != provided:
+        raise ValueError(
+            f"Input {kind} doesn't have expected number of values required by the schema. "
+            f"{required} fields are required while {provided} values are provided."
+        )
+
+
+def _tuple_column(fields: list[Codec], convert: Convert) -> ConvertColumn | None:
+    columns = [field.column for field in fields if field.column is not None]
+    size = len(fields)
+    if len(columns) < size:
+        return None
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        if set(map(type, values)) != _TUPLE or set(map(len, values)) != {size} or not size:
+            return list(map(convert, values))
+        changed = False
+        converted = []
+        for column, old in zip(columns, zip(*values)):
+            new = column(old)
+            converted.append(new)
+            changed = changed or new is not old
+        return list(zip(*converted)) if changed else values
+
+    return convert_column
+
+
+def _collect_tuple(fields: list[Codec]) -> Convert | None:
+    if all(field.collect is None for field in fields):
+        return None
+    collectors = [accept_null(field.collect or _same) for field in fields]
+    return lambda value: tuple([collect(item) for collect, item in zip(collectors, value)])
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
+    """Make the codec of rows, whose fields may all be None.
+
+    Args:
+        name: the type's text.
+        names: the names of the fields.
+        fields: their codecs.
+    """
+    size = len(fields)
+    converters = [accept_null(field.convert) for field in fields]
+    texts = [null_or(field.text) for field in fields]
+
+    def convert(value: Any) -> Row:
+        values = _row_values(value, names)
+        if len(values) < size:
+            raise ConversionValueError(f"it has {len(values)} fields, and the type has {size}")
+        return new_row(
+            names,
+            [one(item) for one, item in zip(converters, values)],
+            value.get_row_kind(),
+        )
+
+    def text(value: Row) -> str:
+        written = ", ".join([write(item) for write, item in zip(texts, value._values)])
+        return f"{value._row_kind}[{written}]"
+
+    def parts(value: Any) -> Iterable[Part]:
+        return _named_parts(names, fields, _row_values(value, names))
+
+    def source_parts(value: Any) -> Iterable[Part]:
+        return _named_parts(names, fields, _source_row_values(value, names)[1])
+
+    return Codec(
+        name,
+        convert,
+        text,
+        _row_source(names, fields),
+        collect=_collect_row(names, fields),
+        parts=parts,
+        source_parts=source_parts,
+    )
+
+
+def new_row(names: list[str], values: list[Any], kind: RowKind) -> Row:
+    """Make a row from its parts, as they are."""
+    row = Row.__new__(Row)
+    row._names = names
+    row._values = values
+    row._from_dict = False
+    row._row_kind = kind
+    return row
+
+
+def _named_parts(names: list[str], fields: list[Codec], values: Sequence[Any]) -> Iterable[Part]:
+    return (
+        Part(f"[{name!r}]", field, item, True, True)
+        for name, field, item in zip(names, fields, values)
+    )
+
+
+def _row_values(value: Any, names: list[str]) -> Sequence[Any]:
+    """Return a row's values in the type's order."""
+    if not isinstance(value, Row):
+        raise AttributeError("a Row is required")
+    own_names = value._names
+    if own_names is None or own_names == names:
+        return value._values
+    missing = [name for name in names if name not in own_names]
+    if missing:
+        raise MissingFieldsError(f"Field names {missing} not exist in {own_names}.")
+    return [value._values[own_names.index(name)] for name in names]
+
+
+class MissingFieldsError(ConversionError):
+    """A row has names, but not all those of its declared type."""
+
+
+def _source_row_values(value: Any, names: list[str]) -> tuple[RowKind, Sequence[Any]]:
+    if value is None:
+        raise NullPart("None is no row")
+    if isinstance(value, dict):
+        return RowKind.INSERT, [value.get(name) for name in names]
+    if isinstance(value, Row):
+        if value._names is None:
+            return value._row_kind, value._values
+        return value._row_kind, [value[name] for name in names]
+    if isinstance(value, (tuple, list)):
+        return RowKind.INSERT, value
+    if hasattr(value, "__dict__"):
+        return RowKind.INSERT, [vars(value).get(name) for name in names]
+    raise ValueError("a Row, tuple, list, dict or an object with attributes is required")
+
+
+def _row_source(names: list[str], fields: list[Codec]) -> Convert:
+    from_source = [null_if_unfit(field.source) for field in fields]
+
+    def source(value: Any) -> Row:
+        kind, values = _source_row_values(value, names)
+        _require_size("row", len(names), len(values))
+        return new_row(names, [one(item) for one, item in zip(from_source, values)], kind)
+
+    return source
+
+
+def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
+    if all(field.collect is None for field in fields):
+        return None
+    collectors: list[Callable[[Any], Any]] = [
+        accept_null(field.collect or _same) for field in fields
+    ]
+
+    def collect(value: Row) -> Row:
+        values = [one(item) for one, item in zip(collectors, value._values)]
+        return new_row(names, values, value._row_kind)
+
+    return collect

@@ -1,0 +1,49 @@
+"""What is raised when a value does not fit its declared type: also the built-in of PyFlink."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+
+
+class ConversionError(PyFlinkOnSparkError):
+    """A value does not fit its declared type; the text says which part of it, and why."""
+
+
+class ConversionTypeError(ConversionError, TypeError):
+    """A part of the value has the wrong Python type."""
+
+
+class ConversionAttributeError(ConversionError, AttributeError):
+    """A part of the value has the wrong Python type, where PyFlink misses an attribute."""
+
+
+class ConversionOverflowError(ConversionError, OverflowError):
+    """A number is too large for its declared type."""
+
+
+class ConversionValueError(ConversionError, ValueError):
+    """A part of the value has the right Python type, but cannot be kept."""
+
+
+class NullValueError(ConversionTypeError):
+    """None where the declared type has no null; Flink dies of a NullPointerException there."""
+
+
+class NullPart(TypeError):
+    """Inside a converter: the value is None, or Flink would read it as null."""
+
+
+def error_class_for(cause: BaseException) -> type[ConversionError]:
+    """Return the error of this package that is also the built-in kind of the cause."""
+    kinds: tuple[tuple[type[BaseException], type[ConversionError]], ...] = (
+        (NullPart, NullValueError),
+        (TypeError, ConversionTypeError),
+        (AttributeError, ConversionAttributeError),
+        (OverflowError, ConversionOverflowError),
+        (ValueError, ConversionValueError),
+        (ArithmeticError, ConversionValueError),
+    )
+    for kind, error_class in kinds:
+        if isinstance(cause, kind):
+            return error_class
+    return ConversionError

@@ -1,0 +1,154 @@
+"""Whole numbers, booleans, floating-point numbers and decimals."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from pyflink_on_spark._runtime.types.codec import Codec, ConvertColumn, column_of_type, unfit
+from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+
+_INT = {int}
+_FLOAT = {float}
+_LONG_RANGE = range(-(2**63), 2**63)
+
+
+def _as_int(value: Any) -> int:
+    """Cut a number to a whole one, as C extensions do: strings are no numbers here."""
+    kind = type(value)
+    if issubclass(kind, (str, bytes, bytearray)) or not hasattr(kind, "__int__"):
+        raise TypeError("an integer is required")
+    return int(value)
+
+
+def integer(name: str, code: str) -> Codec:
+    """Make the codec of a signed integer.
+
+    Args:
+        name: the type's text.
+        code: the letter of an ``array`` of such integers.
+    """
+    bits = array(code).itemsize * 8
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+    def convert(value: Any) -> int:
+        if type(value) is not int:
+            value = _as_int(value)
+        if low <= value <= high:
+            return int(value)
+        raise OverflowError(f"it has to lie between {low} and {high}")
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        if set(map(type, values)) == _INT:
+            array(code, values)  # raises OverflowError
+            return values
+        return list(map(convert, values))
+
+    def source(value: Any) -> int:
+        # Flink reads a collection through a 64-bit integer and keeps its low bits.
+        if type(value) is not int or value not in _LONG_RANGE:
+            raise unfit(value, name)
+        return ((value - low) & ((1 << bits) - 1)) + low
+
+    return Codec(name, convert, str, source, column=convert_column)
+
+
+def big_integer() -> Codec:
+    """Make the codec of integers of any size."""
+
+    def source(value: Any) -> int:
+        if type(value) is not int:
+            raise TypeError("only an int becomes a BigInteger")
+        return value
+
+    column = column_of_type(int, _as_int)
+    return Codec("BigInteger", _as_int, str, source, column=column, nullable=True)
+
+
+def boolean() -> Codec:
+    """Make the codec of booleans: any number from 0 to 255 is one."""
+
+    def convert(value: Any) -> bool:
+        if type(value) is bool:
+            return value
+        number = _as_int(value)
+        if 0 <= number <= 255:
+            return bool(number)
+        raise OverflowError("as a Boolean it has to lie between 0 and 255")
+
+    def source(value: Any) -> bool:
+        if type(value) is not bool:
+            raise unfit(value, "Boolean")
+        return value
+
+    return Codec("Boolean", convert, _boolean_text, source, column=column_of_type(bool, convert))
+
+
+def _boolean_text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def double() -> Codec:
+    """Make the codec of floating-point numbers of 64 bits."""
+
+    def convert(value: Any) -> float:
+        return value if type(value) is float else array("d", (value,))[0]
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        return values if set(map(type, values)) == _FLOAT else array("d", values).tolist()
+
+    def source(value: Any) -> float:
+        if type(value) is not float:
+            raise unfit(value, "Double")
+        return value
+
+    return Codec("Double", convert, double_text, source, column=convert_column)
+
+
+def single() -> Codec:
+    """Make the codec of floating-point numbers of 32 bits."""
+
+    def convert(value: Any) -> float:
+        rounded: float = array("f", (value,))[0]
+        return rounded
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        rounded = array("f", values).tolist()
+        return values if rounded == list(values) and set(map(type, values)) == _FLOAT else rounded
+
+    def source(value: Any) -> float:
+        if type(value) is not float:
+            raise unfit(value, "Float")
+        return convert(value)
+
+    def collect(value: float) -> float:
+        return float(float_text(value))
+
+    return Codec("Float", convert, float_text, source, column=convert_column, collect=collect)
+
+
+def decimal() -> Codec:
+    """Make the codec of decimals, which keep their scale."""
+
+    def convert(value: Any) -> Decimal:
+        number = Decimal(str(value))
+        if not number.is_finite():
+            raise ValueError("it is not a finite number")
+        return number or abs(number)  # Java has no negative zero
+
+    def source(value: Any) -> Decimal:
+        if not isinstance(value, Decimal):
+            raise unfit(value, "BigDecimal")
+        return convert(value)
+
+    column: ConvertColumn = lambda values: list(map(convert, values))  # noqa: E731
+    return Codec(
+        "BigDecimal", convert, str, source, column=column, collect=_as_written, nullable=True
+    )
+
+
+def _as_written(value: Decimal) -> Decimal:
+    """Read the decimal from its text with exponents in steps of three, as PyFlink collects it."""
+    return Decimal(value.to_eng_string())
