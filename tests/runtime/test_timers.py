@@ -1,0 +1,79 @@
+"""The timer queue and the timer services."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.timers import TimerQueue, Timers, UnkeyedTimerService
+from tests.runtime.harness import FakeClock
+
+
+def test_order():
+    queue = TimerQueue()
+    for time, key in [(30, "a"), (10, "b"), (10, "a"), (20, "a"), (10, "b")]:
+        queue.register(time, key, None)
+    assert queue.earliest() == 10
+    assert queue.pop_due(20) == [(10, "b", None), (10, "a", None), (20, "a", None)]
+    assert queue.pop_due(20) == []
+    assert queue.earliest() == 30
+
+
+def test_deleted_timers_are_not_waited_for():
+    queue = TimerQueue()
+    queue.register(10, "a", None)
+    queue.register(20, "a", None)
+    queue.delete(10, "a", None)
+    queue.delete(11, "a", None)
+    queue.delete(20, "b", None)
+    assert queue.earliest() == 20
+    queue.register(10, "a", None)
+    assert queue.pop_due(10) == [(10, "a", None)]
+
+
+def test_namespaces_are_apart():
+    queue = TimerQueue()
+    queue.register(10, "a", "w1")
+    queue.register(10, "a", "w2")
+    queue.delete(10, "a", "w1")
+    assert queue.pop_due(10) == [(10, "a", "w2")]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.sampled_from("ab"))))
+def test_queue_is_a_sorted_set(steps):
+    queue, expected = TimerQueue(), set()
+    for register, time, key in steps:
+        if register:
+            queue.register(time, key, None)
+            expected.add((time, key, None))
+        else:
+            queue.delete(time, key, None)
+            expected.discard((time, key, None))
+        assert queue.earliest() == min((time for time, *_ in expected), default=None)
+    assert set(queue) == expected
+    due = queue.pop_due(10)
+    assert set(due) == expected
+    assert [time for time, *_ in due] == sorted(time for time, *_ in expected)
+
+
+def test_processing_time_timer_is_due_after_its_time():
+    timers = Timers(FakeClock())
+    timers.processing.register(10, "a", None)
+    assert timers.next_processing_time() == 11
+    assert list(timers.due_by_clock(10)) == []
+    assert list(timers.due_by_clock(11)) == [(10, "a", None)]
+    assert timers.next_processing_time() is None
+
+
+def test_without_key():
+    service = UnkeyedTimerService(FakeClock(5))
+    assert service.current_processing_time() == 5
+    assert service.current_watermark() == MIN_TIMESTAMP
+    for name in ("register_processing_time_timer", "register_event_time_timer"):
+        with pytest.raises(Exception, match="Register timers is only supported on a keyed stream"):
+            getattr(service, name)(1)
+    for name in ("delete_processing_time_timer", "delete_event_time_timer"):
+        with pytest.raises(Exception, match="only supported on a keyed stream"):
+            getattr(service, name)(1)
