@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
@@ -26,29 +26,38 @@ class TimerQueue:
     __slots__ = ("_owners", "_times", "changed")
 
     def __init__(self, track_changes: bool = False) -> None:
-        self._owners: dict[int, dict[Owner, None]] = {}
+        # A time has a single owner more often than not: that one goes without a dict of its own.
+        self._owners: dict[int, Owner | dict[Owner, None]] = {}
         self._times: list[int] = []
         self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
 
     def register(self, time: int, key: Any, namespace: Hashable) -> None:
         """Add a timer; nothing happens if it is there already."""
+        owner = key, namespace
         owners = self._owners.get(time)
         if owners is None:
-            self._owners[time] = {(key, namespace): None}
+            self._owners[time] = owner
             heappush(self._times, time)
-        else:
-            owners[key, namespace] = None
+        elif type(owners) is dict:
+            owners[owner] = None
+        elif owners != owner:
+            self._owners[time] = {owners: None, owner: None}  # type: ignore[dict-item]
         if self.changed is not None:
             self.changed[time, key, namespace] = None
 
     def delete(self, time: int, key: Any, namespace: Hashable) -> None:
         """Remove a timer; nothing happens if it is not there."""
+        owner = key, namespace
         owners = self._owners.get(time)
-        if owners is not None:
-            owners.pop((key, namespace), None)
-            if self.changed is not None:
-                self.changed.pop((time, key, namespace), None)
-                self.changed[time, key, namespace] = None
+        if owners is None:
+            return
+        if type(owners) is dict:
+            owners.pop(owner, None)
+        elif owners == owner:
+            self._owners[time] = {}
+        if self.changed is not None:
+            self.changed.pop((time, key, namespace), None)
+            self.changed[time, key, namespace] = None
 
     def earliest(self) -> int | None:
         """Return the time of the earliest timer, or None."""
@@ -60,22 +69,30 @@ class TimerQueue:
     def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
         """Take out all timers up to a time: time, key and namespace, the earliest first."""
         due: list[tuple[int, Any, Hashable]] = []
-        times, owners = self._times, self._owners
+        times, all_owners = self._times, self._owners
         while times and times[0] <= limit:
             time = heappop(times)
-            due += [(time, key, namespace) for key, namespace in owners.pop(time)]
+            owners = all_owners.pop(time)
+            if type(owners) is dict:
+                due += [(time, *owner) for owner in owners]
+            else:
+                due.append((time, *owners))
         if self.changed is not None:
             self.changed.update(dict.fromkeys(due))
         return due
 
     def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
-        return timer[1:] in self._owners.get(timer[0], ())
+        return timer[1:] in self._owners_at(timer[0])
 
     def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
         """Yield time, key and namespace of each timer, the earliest first."""
         for time in sorted(self._owners):
-            for key, namespace in self._owners[time]:
-                yield time, key, namespace
+            for owner in self._owners_at(time):
+                yield time, *owner
+
+    def _owners_at(self, time: int) -> Collection[Owner]:
+        owners = self._owners.get(time, {})
+        return owners if type(owners) is dict else (owners,)  # type: ignore[return-value]
 
 
 class Timers:

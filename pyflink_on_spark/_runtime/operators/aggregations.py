@@ -21,34 +21,24 @@ _COMBINED: dict[str, Combine] = {
 }
 
 
-def aggregation(kind: str, position: int | str) -> Combine:
+def aggregation(kind: str, position: int | str, example: Any) -> Combine:
     """Return what combines two elements.
-
-    The first call decides for what sort of elements: tuples, lists and rows, or others.
 
     Args:
         kind: ``sum``, ``min``, ``max``, ``min_by`` or ``max_by``.
         position: of the field: an int, or a field's name.
+        example: an element; all are of its sort: a tuple, list or row, or something else.
+
+    Raises:
+        TypeError: such elements have no such field.
     """
-    chosen: Combine | None = None
-
-    def combine(first: Any, second: Any) -> Any:
-        nonlocal chosen
-        if chosen is None:
-            chosen = _for_elements_like(second, kind, position)
-        return chosen(first, second)
-
-    return combine
-
-
-def _for_elements_like(element: Any, kind: str, position: Any) -> Combine:
-    if not isinstance(element, (tuple, list, Row)):
+    if not isinstance(example, (tuple, list, Row)):
         return _of_whole_elements(kind, position)
     if kind == "min_by":
         return lambda first, second: second if second[position] < first[position] else first
     if kind == "max_by":
         return lambda first, second: second if second[position] > first[position] else first
-    return _of_field(type(element), _COMBINED[kind], position)
+    return _of_field(type(example), _COMBINED[kind], position)
 
 
 def _of_whole_elements(kind: str, position: Any) -> Combine:

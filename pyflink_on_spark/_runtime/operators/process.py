@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 Call = Callable[[Any, Any], Any]
 
 
-def is_output_tag(value: Any) -> bool:
-    """Whether a value is an OutputTag; those have the class attribute ``_is_output_tag``."""
-    return getattr(type(value), "_is_output_tag", False)
+class _TagTypes(dict[type, bool]):
+    """Tells which classes are those of OutputTags: they have the attribute ``_is_output_tag``."""
+
+    def __missing__(self, kind: type) -> bool:
+        answer = self[kind] = getattr(kind, "_is_output_tag", False)
+        return answer
+
+
+IS_TAG = _TagTypes()
 
 
 class AnyProcessOperator(RichFunctionOperator):
@@ -36,7 +42,7 @@ class AnyProcessOperator(RichFunctionOperator):
             results = call(value, context)
             if results:
                 for result in results:
-                    if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+                    if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
                         side_output(result[0].tag_id, result[1])
                     else:
                         yield result
@@ -49,7 +55,7 @@ class AnyProcessOperator(RichFunctionOperator):
             results = call(value, context)
             if results:
                 for result in results:
-                    if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+                    if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
                         side_output(result[0].tag_id, result[1])
                     else:
                         yield result

@@ -126,5 +126,9 @@ class RollingAggregateOperator(RollingOperator):
         self._position = position
 
     def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
-        """Return what the kind does."""
-        return aggregation(self._kind, self._position)
+        """Return what finds out what to do at the first call."""
+        return self._choose
+
+    def _choose(self, first: Any, second: Any) -> Any:
+        self._combine = aggregation(self._kind, self._position, second)
+        return self._combine(first, second)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.function_contexts import TimerContext
-from pyflink_on_spark._runtime.operators.process import AnyProcessOperator, is_output_tag
+from pyflink_on_spark._runtime.operators.process import IS_TAG, AnyProcessOperator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
 
@@ -83,7 +83,7 @@ class TimerDrivenOperator(AnyProcessOperator):
             cursor.timestamp = time
             for result in on_timer(time, context):
                 cursor.timestamp = time
-                if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+                if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
                     side_output(result[0].tag_id, result[1])
                 else:
                     yield result

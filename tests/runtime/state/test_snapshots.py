@@ -103,7 +103,7 @@ def test_changes_are_told_once():
 
 def test_only_what_changed_is_told():
     copy = Copy(track=True)
-    for copy.backend.key in "abc":  # noqa: B020
+    for copy.backend.key in "abc":
         copy.value.update(copy.backend.key)
     copy.backend.take_changes()
     copy.backend.key = "b"
@@ -125,7 +125,7 @@ def test_restored_state_is_no_change():
 
 def test_key_groups_can_be_dealt_out():
     original = Copy()
-    for original.backend.key in range(50):  # noqa: B020
+    for original.backend.key in range(50):
         original.value.update(original.backend.key)
     groups = original.backend.snapshot()
     first, second = Copy(), Copy()
