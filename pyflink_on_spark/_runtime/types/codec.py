@@ -46,6 +46,9 @@ class Codec:
             Flink would turn into null.
         column: many values at once, given back as they are when all of them already have their
             converted form; None when values can be changed by the user and have to be copied.
+        snapshot: a copy of a value that the user cannot change any more; None when that takes a
+            whole conversion.
+        snapshot_column: many snapshots at once, converted in place.
         collect: a converted value as ``execute_and_collect`` delivers it; None when it is the same.
         nullable: whether a stream of this type may hold None.
         null_in_tuple: whether a tuple's field of this type may hold None behind a function.
@@ -58,6 +61,8 @@ class Codec:
     text: Callable[[Any], str]
     source: Convert
     column: ConvertColumn | None = None
+    snapshot: Convert | None = None
+    snapshot_column: ConvertColumn | None = None
     collect: Convert | None = None
     nullable: bool = False
     null_in_tuple: bool = False

@@ -13,11 +13,11 @@ from pyflink_on_spark._runtime.types.codec import (
     accept_null,
     null_if_unfit,
 )
-from pyflink_on_spark._runtime.types.collections import null_or
 from pyflink_on_spark._runtime.types.errors import ConversionError, ConversionValueError, NullPart
 from pyflink_on_spark.common.types import Row, RowKind
 
 _TUPLE = {tuple}
+_KIND_TEXTS = [str(kind) for kind in RowKind]
 
 
 def tuples(name: str, fields: list[Codec]) -> Codec:
@@ -32,7 +32,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
     from_source = [
         accept_null(field.source) if field.nullable else field.source for field in fields
     ]
-    texts = [null_or(field.text) for field in fields]
+    write_fields = _write_fields(fields)
 
     def source(value: Any) -> tuple[Any, ...]:
         if value is None:
@@ -43,7 +43,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
         return tuple([one(item) for one, item in zip(from_source, value)])
 
     def text(value: tuple[Any, ...]) -> str:
-        return f"({','.join([write(item) for write, item in zip(texts, value)])})"
+        return f"({','.join(write_fields(value))})"
 
     def parts(value: Any) -> Iterable[Part]:
         if not isinstance(value, (tuple, list, Row)) or len(value) < size:
@@ -66,6 +66,15 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
         parts=parts,
         source_parts=source_parts,
     )
+
+
+def _write_fields(fields: list[Codec]) -> Callable[[Iterable[Any]], list[str]]:
+    texts = [field.text for field in fields]
+
+    def write(values: Iterable[Any]) -> list[str]:
+        return ["null" if value is None else text(value) for text, value in zip(texts, values)]
+
+    return write
 
 
 def _tuple_convert(fields: list[Codec]) -> Convert:
@@ -131,23 +140,18 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
         names: the names of the fields.
         fields: their codecs.
     """
-    size = len(fields)
-    converters = [accept_null(field.convert) for field in fields]
-    texts = [null_or(field.text) for field in fields]
+    converters = [field.convert for field in fields]
+    write_fields = _write_fields(fields)
 
     def convert(value: Any) -> Row:
-        values = _row_values(value, names)
-        if len(values) < size:
-            raise ConversionValueError(f"it has {len(values)} fields, and the type has {size}")
-        return new_row(
-            names,
-            [one(item) for one, item in zip(converters, values)],
-            value.get_row_kind(),
-        )
+        values = [
+            None if item is None else one(item)
+            for one, item in zip(converters, _row_values(value, names))
+        ]
+        return new_row(names, values, value._row_kind)
 
     def text(value: Row) -> str:
-        written = ", ".join([write(item) for write, item in zip(texts, value._values)])
-        return f"{value._row_kind}[{written}]"
+        return f"{_KIND_TEXTS[value._row_kind.value]}[{', '.join(write_fields(value._values))}]"
 
     def parts(value: Any) -> Iterable[Part]:
         return _named_parts(names, fields, _row_values(value, names))
@@ -160,10 +164,49 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
         convert,
         text,
         _row_source(names, fields),
+        snapshot=_snapshot(names),
+        snapshot_column=_snapshot_column(fields),
         collect=_collect_row(names, fields),
         parts=parts,
         source_parts=source_parts,
     )
+
+
+def _snapshot(names: list[str]) -> Convert:
+    def snapshot(value: Any) -> Row:
+        return new_row(names, list(_row_values(value, names)), value._row_kind)
+
+    return snapshot
+
+
+def _snapshot_column(fields: list[Codec]) -> ConvertColumn | None:
+    """Convert the fields of many rows at once; None when what is in a field can be changed."""
+    columns = [_nullable_column(field, field.column) for field in fields if field.column]
+    if not fields or len(columns) < len(fields):
+        return None
+
+    def convert_column(rows: Sequence[Any]) -> Sequence[Any]:
+        changed = False
+        converted = []
+        for column, old in zip(columns, zip(*[row._values for row in rows])):
+            new = column(old)
+            converted.append(new)
+            changed = changed or new is not old
+        if changed:
+            for row, values in zip(rows, zip(*converted)):
+                row._values = list(values)
+        return rows
+
+    return convert_column
+
+
+def _nullable_column(field: Codec, column: ConvertColumn) -> ConvertColumn:
+    one_or_null = accept_null(field.convert)
+
+    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+        return list(map(one_or_null, values)) if None in values else column(values)
+
+    return convert_column
 
 
 def new_row(names: list[str], values: list[Any], kind: RowKind) -> Row:
@@ -184,16 +227,20 @@ def _named_parts(names: list[str], fields: list[Codec], values: Sequence[Any]) -
 
 
 def _row_values(value: Any, names: list[str]) -> Sequence[Any]:
-    """Return a row's values in the type's order."""
+    """Return a row's values in the type's order, and no more of them than it has names."""
     if not isinstance(value, Row):
         raise AttributeError("a Row is required")
-    own_names = value._names
-    if own_names is None or own_names == names:
-        return value._values
-    missing = [name for name in names if name not in own_names]
-    if missing:
-        raise MissingFieldsError(f"Field names {missing} not exist in {own_names}.")
-    return [value._values[own_names.index(name)] for name in names]
+    own_names, values = value._names, value._values
+    if own_names is not None and own_names != names:
+        missing = [name for name in names if name not in own_names]
+        if missing:
+            raise MissingFieldsError(f"Field names {missing} not exist in {own_names}.")
+        return [values[own_names.index(name)] for name in names]
+    if len(values) == len(names):
+        return values
+    if len(values) < len(names):
+        raise ConversionValueError(f"it has {len(values)} fields, and the type has {len(names)}")
+    return values[: len(names)]
 
 
 class MissingFieldsError(ConversionError):

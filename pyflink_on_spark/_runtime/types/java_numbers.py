@@ -16,10 +16,10 @@ def double_text(value: float) -> str:
     """Write a number as ``Double.toString`` of Java 17 does."""
     magnitude = abs(value)
     # Here repr is known to give Java's digits: no decimal of up to 17 digits lies halfway between
-    # two numbers, and at powers of two Java looks more closely.
+    # two numbers, and powers of two, where Java looks more closely, are written in full.
+    if 1e-3 <= magnitude < 1e7:
+        return repr(value)
     if 1e-300 < magnitude < 1e15 and math.frexp(value)[0] not in (0.5, -0.5):
-        if 1e-3 <= magnitude < 1e7:
-            return repr(value)
         digits, exponent = _split(repr(magnitude))
         return _with_sign(value, _layout(digits, exponent))
     return _special_text(value) or _exact_text(value, _DOUBLE_PRECISION, _DOUBLE_LOWEST)
@@ -32,7 +32,10 @@ def float_text(value: float) -> str:
         value: a number that 32 bits can hold.
     """
     magnitude = abs(value)
-    if 1e-30 < magnitude < 4e6 and math.frexp(value)[0] not in (0.5, -0.5):
+    if 1e-3 <= magnitude < 4e6:
+        text = _shortest_float(magnitude)
+        return _with_sign(value, text if "." in text else _layout(*_split(text)))
+    if 1e-30 < magnitude < 1 and math.frexp(value)[0] not in (0.5, -0.5):
         digits, exponent = _split(_shortest_float(magnitude))
         return _with_sign(value, _layout(digits, exponent))
     return _special_text(value) or _exact_text(value, _FLOAT_PRECISION, _FLOAT_LOWEST)

@@ -43,12 +43,15 @@ def stream_converter(codec: Codec, *, collected: bool = False) -> ConvertStream:
         collected: whether the values are delivered to ``execute_and_collect``.
     """
     convert_one = one_by_one(codec, collected=collected)
-    if codec.column is None:
+    column = codec.column or codec.snapshot_column
+    if column is None:
         return lambda elements: map(convert_one, elements)
-    column = _collecting(codec, codec.column) if collected else codec.column
+    if collected:
+        column = _collecting(codec, column)
+    snapshot = _explained(codec, codec.snapshot) if codec.column is None else None
 
     def convert_stream(elements: Iterator[Any]) -> Iterator[Any]:
-        elements = iter(elements)
+        elements = iter(elements) if snapshot is None else map(snapshot, elements)
         while True:
             chunk: list[Any] = []
             failure: Exception | None = None
@@ -64,6 +67,19 @@ def stream_converter(codec: Codec, *, collected: bool = False) -> ConvertStream:
                 return
 
     return convert_stream
+
+
+def _explained(codec: Codec, snapshot: Convert | None) -> Convert | None:
+    if snapshot is None:
+        return None
+
+    def explained(value: Any) -> Any:
+        try:
+            return snapshot(value)
+        except Exception as cause:  # noqa: BLE001 - of whatever kind, it becomes ours
+            raise explain(codec, value, cause) from None
+
+    return explained
 
 
 def _converted(chunk: list[Any], column: ConvertColumn, convert_one: Convert) -> Iterator[Any]:

@@ -49,6 +49,9 @@ def timestamp(name: str) -> Codec:
     """Make the codec of SQL's timestamps: milliseconds, without a zone."""
 
     def convert(value: Any) -> datetime.datetime:
+        if type(value) is datetime.datetime and value.tzinfo is None:
+            micros = value.microsecond
+            return value if not micros else value.replace(microsecond=micros // 1000 * 1000)
         naive: datetime.datetime = value.replace(tzinfo=None)
         return naive.replace(microsecond=naive.microsecond // 1000 * 1000)
 
