@@ -126,9 +126,13 @@ class RollingAggregateOperator(RollingOperator):
         self._position = position
 
     def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
-        """Return what finds out what to do at the first call."""
-        return self._choose
+        """Return what finds out what to do when it is called first."""
+        chosen: Callable[[Any, Any], Any] | None = None
 
-    def _choose(self, first: Any, second: Any) -> Any:
-        self._combine = aggregation(self._kind, self._position, second)
-        return self._combine(first, second)
+        def choose(first: Any, second: Any) -> Any:
+            nonlocal chosen
+            if chosen is None:
+                chosen = self._combine = aggregation(self._kind, self._position, second)
+            return chosen(first, second)
+
+        return choose
