@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.context import Clock
@@ -29,7 +29,7 @@ class LevelRunner:
         number: which level it is; level 0 is started by rows of its own.
         job: what is the same for the whole job.
         clock: processing time.
-        driver: gives, for a channel's name, what sends to the driver.
+        driver: gives, for a subtask's target, what sends to the driver.
         attempt: how often the job was restarted.
     """
 
@@ -39,7 +39,7 @@ class LevelRunner:
         number: int,
         job: JobSettings,
         clock: Clock,
-        driver: Driver,
+        driver: Callable[[int], Driver],
         attempt: int = 0,
     ) -> None:
         self._number, self._job, self._clock = number, job, clock
@@ -82,7 +82,8 @@ class LevelRunner:
 
     def _begin(self, target: int) -> Subtask:
         region, index = self._regions[target]
-        subtask = Subtask(region, index, self._job, self._clock, self._driver, self._attempt)
+        driver = self._driver(target)
+        subtask = Subtask(region, index, self._job, self._clock, driver, self._attempt)
         try:
             subtask.open()
         except BaseException:

@@ -90,7 +90,7 @@ class LocalJob:
     def _run_levels(self, clock: Clock) -> None:
         rows: list[Row] = []
         for number, level in enumerate(self._job.levels):
-            runner = LevelRunner(level, number, self._job.settings, clock, self._driver)
+            runner = LevelRunner(level, number, self._job.settings, clock, lambda _: self._driver)
             rows.sort(key=lambda row: (row.target, row.seq, row.channel))
             if number == 0:
                 rows = list(runner.start_rows())

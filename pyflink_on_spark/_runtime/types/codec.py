@@ -50,6 +50,7 @@ class Codec:
             whole conversion.
         snapshot_column: many snapshots at once, converted in place.
         collect: a converted value as ``execute_and_collect`` delivers it; None when it is the same.
+        collect_alone: the same where the value is not part of another; None when it is the same.
         nullable: whether a stream of this type may hold None.
         null_in_tuple: whether a tuple's field of this type may hold None behind a function.
         parts: what the value consists of, for messages.
@@ -64,6 +65,7 @@ class Codec:
     snapshot: Convert | None = None
     snapshot_column: ConvertColumn | None = None
     collect: Convert | None = None
+    collect_alone: Convert | None = None
     nullable: bool = False
     null_in_tuple: bool = False
     parts: Callable[[Any], Iterable[Part]] = _no_parts

@@ -145,8 +145,20 @@ def decimal() -> Codec:
 
     column: ConvertColumn = lambda values: list(map(convert, values))  # noqa: E731
     return Codec(
-        "BigDecimal", convert, str, source, column=column, collect=_as_written, nullable=True
+        "BigDecimal",
+        convert,
+        str,
+        source,
+        column=column,
+        collect=_as_written,
+        collect_alone=_in_full,
+        nullable=True,
     )
+
+
+def _in_full(value: Decimal) -> Decimal:
+    """Read the decimal from its text without an exponent first, as PyFlink does in between."""
+    return _as_written(Decimal(format(value, "f")))
 
 
 def _as_written(value: Decimal) -> Decimal:

@@ -21,7 +21,8 @@ def one_by_one(codec: Codec, *, collected: bool = False) -> Convert:
         codec: the declared type's.
         collected: whether the value is delivered to ``execute_and_collect``.
     """
-    convert, collect, nullable = codec.convert, codec.collect if collected else None, codec.nullable
+    convert, nullable = codec.convert, codec.nullable
+    collect = _collect(codec) if collected else None
 
     def convert_one(value: Any) -> Any:
         if value is None and nullable:
@@ -90,7 +91,12 @@ def _converted(chunk: list[Any], column: ConvertColumn, convert_one: Convert) ->
 
 
 def _collecting(codec: Codec, column: ConvertColumn) -> ConvertColumn:
-    if codec.collect is None:
+    one = _collect(codec)
+    if one is None:
         return column
-    collect = accept_null(codec.collect)
+    collect = accept_null(one)
     return lambda values: list(map(collect, column(values)))
+
+
+def _collect(codec: Codec) -> Convert | None:
+    return codec.collect_alone or codec.collect

@@ -1,0 +1,134 @@
+"""What a Spark task runs: one level's subtasks, between two exchanges."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.exchange import Row
+from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.level import START, LevelRunner
+from pyflink_on_spark._spark.result_sender import ChannelAddress, Sender, connect
+
+ROW_SCHEMA = "target INT, channel INT, seq LONG, payload BINARY"
+_ARROW_SCHEMA = pa.schema(
+    [
+        ("target", pa.int32()),
+        ("channel", pa.int32()),
+        ("seq", pa.int64()),
+        ("payload", pa.binary()),
+    ]
+)
+_BATCH_BYTES = 4 * 1024 * 1024
+
+FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
+
+
+@dataclass(frozen=True)
+class LevelFunction:
+    """Runs one level of a job in a worker; what ``mapInArrow`` calls.
+
+    Args:
+        plan: the pickled LevelPlan and JobSettings.
+        number: which level it is.
+        attempt: how often the job was restarted.
+        sys_path: where the driver finds modules, for the user's own.
+        aliased: whether ``pyflink`` is this package in the driver.
+        address: how to reach the driver.
+        channels: the driver's name of each channel.
+    """
+
+    plan: bytes
+    number: int
+    attempt: int
+    sys_path: tuple[str, ...]
+    aliased: bool
+    address: ChannelAddress | None
+    channels: dict[str, str]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Turn the rows of one partition into those that leave it."""
+        self._prepare()
+        level, job = pickle.loads(self.plan)
+        senders: list[Sender] = []
+        runner = LevelRunner(
+            level, self.number, job, SystemClock(), self._drivers(senders), self.attempt
+        )
+        rows = _start_rows(batches) if self.number == 0 else _rows(batches)
+        try:
+            yield from _batches(runner.run(rows))
+            while senders:
+                senders.pop().close()
+        except SubtaskFailure as failure:
+            text = f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}"
+            raise SubtaskFailure(text) from None
+        finally:
+            for sender in senders:
+                sender.abandon()
+
+    def _prepare(self) -> None:
+        for folder in self.sys_path:
+            if folder not in sys.path:
+                sys.path.append(folder)
+        if self.aliased:
+            install()
+
+    def _drivers(
+        self, senders: list[Sender]
+    ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
+        def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+            def of_channel(channel: str) -> Callable[[list[Any]], None]:
+                assert self.address is not None
+                sender = connect(self.address, self.channels[channel], target)
+                senders.append(sender)
+                return sender.send
+
+            return of_channel
+
+        return of_subtask
+
+
+def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        for target in sorted(batch.column(0).to_pylist()):
+            yield Row(target, START, 0, b"")
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        targets, channels, seqs, payloads = batch.columns
+        for index in range(batch.num_rows):
+            yield Row(
+                targets[index].as_py(),
+                channels[index].as_py(),
+                seqs[index].as_py(),
+                payloads[index].as_py(),
+            )
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
+    waiting: list[Row] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += len(row.payload) + 64
+        if size >= _BATCH_BYTES:
+            yield _batch(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(rows: list[Row]) -> pa.RecordBatch:
+    columns = [
+        pa.array(column, field.type)
+        for column, field in zip(zip(*rows, strict=True), _ARROW_SCHEMA, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
