@@ -2,8 +2,8 @@
 
 The JVM inherits the standard error stream of this process. While it is being launched, that stream
 is a pipe to the companion, which passes everything on but the line about incubator modules that
-Spark's own launch flags provoke. The companion outlives both processes, and then removes the scratch
-folder: also when they were killed.
+Spark's own launch flags provoke. The companion outlives both processes, and then removes the
+scratch folder: also when they were killed.
 """
 
 from __future__ import annotations
