@@ -83,8 +83,9 @@ class SparkJob:
 
     def start(self) -> None:
         """Find a session, open the channels, begin."""
-        settings = self._job.settings.configuration
-        self._session = obtain_session(settings)
+        configuration = self._job.settings.configuration
+        spark = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+        self._session = obtain_session(spark)
         names = list(channel_names(self._job))
         if names:
             self._server = self._engine.server(self._session)

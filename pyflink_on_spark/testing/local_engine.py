@@ -87,6 +87,16 @@ class LocalJob:
     def cancel(self) -> None:
         """Do nothing: the job is over."""
 
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Raise: the job is over."""
+        raise RuntimeError("the job is over: there is no state to save")
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Raise: the job is over."""
+        raise RuntimeError("the job is over: there is no state to save")
+
     def _run_levels(self, clock: Clock) -> None:
         rows: list[Row] = []
         for number, level in enumerate(self._job.levels):

@@ -117,8 +117,7 @@ def test_the_message_for_a_plain_value():
     with pytest.raises(OverflowError) as caught:
         convert(T.INT(), 3_000_000_000)
     assert str(caught.value) == (
-        "expected Integer, got int 3000000000: "
-        "it has to lie between -2147483648 and 2147483647"
+        "expected Integer, got int 3000000000: it has to lie between -2147483648 and 2147483647"
     )
 
 
@@ -182,7 +181,11 @@ def test_a_declared_key_type_converts_keys():
         (lambda: T.PRIMITIVE_ARRAY(T.STRING()), TypeError, "Invalid element type for a primitive"),
         (lambda: T.BASIC_ARRAY(T.ROW([T.INT()])), TypeError, "Invalid element type"),
         (lambda: T.ROW_NAMED(["a", "a"], [T.INT(), T.INT()]), ValueError, "are not unique"),
-        (lambda: T.ROW_NAMED(["a"], [T.INT(), T.INT()]), ValueError, "types and names is different"),
+        (
+            lambda: T.ROW_NAMED(["a"], [T.INT(), T.INT()]),
+            ValueError,
+            "types and names is different",
+        ),
         (lambda: T.TUPLE([T.INT()] * 26), ValueError, r"arity must be in \[0, 25\]"),
         (lambda: T.TUPLE(["x"]), TypeError, "Unsupported type_info 'x'"),
         (lambda: T.LIST(int), TypeError, "Unsupported type_info"),

@@ -1,0 +1,1 @@
+"""The operators that run inside a subtask."""
