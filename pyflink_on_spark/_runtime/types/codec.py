@@ -103,11 +103,12 @@ def unfit(value: Any, name: str) -> TypeError:
 
     Flink reads such a value as null when it knows its Python type at all.
     """
-    if value is None or type(value).__module__ in _READ_AS_NULL:
+    kind = type(value)
+    if value is None or kind.__module__ in _READ_AS_NULL:
         return NullPart(
-            f"Flink reads it as null, which has no place here; a {name} needs its own type"
+            f"Flink reads {kind.__name__} as a null of type {name}, and none may be here"
         )
-    return TypeError(f"a {type(value).__qualname__} cannot be read as a {name}")
+    return TypeError(f"{kind.__name__} cannot be read as {name}")
 
 
 def column_of_type(exact_type: type, convert: Convert) -> ConvertColumn:

@@ -113,25 +113,24 @@ def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Codec:
     if _is_byte(type_info._element_type):
         return collections.byte_string(str(type_info))
     element = codec_of(type_info._element_type)
-    return collections.sequence(str(type_info), element, element_nullable=False)
+    return collections.array(str(type_info), element, element_nullable=False)
 
 
 def _basic_array(type_info: BasicArrayTypeInfo) -> Codec:
     _array_of_basic(type_info, _PRIMITIVES | {BasicType.STRING})
     element = codec_of(type_info._element_type)
-    return collections.sequence(str(type_info), element, element_nullable=True)
+    return collections.array(str(type_info), element, element_nullable=True)
 
 
 def _object_array(type_info: ObjectArrayTypeInfo) -> Codec:
     element = codec_of(type_info._element_type)
-    return collections.sequence(str(type_info), element, element_nullable=True)
+    return collections.array(str(type_info), element, element_nullable=True)
 
 
 def _list(type_info: ListTypeInfo) -> Codec:
     if _is_byte(type_info.elem_type):
         return collections.byte_string(str(type_info))
-    element = codec_of(type_info.elem_type)
-    return collections.sequence(str(type_info), element, element_nullable=False)
+    return collections.plain_list(str(type_info), codec_of(type_info.elem_type))
 
 
 def _map(type_info: MapTypeInfo) -> Codec:

@@ -32,27 +32,54 @@ def pickled(name: str) -> Codec:
     return Codec(name, convert, str, convert)
 
 
-def sequence(name: str, element: Codec, *, element_nullable: bool) -> Codec:
-    """Make the codec of a list or an array.
+def array(name: str, element: Codec, *, element_nullable: bool) -> Codec:
+    """Make the codec of an array; a collection may have lists, tuples and bytes for it.
 
     Args:
         name: the type's text.
         element: the codec of its elements.
         element_nullable: whether elements may be None.
     """
-    convert_all = _convert_all(element, element_nullable)
     from_source = null_if_unfit(element.source) if element_nullable else element.source
+
+    def source(value: Any) -> list[Any]:
+        if not isinstance(value, (list, tuple, bytes, bytearray)):
+            raise unfit(value, name)
+        return [from_source(item) for item in value]
+
+    return _sequence(name, element, source, element_nullable)
+
+
+def plain_list(name: str, element: Codec) -> Codec:
+    """Make the codec of a list, without None in it.
+
+    Args:
+        name: the type's text.
+        element: the codec of its elements.
+    """
+
+    def from_source(item: Any) -> Any:
+        converted = element.source(item)
+        if type(item) is int and type(converted) is int and converted != item:
+            raise OverflowError(f"{item} is too large for {element.name}")
+        return converted
+
+    def source(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise unfit(value, name)
+        return [from_source(item) for item in value]
+
+    return _sequence(name, element, source, element_nullable=False)
+
+
+def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool) -> Codec:
+    convert_all = _convert_all(element, element_nullable)
     element_text = null_or(element.text)
 
     def convert(value: Any) -> list[Any]:
         if type(value) is not list:
             raise TypeError("a list is required")
         return convert_all(value)
-
-    def source(value: Any) -> list[Any]:
-        if not isinstance(value, (list, tuple, bytes, bytearray)):
-            raise unfit(value, name)
-        return [from_source(item) for item in value]
 
     def text(value: list[Any]) -> str:
         return f"[{', '.join(map(element_text, value))}]"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import pytest
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.types import boundary_converter, key_converter
 from pyflink_on_spark._runtime.types.errors import NullValueError
-from pyflink_on_spark.common.typeinfo import Types as T
+from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row
 
-PAIR = T.TUPLE([T.INT(), T.STRING()])
-NAMED = T.ROW_NAMED(["id", "name"], [T.INT(), T.STRING()])
-Named = namedtuple("Named", "id name")
+PAIR = Types.TUPLE([Types.INT(), Types.STRING()])
+NAMED = Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
+
+
+class Named(NamedTuple):
+    id: int
+    name: str
 
 
 def convert(type_info, value):
@@ -24,29 +28,29 @@ def convert(type_info, value):
 @pytest.mark.parametrize(
     ("type_info", "value", "error"),
     [
-        (T.BYTE(), 128, OverflowError),
-        (T.INT(), 2**31, OverflowError),
-        (T.INT(), -(2**31) - 1, OverflowError),
-        (T.INT(), 1e10, OverflowError),
-        (T.INT(), float("inf"), OverflowError),
-        (T.INT(), float("nan"), ValueError),
-        (T.LONG(), 2**63, OverflowError),
-        (T.BOOLEAN(), -1, OverflowError),
-        (T.BOOLEAN(), 256, OverflowError),
-        (T.DOUBLE(), 10**400, OverflowError),
-        (T.INT(), "7", TypeError),
-        (T.INT(), b"7", TypeError),
-        (T.INT(), [7], TypeError),
-        (T.DOUBLE(), "1.5", TypeError),
-        (T.STRING(), 5, AttributeError),
-        (T.STRING(), b"x", AttributeError),
-        (T.SQL_DATE(), "2024-01-01", AttributeError),
-        (T.SQL_TIME(), 5, AttributeError),
-        (T.SQL_TIMESTAMP(), 5, AttributeError),
-        (T.INSTANT(), 5, AttributeError),
-        (T.BIG_DEC(), "x", ValueError),
-        (T.BIG_DEC(), float("nan"), ValueError),
-        (T.CHAR(), "ab", ValueError),
+        (Types.BYTE(), 128, OverflowError),
+        (Types.INT(), 2**31, OverflowError),
+        (Types.INT(), -(2**31) - 1, OverflowError),
+        (Types.INT(), 1e10, OverflowError),
+        (Types.INT(), float("inf"), OverflowError),
+        (Types.INT(), float("nan"), ValueError),
+        (Types.LONG(), 2**63, OverflowError),
+        (Types.BOOLEAN(), -1, OverflowError),
+        (Types.BOOLEAN(), 256, OverflowError),
+        (Types.DOUBLE(), 10**400, OverflowError),
+        (Types.INT(), "7", TypeError),
+        (Types.INT(), b"7", TypeError),
+        (Types.INT(), [7], TypeError),
+        (Types.DOUBLE(), "1.5", TypeError),
+        (Types.STRING(), 5, AttributeError),
+        (Types.STRING(), b"x", AttributeError),
+        (Types.SQL_DATE(), "2024-01-01", AttributeError),
+        (Types.SQL_TIME(), 5, AttributeError),
+        (Types.SQL_TIMESTAMP(), 5, AttributeError),
+        (Types.INSTANT(), 5, AttributeError),
+        (Types.BIG_DEC(), "x", ValueError),
+        (Types.BIG_DEC(), float("nan"), ValueError),
+        (Types.CHAR(), "ab", ValueError),
         (PAIR, [1, "a"], TypeError),
         (PAIR, Row(1, "a"), TypeError),
         (PAIR, Named(1, "a"), TypeError),
@@ -61,13 +65,13 @@ def convert(type_info, value):
         (NAMED, Row(7), ValueError),
         (NAMED, Row("7", "x"), TypeError),
         (NAMED, Row(7, 5), AttributeError),
-        (T.LIST(T.INT()), (1,), TypeError),
-        (T.LIST(T.INT()), {1}, TypeError),
-        (T.PRIMITIVE_ARRAY(T.INT()), [2**31], OverflowError),
-        (T.PRIMITIVE_ARRAY(T.BYTE()), [1], TypeError),
-        (T.MAP(T.STRING(), T.INT()), [("a", 1)], AttributeError),
-        (T.MAP(T.STRING(), T.INT()), {1: 1}, AttributeError),
-        (T.MAP(T.STRING(), T.INT()), {"a": "x"}, TypeError),
+        (Types.LIST(Types.INT()), (1,), TypeError),
+        (Types.LIST(Types.INT()), {1}, TypeError),
+        (Types.PRIMITIVE_ARRAY(Types.INT()), [2**31], OverflowError),
+        (Types.PRIMITIVE_ARRAY(Types.BYTE()), [1], TypeError),
+        (Types.MAP(Types.STRING(), Types.INT()), [("a", 1)], AttributeError),
+        (Types.MAP(Types.STRING(), Types.INT()), {1: 1}, AttributeError),
+        (Types.MAP(Types.STRING(), Types.INT()), {"a": "x"}, TypeError),
     ],
 )
 def test_the_built_in_is_pyflinks(type_info, value, error):
@@ -79,16 +83,16 @@ def test_the_built_in_is_pyflinks(type_info, value, error):
 @pytest.mark.parametrize(
     ("type_info", "value"),
     [
-        (T.INT(), None),
-        (T.BOOLEAN(), None),
-        (T.DOUBLE(), None),
+        (Types.INT(), None),
+        (Types.BOOLEAN(), None),
+        (Types.DOUBLE(), None),
         (PAIR, None),
         (NAMED, None),
-        (T.LIST(T.INT()), None),
-        (T.MAP(T.STRING(), T.INT()), None),
+        (Types.LIST(Types.INT()), None),
+        (Types.MAP(Types.STRING(), Types.INT()), None),
         (PAIR, (None, "a")),
-        (T.TUPLE([T.BIG_DEC()]), (None,)),
-        (T.LIST(T.INT()), [1, None]),
+        (Types.TUPLE([Types.BIG_DEC()]), (None,)),
+        (Types.LIST(Types.INT()), [1, None]),
     ],
 )
 def test_none_where_flink_has_no_null(type_info, value):
@@ -102,8 +106,8 @@ def test_names_that_a_row_does_not_have():
 
 
 def test_the_message_names_type_value_and_path():
-    inner = T.ROW_NAMED(["scores"], [T.LIST(T.INT())])
-    type_info = T.TUPLE([T.STRING(), T.MAP(T.STRING(), inner)])
+    inner = Types.ROW_NAMED(["scores"], [Types.LIST(Types.INT())])
+    type_info = Types.TUPLE([Types.STRING(), Types.MAP(Types.STRING(), inner)])
     with pytest.raises(TypeError) as caught:
         convert(type_info, ("a", {"k": Row([1, "x"])}))
     assert str(caught.value) == (
@@ -115,7 +119,7 @@ def test_the_message_names_type_value_and_path():
 
 def test_the_message_for_a_plain_value():
     with pytest.raises(OverflowError) as caught:
-        convert(T.INT(), 3_000_000_000)
+        convert(Types.INT(), 3_000_000_000)
     assert str(caught.value) == (
         "expected Integer, got int 3000000000: it has to lie between -2147483648 and 2147483647"
     )
@@ -123,7 +127,7 @@ def test_the_message_for_a_plain_value():
 
 def test_a_long_value_is_cut_in_the_message():
     with pytest.raises(AttributeError) as caught:
-        convert(T.STRING(), list(range(10_000)))
+        convert(Types.STRING(), list(range(10_000)))
     assert len(str(caught.value)) < 300
 
 
@@ -133,12 +137,12 @@ def test_a_broken_repr_does_not_hide_the_error():
             raise RuntimeError("no repr")
 
     with pytest.raises(TypeError, match="Broken, whose repr fails: no repr"):
-        convert(T.INT(), Broken())
+        convert(Types.INT(), Broken())
 
 
-@pytest.mark.parametrize("field", [T.INT(), T.LIST(T.INT())])
+@pytest.mark.parametrize("field", [Types.INT(), Types.LIST(Types.INT())])
 def test_what_comes_before_a_bad_value_is_emitted(field):
-    good = 1 if field == T.INT() else [1]
+    good = 1 if field == Types.INT() else [1]
     converted = boundary_converter(field)(iter([good] * 1500 + ["bad"] + [good] * 10))
     emitted = []
     with pytest.raises(TypeError):
@@ -146,7 +150,7 @@ def test_what_comes_before_a_bad_value_is_emitted(field):
     assert emitted == [good] * 1500
 
 
-@pytest.mark.parametrize("type_info", [T.STRING(), PAIR, NAMED, T.LIST(T.INT())])
+@pytest.mark.parametrize("type_info", [Types.STRING(), PAIR, NAMED, Types.LIST(Types.INT())])
 def test_what_comes_before_a_failure_upstream_is_emitted(type_info):
     good = {
         "String": "a",
@@ -167,7 +171,7 @@ def test_what_comes_before_a_failure_upstream_is_emitted(type_info):
 
 
 def test_a_declared_key_type_converts_keys():
-    convert_key = key_converter(T.INT())
+    convert_key = key_converter(Types.INT())
     assert [convert_key(key) for key in (True, 1, 1.9, None)] == [1, 1, 1, None]
     assert type(convert_key(True)) is int
     with pytest.raises(TypeError, match="expected Integer, got str 'a'"):
@@ -178,17 +182,25 @@ def test_a_declared_key_type_converts_keys():
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: T.PRIMITIVE_ARRAY(T.STRING()), TypeError, "Invalid element type for a primitive"),
-        (lambda: T.BASIC_ARRAY(T.ROW([T.INT()])), TypeError, "Invalid element type"),
-        (lambda: T.ROW_NAMED(["a", "a"], [T.INT(), T.INT()]), ValueError, "are not unique"),
         (
-            lambda: T.ROW_NAMED(["a"], [T.INT(), T.INT()]),
+            lambda: Types.PRIMITIVE_ARRAY(Types.STRING()),
+            TypeError,
+            "Invalid element type for a primitive",
+        ),
+        (lambda: Types.BASIC_ARRAY(Types.ROW([Types.INT()])), TypeError, "Invalid element type"),
+        (
+            lambda: Types.ROW_NAMED(["a", "a"], [Types.INT(), Types.INT()]),
+            ValueError,
+            "are not unique",
+        ),
+        (
+            lambda: Types.ROW_NAMED(["a"], [Types.INT(), Types.INT()]),
             ValueError,
             "types and names is different",
         ),
-        (lambda: T.TUPLE([T.INT()] * 26), ValueError, r"arity must be in \[0, 25\]"),
-        (lambda: T.TUPLE(["x"]), TypeError, "Unsupported type_info 'x'"),
-        (lambda: T.LIST(int), TypeError, "Unsupported type_info"),
+        (lambda: Types.TUPLE([Types.INT()] * 26), ValueError, r"arity must be in \[0, 25\]"),
+        (lambda: Types.TUPLE(["x"]), TypeError, "Unsupported type_info 'x'"),
+        (lambda: Types.LIST(int), TypeError, "Unsupported type_info"),
     ],
 )
 def test_types_that_cannot_be(build, error, message):

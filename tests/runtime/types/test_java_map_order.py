@@ -5,36 +5,36 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.types import java_text
-from pyflink_on_spark.common.typeinfo import Types as T
+from pyflink_on_spark.common.typeinfo import Types
 
 OBSERVED = [
-    (T.STRING(), ["ufoe1", "joBrAag", "bbBé0fé", "jge"], [3, 0, 2, 1]),
-    (T.INT(), [36417, 358804, 704475, 862383], [0, 1, 2, 3]),
+    (Types.STRING(), ["ufoe1", "joBrAag", "bbBé0fé", "jge"], [3, 0, 2, 1]),
+    (Types.INT(), [36417, 358804, 704475, 862383], [0, 1, 2, 3]),
     (
-        T.LONG(),
+        Types.LONG(),
         [-1263936185621427285, -649377041588324341, -2390313726460912181, 4461627685116687568],
         [2, 3, 0, 1],
     ),
-    (T.SHORT(), [372, 2207, 2801, -295], [2, 0, 3, 1]),
-    (T.BYTE(), [21, -14, 105, 53], [2, 0, 1, 3]),
+    (Types.SHORT(), [372, 2207, 2801, -295], [2, 0, 3, 1]),
+    (Types.BYTE(), [21, -14, 105, 53], [2, 0, 1, 3]),
     (
-        T.DOUBLE(),
+        Types.DOUBLE(),
         [715.694978625514, 648.964561922947, 423.3693980132664, 76.74633874559422],
         [2, 1, 0, 3],
     ),
     (
-        T.FLOAT(),
+        Types.FLOAT(),
         [103.35794830322266, 138.16627502441406, 175.6738739013672, 175.2378387451172],
         [0, 1, 2, 3],
     ),
     (
-        T.STRING(),
+        Types.STRING(),
         ["ofAgh", "x rietfm€", "Zxgyuay", "€mef1", "ufoe1", "rsda1é", "fyj"],
         [0, 1, 3, 6, 2, 4, 5],
     ),
-    (T.INT(), [207216, 122806, 289710, 907648, 444465, 597608, 605391], [5, 0, 6, 1, 4, 2, 3]),
+    (Types.INT(), [207216, 122806, 289710, 907648, 444465, 597608, 605391], [5, 0, 6, 1, 4, 2, 3]),
     (
-        T.LONG(),
+        Types.LONG(),
         [
             -3842749380761367021,
             -3240714097285969033,
@@ -46,10 +46,10 @@ OBSERVED = [
         ],
         [4, 6, 3, 5, 1, 0, 2],
     ),
-    (T.SHORT(), [-2603, -1099, -1223, 2193, -1867, -2738, 1185], [3, 5, 6, 2, 0, 1, 4]),
-    (T.BYTE(), [-86, 126, 55, -71, 114, 35, 72], [4, 5, 0, 3, 2, 6, 1]),
+    (Types.SHORT(), [-2603, -1099, -1223, 2193, -1867, -2738, 1185], [3, 5, 6, 2, 0, 1, 4]),
+    (Types.BYTE(), [-86, 126, 55, -71, 114, 35, 72], [4, 5, 0, 3, 2, 6, 1]),
     (
-        T.DOUBLE(),
+        Types.DOUBLE(),
         [
             700.683822949545,
             27.708775509351433,
@@ -62,7 +62,7 @@ OBSERVED = [
         [3, 0, 4, 6, 2, 5, 1],
     ),
     (
-        T.FLOAT(),
+        Types.FLOAT(),
         [
             35.30012512207031,
             939.3058471679688,
@@ -75,7 +75,7 @@ OBSERVED = [
         [3, 4, 6, 5, 0, 1, 2],
     ),
     (
-        T.STRING(),
+        Types.STRING(),
         [
             "qppg n",
             "bkq",
@@ -94,7 +94,7 @@ OBSERVED = [
         [2, 8, 4, 3, 1, 7, 6, 10, 9, 11, 12, 0, 5],
     ),
     (
-        T.INT(),
+        Types.INT(),
         [
             311836,
             864162,
@@ -113,7 +113,7 @@ OBSERVED = [
         [12, 6, 7, 8, 2, 11, 10, 1, 5, 3, 9, 0, 4],
     ),
     (
-        T.LONG(),
+        Types.LONG(),
         [
             2061202674781515231,
             4488622358072593801,
@@ -132,17 +132,17 @@ OBSERVED = [
         [6, 2, 0, 4, 5, 1, 9, 10, 8, 12, 7, 11, 3],
     ),
     (
-        T.SHORT(),
+        Types.SHORT(),
         [1576, -1090, 1895, -2095, -2077, 2414, 1259, -2917, 2307, 1906, -2274, 1493, 648],
         [1, 10, 8, 7, 2, 0, 12, 6, 3, 5, 9, 11, 4],
     ),
     (
-        T.BYTE(),
+        Types.BYTE(),
         [30, -36, -35, 82, -34, -85, -51, -96, 85, -109, 16, 111, -118],
         [4, 2, 1, 9, 11, 10, 3, 6, 5, 8, 12, 0, 7],
     ),
     (
-        T.DOUBLE(),
+        Types.DOUBLE(),
         [
             762.512634123715,
             270.44678679950806,
@@ -161,7 +161,7 @@ OBSERVED = [
         [8, 12, 1, 2, 7, 11, 3, 6, 0, 4, 9, 5, 10],
     ),
     (
-        T.FLOAT(),
+        Types.FLOAT(),
         [
             360.4135437011719,
             951.5504150390625,
@@ -184,16 +184,21 @@ OBSERVED = [
 
 @pytest.mark.parametrize(("key_type", "keys", "order"), OBSERVED)
 def test_maps_are_written_in_the_order_of_a_hash_map(key_type, keys, order):
-    text = java_text(T.MAP(key_type, T.INT()))({key: place for place, key in enumerate(keys)})
+    text = java_text(Types.MAP(key_type, Types.INT()))(
+        {key: place for place, key in enumerate(keys)}
+    )
     values = [int(pair.rpartition("=")[2]) for pair in text[1:-1].split(", ")]
     assert values == order
 
 
 def test_two_keys():
-    assert java_text(T.MAP(T.STRING(), T.INT()))({"b": 1, "a": 2}) == "{a=2, b=1}"
-    assert java_text(T.MAP(T.BOOLEAN(), T.INT()))({True: 0, False: 1}) == "{false=1, true=0}"
+    assert java_text(Types.MAP(Types.STRING(), Types.INT()))({"b": 1, "a": 2}) == "{a=2, b=1}"
+    assert (
+        java_text(Types.MAP(Types.BOOLEAN(), Types.INT()))({True: 0, False: 1})
+        == "{false=1, true=0}"
+    )
 
 
 def test_keys_without_a_known_hash_keep_their_order():
-    text = java_text(T.MAP(T.TUPLE([T.INT()]), T.INT()))({(2,): 0, (1,): 1})
+    text = java_text(Types.MAP(Types.TUPLE([Types.INT()]), Types.INT()))({(2,): 0, (1,): 1})
     assert text == "{(2)=0, (1)=1}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from struct import pack, unpack
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
@@ -77,11 +77,13 @@ def test_floats(number, text):
     assert float_text(unpack("f", pack("f", number))[0]) == text
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_doubles_text_reads_back_as_the_same_number(number):
     assert float(double_text(number)) == number
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_a_floats_text_reads_back_as_the_same_number(number):
     assert unpack("f", pack("f", float(float_text(number))))[0] == number

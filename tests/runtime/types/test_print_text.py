@@ -1,5 +1,7 @@
 """What print() writes, as observed in PyFlink 2.3."""
 
+# ruff: noqa: DTZ001 - the values of these types have no zone
+
 from __future__ import annotations
 
 import datetime as dt
@@ -7,7 +9,7 @@ import datetime as dt
 import pytest
 
 from pyflink_on_spark._runtime.types import java_text, print_text
-from pyflink_on_spark.common.typeinfo import Types as T
+from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row, RowKind
 
 
@@ -24,7 +26,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 )
 def test_untyped_values_are_written_by_python(value, text):
     assert print_text(None)(value) == text
-    assert print_text(T.PICKLED_BYTE_ARRAY())(value) == text
+    assert print_text(Types.PICKLED_BYTE_ARRAY())(value) == text
 
 
 def test_untyped_bytes_cannot_be_printed():
@@ -45,27 +47,27 @@ def test_untyped_bytes_cannot_be_printed():
     ],
 )
 def test_rows_are_written_by_python_as_the_function_returned_them(row, text):
-    assert print_text(T.ROW([T.INT()]))(row) == text
+    assert print_text(Types.ROW([Types.INT()]))(row) == text
 
 
 def test_a_row_stream_prints_only_rows():
     with pytest.raises(AssertionError, match="can only print rows, got tuple"):
-        print_text(T.ROW([T.INT()]))((1,))
+        print_text(Types.ROW([Types.INT()]))((1,))
 
 
 @pytest.mark.parametrize(
     ("type_info", "value", "text"),
     [
         (
-            T.TUPLE([T.INT(), T.STRING(), T.BOOLEAN(), T.DOUBLE()]),
+            Types.TUPLE([Types.INT(), Types.STRING(), Types.BOOLEAN(), Types.DOUBLE()]),
             (1, "a", True, 1.0),
             "(1,a,true,1.0)",
         ),
-        (T.TUPLE([T.ROW([T.INT(), T.STRING()])]), (Row(1, "s"),), "(+I[1, s])"),
-        (T.LIST(T.STRING()), ["a", "b"], "[a, b]"),
-        (T.MAP(T.STRING(), T.INT()), {"k": 1}, "{k=1}"),
-        (T.SQL_TIMESTAMP(), dt.datetime(1999, 1, 1), "1999-01-01 00:00:00.0"),
-        (T.DOUBLE(), 1e7, "1.0E7"),
+        (Types.TUPLE([Types.ROW([Types.INT(), Types.STRING()])]), (Row(1, "s"),), "(+I[1, s])"),
+        (Types.LIST(Types.STRING()), ["a", "b"], "[a, b]"),
+        (Types.MAP(Types.STRING(), Types.INT()), {"k": 1}, "{k=1}"),
+        (Types.SQL_TIMESTAMP(), dt.datetime(1999, 1, 1), "1999-01-01 00:00:00.0"),
+        (Types.DOUBLE(), 1e7, "1.0E7"),
     ],
 )
 def test_every_other_typed_value_is_written_by_java(type_info, value, text):

@@ -1,9 +1,11 @@
 """What from_collection makes of values, as observed in PyFlink 2.3."""
 
+# ruff: noqa: DTZ001 - the values of these types have no zone
+
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal as D
+from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
@@ -11,30 +13,30 @@ import pytest
 from pyflink_on_spark._runtime.types import source_converter
 from pyflink_on_spark._runtime.types.errors import NullValueError
 from pyflink_on_spark.common.time import Instant
-from pyflink_on_spark.common.typeinfo import Types as T
+from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row, RowKind
 
-PAIR = T.TUPLE([T.INT(), T.STRING()])
-NAMED = T.ROW_NAMED(["id", "name"], [T.INT(), T.STRING()])
+PAIR = Types.TUPLE([Types.INT(), Types.STRING()])
+NAMED = Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
 ZONE = dt.timezone(dt.timedelta(hours=2))
 
 
 @pytest.mark.parametrize(
     ("type_info", "value", "seen"),
     [
-        (T.INT(), 7, 7),
-        (T.INT(), 2**31, -(2**31)),
-        (T.BYTE(), 200, -56),
-        (T.LONG(), 2**63 - 1, 2**63 - 1),
-        (T.FLOAT(), 0.1, 0.10000000149011612),
-        (T.STRING(), 5, "5"),
-        (T.STRING(), True, "true"),
-        (T.STRING(), 1e7, "1.0E7"),
-        (T.BIG_DEC(), D("1E+3"), D("1E+3")),
-        (T.SQL_TIME(), dt.time(7, 5, 9, 123456), dt.time(7, 5, 9, 123000)),
-        (T.SQL_TIME(), dt.time(7, 5, 9, tzinfo=ZONE), dt.time(5, 5, 9)),
-        (T.SQL_DATE(), dt.datetime(2024, 1, 2, 3), dt.date(2024, 1, 2)),
-        (T.INSTANT(), Instant(1, 123456789), Instant(1, 123000000)),
+        (Types.INT(), 7, 7),
+        (Types.INT(), 2**31, -(2**31)),
+        (Types.BYTE(), 200, -56),
+        (Types.LONG(), 2**63 - 1, 2**63 - 1),
+        (Types.FLOAT(), 0.1, 0.10000000149011612),
+        (Types.STRING(), 5, "5"),
+        (Types.STRING(), True, "true"),
+        (Types.STRING(), 1e7, "1.0E7"),
+        (Types.BIG_DEC(), Decimal("1E+3"), Decimal("1E+3")),
+        (Types.SQL_TIME(), dt.time(7, 5, 9, 123456), dt.time(7, 5, 9, 123000)),
+        (Types.SQL_TIME(), dt.time(7, 5, 9, tzinfo=ZONE), dt.time(5, 5, 9)),
+        (Types.SQL_DATE(), dt.datetime(2024, 1, 2, 3), dt.date(2024, 1, 2)),
+        (Types.INSTANT(), Instant(1, 123456789), Instant(1, 123000000)),
         (PAIR, (1, "a"), (1, "a")),
         (PAIR, [1, "a"], (1, "a")),
         (PAIR, Row(1, "a"), (1, "a")),
@@ -45,13 +47,13 @@ ZONE = dt.timezone(dt.timedelta(hours=2))
         (NAMED, {"id": 7}, Row(id=7, name=None)),
         (NAMED, SimpleNamespace(id=7), Row(id=7, name=None)),
         (NAMED, Row(7.9, 5), Row(id=None, name="5")),
-        (T.ROW([T.DOUBLE()]), Row(1), Row(f0=None)),
-        (T.ROW([NAMED]), Row((7, "x")), Row(f0=Row(id=7, name="x"))),
-        (T.PRIMITIVE_ARRAY(T.INT()), (1, 2), [1, 2]),
-        (T.PRIMITIVE_ARRAY(T.BYTE()), b"ab", b"ab"),
-        (T.BASIC_ARRAY(T.BYTE()), b"\xff"[:0] + b"a", [97]),
-        (T.BASIC_ARRAY(T.INT()), [1.9, None, 3], [None, None, 3]),
-        (T.MAP(T.STRING(), T.LIST(T.INT())), {"a": [1]}, {"a": [1]}),
+        (Types.ROW([Types.DOUBLE()]), Row(1), Row(f0=None)),
+        (Types.ROW([NAMED]), Row((7, "x")), Row(f0=Row(id=7, name="x"))),
+        (Types.PRIMITIVE_ARRAY(Types.INT()), (1, 2), [1, 2]),
+        (Types.PRIMITIVE_ARRAY(Types.BYTE()), b"ab", b"ab"),
+        (Types.BASIC_ARRAY(Types.BYTE()), b"\xff"[:0] + b"a", [97]),
+        (Types.BASIC_ARRAY(Types.INT()), [1.9, None, 3], [None, None, 3]),
+        (Types.MAP(Types.STRING(), Types.LIST(Types.INT())), {"a": [1]}, {"a": [1]}),
         (None, {"any": "thing"}, {"any": "thing"}),
     ],
 )
@@ -64,13 +66,13 @@ def test_observed(type_info, value, seen):
 @pytest.mark.parametrize(
     ("type_info", "value", "seen"),
     [
-        (T.BIG_INT(), 5, 5),
-        (T.CHAR(), "a", "a"),
-        (T.LIST(T.LONG()), [1], [1]),
-        (T.LIST(NAMED), [Row(7, "x")], [Row(id=7, name="x")]),
-        (T.OBJECT_ARRAY(T.SQL_DATE()), [dt.date(2024, 1, 1)], [dt.date(2024, 1, 1)]),
-        (T.MAP(T.STRING(), NAMED), {"k": (7, "x")}, {"k": Row(id=7, name="x")}),
-        (T.SQL_TIME(), dt.time(1, 5, 9, tzinfo=ZONE), dt.time(23, 5, 9)),
+        (Types.BIG_INT(), 5, 5),
+        (Types.CHAR(), "a", "a"),
+        (Types.LIST(Types.LONG()), [1], [1]),
+        (Types.LIST(NAMED), [Row(7, "x")], [Row(id=7, name="x")]),
+        (Types.OBJECT_ARRAY(Types.SQL_DATE()), [dt.date(2024, 1, 1)], [dt.date(2024, 1, 1)]),
+        (Types.MAP(Types.STRING(), NAMED), {"k": (7, "x")}, {"k": Row(id=7, name="x")}),
+        (Types.SQL_TIME(), dt.time(1, 5, 9, tzinfo=ZONE), dt.time(23, 5, 9)),
     ],
 )
 def test_better_than_observed(type_info, value, seen):
@@ -89,11 +91,10 @@ def test_better_than_observed(type_info, value, seen):
         (NAMED, (7,), ValueError),
         (NAMED, Row(7, "x", 9), ValueError),
         (NAMED, Row(id=7, other=1), ValueError),
-        (T.SQL_DATE(), "2024-01-01", AttributeError),
-        (T.SQL_TIMESTAMP(), dt.date(2024, 1, 1), AttributeError),
-        (T.INSTANT(), None, AttributeError),
-        (T.LIST(T.INT()), [2**31], OverflowError),
-        (T.STRING(), object(), TypeError),
+        (Types.SQL_DATE(), "2024-01-01", AttributeError),
+        (Types.SQL_TIMESTAMP(), dt.date(2024, 1, 1), AttributeError),
+        (Types.LIST(Types.INT()), [2**31], OverflowError),
+        (Types.STRING(), object(), TypeError),
     ],
 )
 def test_refused(type_info, value, error):
@@ -104,19 +105,20 @@ def test_refused(type_info, value, error):
 @pytest.mark.parametrize(
     ("type_info", "value"),
     [
-        (T.INT(), None),
-        (T.INT(), 2.9),
-        (T.INT(), True),
-        (T.DOUBLE(), 1),
-        (T.BOOLEAN(), 1),
-        (T.STRING(), None),
+        (Types.INT(), None),
+        (Types.INT(), 2.9),
+        (Types.INT(), True),
+        (Types.DOUBLE(), 1),
+        (Types.BOOLEAN(), 1),
+        (Types.STRING(), None),
+        (Types.INSTANT(), None),
         (PAIR, None),
         (PAIR, (None, "a")),
         (PAIR, ("x", "a")),
         (NAMED, None),
-        (T.PRIMITIVE_ARRAY(T.INT()), [1, None]),
-        (T.LIST(T.INT()), (1,)),
-        (T.MAP(T.STRING(), T.INT()), {"a": None}),
+        (Types.PRIMITIVE_ARRAY(Types.INT()), [1, None]),
+        (Types.LIST(Types.INT()), (1,)),
+        (Types.MAP(Types.STRING(), Types.INT()), {"a": None}),
     ],
 )
 def test_what_flink_reads_as_null_is_refused_where_there_is_none(type_info, value):
@@ -126,7 +128,7 @@ def test_what_flink_reads_as_null_is_refused_where_there_is_none(type_info, valu
 
 def test_the_message_names_the_field():
     with pytest.raises(NullValueError) as caught:
-        source_converter(T.TUPLE([T.STRING(), T.DOUBLE()]))(("a", 1))
+        source_converter(Types.TUPLE([Types.STRING(), Types.DOUBLE()]))(("a", 1))
     assert str(caught.value) == (
         "expected Double at [1], got int 1: Flink reads int as a null of type Double, and none may "
         "be here; the declared type is TupleTypeInfo(String, Double), the value ('a', 1)"
@@ -134,7 +136,7 @@ def test_the_message_names_the_field():
 
 
 def test_the_culprit_is_not_a_field_that_becomes_none():
-    type_info = T.ROW_NAMED(["a", "b"], [T.INT(), T.SQL_DATE()])
+    type_info = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.SQL_DATE()])
     with pytest.raises(AttributeError, match=r"DateTypeInfo at \['b'\]"):
         source_converter(type_info)(Row("null", "no date"))
 
@@ -146,7 +148,7 @@ def test_row_kinds_survive():
 
 def test_the_value_given_is_copied():
     given = Row([1], {"a": 1})
-    type_info = T.ROW([T.LIST(T.INT()), T.MAP(T.STRING(), T.INT())])
+    type_info = Types.ROW([Types.LIST(Types.INT()), Types.MAP(Types.STRING(), Types.INT())])
     converted = source_converter(type_info)(given)
     given[0].append(2)
     given[1]["b"] = 2
