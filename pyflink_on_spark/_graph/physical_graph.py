@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
     IsolateOperator,
     PassOperator,
 )
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.partitioners import (
@@ -22,6 +24,7 @@ from pyflink_on_spark._runtime.partitioners import (
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._runtime.types import boundary_converter
 
+_AS_IS_IN_BATCH = (RollingOperator, DropKeyOperator)
 _UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamps)
 
 
@@ -114,7 +117,7 @@ class _Builder:
 
     def add(self, node: Transformation) -> None:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
-        plan = None if node.operator is None else self._plan(node, node.operator)
+        plan = None if node.operator is None else self._plan(node, self._for_mode(node.operator))
         step = Step(plan, node, self._graph.parallelism(node))
         for link in links:
             link.receiver = step
@@ -122,6 +125,11 @@ class _Builder:
             link.sender.outputs.append(link)
         self._place(step)
         self._of[node] = step
+
+    def _for_mode(self, operator: Operator) -> Operator:
+        if not self._graph.settings.batch or not operator.keyed:
+            return operator
+        return operator if isinstance(operator, _AS_IS_IN_BATCH) else BatchKeyedInput(operator)
 
     def _prepare(self, edge: StreamEdge) -> Link:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""

@@ -212,7 +212,9 @@ class Subtask:
             self._job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-        backend = KeyedStateBackend(self._clock) if keyed else None
+        backend = (
+            KeyedStateBackend(self._clock, max_parallelism=task.max_parallelism) if keyed else None
+        )
         return OperatorContext(
             task=task,
             cursor=cursor,

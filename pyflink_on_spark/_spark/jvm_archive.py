@@ -38,40 +38,74 @@ _SILENT = ["-Xlog:disable", "-Xlog:all=error:stderr"]
 class JvmArchive:
     """The place of one archive.
 
+    A JVM dies of a file that was cut off, so its length is part of the file's name.
+
     Args:
-        path: the file; it may not exist yet.
+        stem: the file's path without the length and the suffix.
     """
 
-    path: Path
+    stem: Path
+
+    def file(self) -> Path | None:
+        """Return the archive if it exists, whole."""
+        for file in self.stem.parent.glob(f"{self.stem.name}.*.jsa"):
+            with contextlib.suppress(OSError):
+                if file.name == self._name_of(file):
+                    return file
+        return None
+
+    def publish(self, recorded: Path) -> None:
+        """Give a recorded archive the name under which it is found.
+
+        Args:
+            recorded: the file, in the same folder.
+        """
+        recorded.replace(recorded.with_name(self._name_of(recorded)))
 
     def start_options(self) -> list[str]:
         """Return the JVM options that use the archive; none while there is no archive."""
-        if not self.path.is_file():
+        file = self.file()
+        if file is None:
             return []
         with contextlib.suppress(OSError):
-            os.utime(self.path)
-        return ["-Xshare:auto", f"-XX:SharedArchiveFile={self.path}", *_SILENT]
+            os.utime(file)
+        return ["-Xshare:auto", f"-XX:SharedArchiveFile={file}", *_SILENT]
 
     def record_at_exit(self) -> None:
         """Have the archive recorded in the background once this process has ended."""
-        if not self.path.exists() and not self.failure.exists():
+        if self.file() is None and not self.failure.exists():
             atexit.register(self._record_detached, os.getpid())
+
+    def discard(self) -> None:
+        """Remove an archive with which a JVM did not start, and do not record it again."""
+        with contextlib.suppress(OSError):
+            self.failure.touch()
+            for file in self.stem.parent.glob(f"{self.stem.name}.*.jsa"):
+                file.unlink()
 
     @property
     def failure(self) -> Path:
         """The file that says that recording failed, and need not be tried again."""
-        return self.path.with_suffix(".failed")
+        return self.stem.with_name(f"{self.stem.name}.failed")
+
+    @property
+    def lock(self) -> Path:
+        """The file that the one process that records has locked."""
+        return self.stem.with_name(f"{self.stem.name}.lock")
+
+    def _name_of(self, file: Path) -> str:
+        return f"{self.stem.name}.{file.stat().st_size}.jsa"
 
     def _record_detached(self, process: int) -> None:
-        if os.getpid() != process or self.path.exists():
+        if os.getpid() != process or self.file() is not None:
             return
         with contextlib.suppress(OSError):
             subprocess.Popen(
-                [sys.executable, "-m", _RECORDER, str(self.path)],
+                [sys.executable, "-m", _RECORDER, str(self.stem)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                cwd=self.path.parent,
+                cwd=self.stem.parent,
                 env=recorder_environment(),
                 start_new_session=True,
             )
@@ -87,7 +121,7 @@ def find_archive(java: JavaRuntime) -> JvmArchive | None:
     if switched_off or os.name != "posix" or _has_files(configuration_folder()):
         return None  # a JVM refuses archives when a folder on its class path has files
     folder = _cache_folder()
-    return None if folder is None else JvmArchive(folder / f"jvm-{_key(java)}.jsa")
+    return None if folder is None else JvmArchive(folder / f"jvm-{_key(java)}")
 
 
 def recorder_environment() -> dict[str, str]:

@@ -37,22 +37,22 @@ def record(archive: JvmArchive) -> None:
     Args:
         archive: its place.
     """
-    with archive.path.with_suffix(".lock").open("w") as lock:
+    with archive.lock.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
-        if archive.path.exists():
+        if archive.file() is not None:
             return
-        unproven = archive.path.with_suffix(f".{os.getpid()}.unproven")
+        unproven = archive.stem.with_name(f"{archive.stem.name}.{os.getpid()}.unproven")
         try:
             if _make(unproven) and _proves_fit(unproven):
-                unproven.replace(archive.path)
+                archive.publish(unproven)
             else:
                 archive.failure.touch()
         finally:
             unproven.unlink(missing_ok=True)
-            remove_unused(archive.path.parent)
+            remove_unused(archive.stem.parent)
 
 
 def _make(file: Path) -> bool:

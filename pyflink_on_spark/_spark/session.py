@@ -125,7 +125,13 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
     java = find_java()
     archive = find_archive(java)
     with _environment(java, settings, is_local=master.startswith("local")):
-        session = _launch(_all_settings(master, settings, from_file, archive))
+        try:
+            session = _launch(_all_settings(master, settings, from_file, archive))
+        except EnvironmentSetupError:
+            if archive is None or archive.file() is None:
+                raise
+            session = _launch(_all_settings(master, settings, from_file, None))
+            archive.discard()
     _started[session.sparkContext.applicationId] = dict(settings)
     if archive is not None:
         archive.record_at_exit()

@@ -21,6 +21,8 @@ class OutputTag:
         TypeError: ``type_info`` is none of these.
     """
 
+    _is_output_tag = True
+
     def __init__(self, tag_id: str, type_info: TypeInformation | list | None = None):
         if not tag_id:
             raise ValueError("OutputTag tag_id cannot be None or empty string")
