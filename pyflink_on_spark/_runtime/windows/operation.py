@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.keys import unwrap_key
-from pyflink_on_spark._runtime.operators.process import is_output_tag
+from pyflink_on_spark._runtime.operators.process import IS_TAG
 from pyflink_on_spark._runtime.windows.contexts import AssignerContext, FunctionContext
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class WindowOperation:
         cursor.timestamp = timestamp
         for result in self._function.process(key, window, context, contents):
             cursor.timestamp = timestamp
-            if type(result) is tuple and len(result) == 2 and is_output_tag(result[0]):
+            if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
                 self._side_output(result[0].tag_id, result[1])
             else:
                 yield result

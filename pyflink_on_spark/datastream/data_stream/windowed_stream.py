@@ -2,12 +2,407 @@
 
 from __future__ import annotations
 
+from typing import Any, Callable, Optional, Union
 
-class WindowedStream:
-    def __init__(self, keyed_stream, window_assigner):
-        raise NotImplementedError
+from pyflink_on_spark._runtime.operators.window import WindowOperator
+from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.windows.operation import Grid
+from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
+from pyflink_on_spark.datastream.data_stream.flow import declared_type
+from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
+from pyflink_on_spark.datastream.functions import (
+    AggregateFunction,
+    AllWindowFunction,
+    InternalIterableAllWindowFunction,
+    InternalIterableProcessAllWindowFunction,
+    InternalIterableProcessWindowFunction,
+    InternalIterableWindowFunction,
+    InternalSingleValueAllWindowFunction,
+    InternalSingleValueProcessAllWindowFunction,
+    InternalSingleValueProcessWindowFunction,
+    InternalSingleValueWindowFunction,
+    NullByteKeySelector,
+    PassThroughAllWindowFunction,
+    PassThroughWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+    WindowFunction,
+)
+from pyflink_on_spark.datastream.output_tag import OutputTag
+from pyflink_on_spark.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+)
+from pyflink_on_spark.datastream.window import (
+    EventTimeTrigger,
+    MergingWindowAssigner,
+    SlidingEventTimeWindows,
+    Trigger,
+    TumblingEventTimeWindows,
+    WindowAssigner,
+    WindowOperationDescriptor,
+)
+
+WINDOW_STATE_NAME = "window-contents"
 
 
-class AllWindowedStream:
-    def __init__(self, data_stream, window_assigner):
-        raise NotImplementedError
+class _Windows:
+    """What windows of keyed streams and of streams without key have in common."""
+
+    _kind: str
+
+    def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner):
+        self._keyed_stream = keyed_stream
+        self._window_assigner = window_assigner
+        self._allowed_lateness = 0
+        self._late_data_output_tag: Optional[OutputTag] = None
+        self._window_trigger: Optional[Trigger] = None
+
+    def get_execution_environment(self):
+        """Return the environment that the stream belongs to."""
+        return self._keyed_stream.get_execution_environment()
+
+    def get_input_type(self):
+        """Return the type of the elements."""
+        return self._keyed_stream._original_data_type_info
+
+    def _reducing(
+        self, reduce_function: Any, function: Any, internal: Any, output_type: Any
+    ) -> DataStream:
+        if function is None and output_type is None:
+            output_type = self.get_input_type()
+        state = ReducingStateDescriptor(WINDOW_STATE_NAME, reduce_function, self.get_input_type())
+        if not isinstance(reduce_function, ReduceFunction):
+            # The callable itself, instead of a method that calls it for each element.
+            state.get_reduce_function().reduce = reduce_function
+        return self._windowed(reduce_function, function, internal, state, output_type)
+
+    def _aggregating(
+        self,
+        aggregate_function: Any,
+        function: Any,
+        internal: Any,
+        accumulator_type: Any,
+        output_type: Any,
+    ) -> DataStream:
+        state = AggregatingStateDescriptor(
+            WINDOW_STATE_NAME, aggregate_function, declared_type(accumulator_type)
+        )
+        return self._windowed(aggregate_function, function, internal, state, output_type)
+
+    def _collecting(self, function: Any, internal: Any, output_type: Any) -> DataStream:
+        state = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
+        return self._windowed(None, function, internal, state, output_type)
+
+    def _windowed(
+        self,
+        incremental: Any,
+        function: Any,
+        internal: Any,
+        state: StateDescriptor,
+        output_type: Any,
+    ) -> DataStream:
+        if self._window_trigger is None:
+            self._window_trigger = self._window_assigner.get_default_trigger(
+                self.get_execution_environment()
+            )
+        description = WindowOperationDescriptor(
+            self._window_assigner,
+            self._window_trigger,
+            self._allowed_lateness,
+            self._late_data_output_tag,
+            state,
+            self._window_assigner.get_window_serializer(),
+            internal,
+        )
+        operator = WindowOperator(
+            _pickled(description, incremental, function),
+            merging=isinstance(self._window_assigner, MergingWindowAssigner),
+            passes_through=function is None,
+            grid=_grid(self._window_assigner, self._window_trigger),
+        )
+        named = [part for part in (incremental, function) if part is not None]
+        functions = ", ".join(type(part).__name__ for part in named)
+        stream = self._keyed_stream._then(
+            description.generate_op_name(), operator, declared_type(output_type)
+        )
+        return stream.set_description(description.generate_op_desc(self._kind, functions))
+
+
+class WindowedStream(_Windows):
+    """A keyed stream whose elements are put into windows, those of each key on their own.
+
+    Args:
+        keyed_stream: the stream.
+        window_assigner: which windows an element belongs to.
+    """
+
+    _kind = "Window"
+
+    def trigger(self, trigger: Trigger) -> "WindowedStream":
+        """Let another trigger than the assigner's own say when windows fire."""
+        self._window_trigger = trigger
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> "WindowedStream":
+        """Keep windows of event time for a while after their end, and fire for late elements.
+
+        Args:
+            time_ms: how long, in milliseconds.
+        """
+        self._allowed_lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> "WindowedStream":
+        """Send elements that come too late to a side output, instead of dropping them.
+
+        Args:
+            output_tag: ask the resulting stream for the side output with this tag.
+        """
+        self._late_data_output_tag = output_tag
+        return self
+
+    def reduce(
+        self,
+        reduce_function: Union[Callable, ReduceFunction],
+        window_function: Union[WindowFunction, ProcessWindowFunction] = None,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Combine each window's elements two by two, as they come.
+
+        Args:
+            reduce_function: a function of two elements, or an object with ``reduce``.
+            window_function: makes something else of the result; it gets a list of one.
+            output_type: the type of the results. If not given: without ``window_function`` that of
+                the elements, else untyped.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
+        internal = _of_single_value(window_function)
+        return self._reducing(reduce_function, window_function, internal, output_type)
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction,
+        window_function: Union[WindowFunction, ProcessWindowFunction] = None,
+        accumulator_type: TypeInformation = None,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Collect each window's elements in an accumulator, as they come.
+
+        A result None is not emitted.
+
+        Args:
+            aggregate_function: makes accumulators, adds elements, and gives the result.
+            window_function: makes something else of the result; it gets a list of one.
+            accumulator_type: the type of the accumulators.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
+        internal = _of_single_value(window_function)
+        return self._aggregating(
+            aggregate_function, window_function, internal, accumulator_type, output_type
+        )
+
+    def apply(
+        self, window_function: WindowFunction, output_type: TypeInformation = None
+    ) -> DataStream:
+        """Work on all elements of a window at once.
+
+        Args:
+            window_function: its ``apply`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        internal = InternalIterableWindowFunction(window_function)
+        return self._collecting(window_function, internal, output_type)
+
+    def process(
+        self, process_window_function: ProcessWindowFunction, output_type: TypeInformation = None
+    ) -> DataStream:
+        """Work on all elements of a window at once, with time, state and side outputs at hand.
+
+        Args:
+            process_window_function: its ``process`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        internal = InternalIterableProcessWindowFunction(process_window_function)
+        return self._collecting(process_window_function, internal, output_type)
+
+
+class AllWindowedStream(_Windows):
+    """A stream whose elements, all of them together, are put into windows.
+
+    One subtask gets all elements, whatever the parallelism.
+
+    Args:
+        data_stream: the stream.
+        window_assigner: which windows an element belongs to.
+    """
+
+    _kind = "AllWindow"
+
+    def __init__(self, data_stream: DataStream, window_assigner: WindowAssigner):
+        super().__init__(data_stream.key_by(NullByteKeySelector()), window_assigner)
+
+    def trigger(self, trigger: Trigger) -> "AllWindowedStream":
+        """Let another trigger than the assigner's own say when windows fire.
+
+        Raises:
+            TypeError: if windows merge and the trigger cannot.
+        """
+        merging = isinstance(self._window_assigner, MergingWindowAssigner)
+        if merging and trigger.can_merge() is not True:
+            raise TypeError(
+                "A merging window assigner cannot be used with a trigger that does not support "
+                "merging."
+            )
+        self._window_trigger = trigger
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> "AllWindowedStream":
+        """Keep windows of event time for a while after their end, and fire for late elements.
+
+        Args:
+            time_ms: how long, in milliseconds.
+        """
+        self._allowed_lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> "AllWindowedStream":
+        """Send elements that come too late to a side output, instead of dropping them.
+
+        Args:
+            output_tag: ask the resulting stream for the side output with this tag.
+        """
+        self._late_data_output_tag = output_tag
+        return self
+
+    def reduce(
+        self,
+        reduce_function: Union[Callable, ReduceFunction],
+        window_function: Union[AllWindowFunction, ProcessAllWindowFunction] = None,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Combine each window's elements two by two, as they come.
+
+        Args:
+            reduce_function: a function of two elements, or an object with ``reduce``.
+            window_function: makes something else of the result; it gets a list of one.
+            output_type: the type of the results. If not given: without ``window_function`` that of
+                the elements, else untyped.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
+        internal = _of_single_value_of_all(window_function)
+        return self._reducing(reduce_function, window_function, internal, output_type)
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction,
+        window_function: Union[AllWindowFunction, ProcessAllWindowFunction] = None,
+        accumulator_type: TypeInformation = None,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Collect each window's elements in an accumulator, as they come.
+
+        A result None is not emitted.
+
+        Args:
+            aggregate_function: makes accumulators, adds elements, and gives the result.
+            window_function: makes something else of the result; it gets a list of one.
+            accumulator_type: the type of the accumulators.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
+        internal = _of_single_value_of_all(window_function)
+        return self._aggregating(
+            aggregate_function, window_function, internal, accumulator_type, output_type
+        )
+
+    def apply(
+        self, window_function: AllWindowFunction, output_type: TypeInformation = None
+    ) -> DataStream:
+        """Work on all elements of a window at once.
+
+        Args:
+            window_function: its ``apply`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        internal = InternalIterableAllWindowFunction(window_function)
+        return self._collecting(window_function, internal, output_type)
+
+    def process(
+        self,
+        process_window_function: ProcessAllWindowFunction,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Work on all elements of a window at once, with state and side outputs at hand.
+
+        Args:
+            process_window_function: its ``process`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        internal = InternalIterableProcessAllWindowFunction(process_window_function)
+        return self._collecting(process_window_function, internal, output_type)
+
+
+def _of_single_value(function: Any) -> Any:
+    if function is None:
+        return InternalSingleValueWindowFunction(PassThroughWindowFunction())
+    if isinstance(function, WindowFunction):
+        return InternalSingleValueWindowFunction(function)
+    if isinstance(function, ProcessWindowFunction):
+        return InternalSingleValueProcessWindowFunction(function)
+    raise TypeError("window_function should be a WindowFunction or ProcessWindowFunction")
+
+
+def _of_single_value_of_all(function: Any) -> Any:
+    if function is None:
+        return InternalSingleValueAllWindowFunction(PassThroughAllWindowFunction())
+    if isinstance(function, AllWindowFunction):
+        return InternalSingleValueAllWindowFunction(function)
+    if isinstance(function, ProcessAllWindowFunction):
+        return InternalSingleValueProcessAllWindowFunction(function)
+    raise TypeError("window_function should be a AllWindowFunction or ProcessAllWindowFunction")
+
+
+def _grid(assigner: Any, trigger: Any) -> Optional[Grid]:
+    """Return where windows are that need neither their assigner nor their trigger; else None."""
+    if type(trigger) is not EventTimeTrigger:
+        return None
+    if type(assigner) is TumblingEventTimeWindows:
+        return Grid(assigner._size, assigner._size, assigner._offset)
+    if type(assigner) is SlidingEventTimeWindows:
+        return Grid(assigner._size, assigner._slide, assigner._offset)
+    return None
+
+
+def _pickled(description: WindowOperationDescriptor, *functions: Any) -> UserFunction:
+    try:
+        return UserFunction.of(description)
+    except TypeError:
+        for part in (*functions, description.assigner, description.trigger):
+            UserFunction.of(part)  # the message is to name the part that cannot be pickled
+        raise

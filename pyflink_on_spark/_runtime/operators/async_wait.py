@@ -1,0 +1,93 @@
+"""The operator behind ``AsyncDataStream``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.async_calls import Call, CallsAsReady, CallsInOrder, EventLoop
+from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
+from pyflink_on_spark.common.types import Row
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class AsyncWaitOperator(RichFunctionOperator):
+    """Calls ``async_invoke`` for several elements at a time.
+
+    Every call that a bundle of elements started is over when the bundle is. So nothing is in flight
+    when a watermark passes, when a snapshot is taken, or at the end; and results never overtake a
+    watermark, in either order.
+
+    Args:
+        function: the user's AsyncFunction.
+        timeout: how long all attempts for an element may take together, in ms; 0 for no limit.
+        capacity: how many elements may be in flight, those included whose results still wait.
+        ordered: whether results come in the order of their elements, or as they are ready.
+        retry_strategy: the user's AsyncRetryStrategy; None for a single attempt.
+        keyed: whether the stream is keyed. Then elements are rows of key and value, as in PyFlink.
+    """
+
+    methods = ("async_invoke", "timeout")
+
+    def __init__(
+        self,
+        function: UserFunction,
+        timeout: int,
+        capacity: int,
+        ordered: bool,
+        retry_strategy: UserFunction | None = None,
+        keyed: bool = False,
+    ) -> None:
+        super().__init__(function)
+        self._retry_strategy = retry_strategy
+        self._timeout, self._capacity, self._ordered = timeout, capacity, ordered
+        self.keyed = keyed
+        self._event_loop: EventLoop | None = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function, start the event loop."""
+        super().open(context)
+        self._strategy = None if self._retry_strategy is None else self._retry_strategy.load()
+        self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results for the elements."""
+        if self.keyed:
+            elements = (Row(f0=unwrap_key(key), f1=value) for key, value in elements)
+        cursor, capacity = self._cursor, self._capacity
+        calls = CallsInOrder() if self._ordered else CallsAsReady()
+        for value in elements:
+            timestamp = cursor.timestamp
+            while len(calls) >= capacity:
+                yield from self._results(calls.wait())
+            self._start(value, timestamp, calls)
+            while (call := calls.ready()) is not None:
+                yield from self._results(call)
+        while calls:
+            yield from self._results(calls.wait())
+
+    def close(self) -> None:
+        """Cancel what is in flight, close the function."""
+        if self._event_loop is not None:
+            self._event_loop.stop()
+        super().close()
+
+    def _start(
+        self, value: Any, timestamp: int | None, calls: CallsInOrder | CallsAsReady
+    ) -> None:
+        assert self._event_loop is not None
+        call = Call(
+            self._loaded, value, timestamp, self._timeout, self._strategy, calls.finished
+        )
+        calls.add(call)
+        self._event_loop.run(call.start)
+
+    def _results(self, call: Call) -> Iterator[Any]:
+        cursor = self._cursor
+        for result in call.results():
+            cursor.timestamp = call.timestamp
+            yield result

@@ -1,0 +1,121 @@
+"""The operator behind ``window`` and ``window_all``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
+from pyflink_on_spark._runtime.windows.any_windows import AnyWindows
+from pyflink_on_spark._runtime.windows.contents import contents_of
+from pyflink_on_spark._runtime.windows.operation import Grid, WindowDescription, WindowOperation
+from pyflink_on_spark._runtime.windows.regular_windows import RegularWindows
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+
+_METHODS = {
+    "assigner": ("assign_windows", "merge_windows"),
+    "trigger": ("on_element", "on_event_time", "on_processing_time", "on_merge", "clear"),
+    "reduce": ("reduce",),
+    "aggregate": ("create_accumulator", "add", "get_result", "merge"),
+    "window": ("apply", "process", "clear"),
+}
+
+
+class WindowOperator(Operator):
+    """Puts the elements of each key into windows, and emits what becomes of those that fire.
+
+    Results have the time of what made their window fire: a timer's (the end of the window, with the
+    default triggers), or an element's.
+
+    Args:
+        description: a pickled WindowDescription.
+        merging: whether the assigner's windows merge.
+        passes_through: whether the contents themselves are the result, without a window function.
+        grid: where the windows are, if they are regular ones with the default trigger.
+    """
+
+    keyed = True
+    emits_timestamps = True
+
+    def __init__(
+        self,
+        description: UserFunction,
+        *,
+        merging: bool,
+        passes_through: bool,
+        grid: Grid | None = None,
+    ) -> None:
+        self._pickled = description
+        self._merging = merging
+        self._passes_through = passes_through
+        self._grid = grid
+        self._description: WindowDescription | None = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the parts, and open the window function."""
+        description: WindowDescription = self._pickled.load()
+        self._description = description
+        open_function(description.internal_window_function, context.runtime_context)
+        self._operation = WindowOperation(
+            description,
+            context,
+            keyed_state_of(context),
+            merging=self._merging,
+            passes_through=self._passes_through,
+        )
+        self._windows = self._kind_of_windows(self._operation)
+        self._ended = False
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield what elements bring forth at once."""
+        return self._windows.process(pairs)
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield the results of windows that an advance of event time fires."""
+        return self._windows.advance_watermark(watermark)
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield the results of windows that an advance of processing time fires."""
+        return () if self._ended else self._windows.advance_processing_time(now)
+
+    def end_input(self) -> Iterable[Any]:
+        """Give up what still waits for processing time."""
+        self._ended = True
+        return ()
+
+    def close(self) -> None:
+        """Close the window function."""
+        if self._description is not None:
+            close_function(self._description.internal_window_function)
+
+    def code_of_functions(self) -> Iterable[Any]:
+        """Return the methods of the user's parts."""
+        description = self._description
+        if description is None:
+            return []
+        state = description.window_state_descriptor
+        window_function = description.internal_window_function
+        parts = {
+            "assigner": description.assigner,
+            "trigger": description.trigger,
+            "reduce": getattr(state, "_reduce_function", None),
+            "aggregate": getattr(state, "_agg_function", None),
+            "window": getattr(window_function, "_wrapped_function", window_function),
+        }
+        found = [
+            getattr(parts[part], name, None) for part, names in _METHODS.items() for name in names
+        ]
+        return [method for method in found if method is not None]
+
+    def _kind_of_windows(self, operation: WindowOperation) -> AnyWindows | RegularWindows:
+        grid = self._grid
+        if grid is None or operation.lateness < 0:
+            return AnyWindows(operation)
+        contents = contents_of(
+            operation.contents, kept=operation.lateness > 0, overlapping=grid.size > grid.slide
+        )
+        return RegularWindows(operation, grid, contents)
