@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--engine") != "pyflink":
+        _expect_gaps(items)
         return
     for item in items:
         marker = item.get_closest_marker("pyflink_bug")
         if marker is not None:
             item.add_marker(pytest.mark.xfail(strict=True, reason=marker.args[0]))
+
+
+def _expect_gaps(items: list[pytest.Item]) -> None:
+    """Marks what is not there yet; the ledger has the reasons."""
+    with (Path(__file__).parent / "not_yet.toml").open("rb") as ledger:
+        reasons = tomllib.load(ledger)
+    for item in items:
+        name = f"{Path(item.path).name}::{item.name}"
+        for prefix, reason in reasons.items():
+            if name.startswith(prefix):
+                item.add_marker(pytest.mark.xfail(strict=False, reason=reason))
 
 
 def _start_pyflink(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pyflink.common import Types
 from pyflink.datastream import (
     MergingWindowAssigner,
@@ -109,15 +110,15 @@ class Stateful(ProcessWindowFunction):
 
     def process(self, key, context, elements):
         counts = []
-        for store in (context.window_state(), context.global_state()):
-            state = store.get_state(ValueStateDescriptor("n", Types.INT()))
+        for name, store in (("window", context.window_state()), ("key", context.global_state())):
+            state = store.get_state(ValueStateDescriptor(name, Types.INT()))
             state.update((state.value() or 0) + 1)
             counts.append(state.value())
         yield context.window().start, *counts
 
     def clear(self, context):
         self.journal.write(f"clear {context.window().start}")
-        context.window_state().get_state(ValueStateDescriptor("n", Types.INT())).clear()
+        context.window_state().get_state(ValueStateDescriptor("window", Types.INT())).clear()
 
 
 def test_window_and_global_state(env, tmp_path):
@@ -126,6 +127,18 @@ def test_window_and_global_state(env, tmp_path):
     results = collect(windows.process(Stateful(journal)))
     assert results == [(0, 1, 1), (0, 2, 2), (10, 1, 3)]
     assert sorted(journal.lines()) == ["clear 0", "clear 10"]
+
+
+@pytest.mark.pyflink_bug("state of a window and of its key that have one name are one state")
+def test_window_and_global_state_of_one_name(env):
+    class Counts(ProcessWindowFunction):
+        def process(self, key, context, elements):
+            for store in (context.window_state(), context.global_state()):
+                state = store.get_state(ValueStateDescriptor("n", Types.INT()))
+                state.update((state.value() or 0) + 1)
+                yield state.value()
+
+    assert collect(elements(env, 1, 11).window(tumbling(10)).process(Counts())) == [1, 1, 1, 2]
 
 
 def test_clear_is_called_once_per_window_and_key(env, tmp_path):

@@ -120,7 +120,7 @@ def test_cancel(env):
         time.sleep(0.2)
         return value
 
-    env.from_collection(list(range(1000))).map(slow).print()
+    env.from_collection(list(range(100))).map(slow).print()
     client = env.execute_async()
     while client.get_job_status().result() != JobStatus.RUNNING:
         time.sleep(0.05)

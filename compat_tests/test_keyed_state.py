@@ -16,25 +16,25 @@ from pyflink.datastream.state import (
 from compat_tests.running import collect, collect_sorted
 
 
-class StateFunction(KeyedProcessFunction):
-    """Runs a script of calls on one state; each element of the stream is (key, call)."""
+class Script(KeyedProcessFunction):
+    """Makes one call on a state for each element, which is the call's number."""
 
-    def __init__(self, get_state):
+    def __init__(self, get_state, calls):
         self.get_state = get_state
+        self.calls = calls
 
     def open(self, runtime_context):
         self.state = self.get_state(runtime_context)
 
     def process_element(self, value, ctx):
-        key, call = value
-        yield key, call(self.state)
+        yield (self.calls[value](self.state),)
 
 
 def run(env, get_state, *calls):
     """The results of calls on the state of one key, one element for each call."""
-    elements = [("k", call) for call in calls]
-    stream = env.from_collection(elements).key_by(lambda v: v[0], Types.STRING())
-    return [result for _, result in collect(stream.process(StateFunction(get_state)))]
+    numbers = env.from_collection(list(range(len(calls))))
+    keyed = numbers.key_by(lambda v: "k", Types.STRING())
+    return [result for (result,) in collect(keyed.process(Script(get_state, calls)))]
 
 
 def value_state(context):
@@ -262,7 +262,7 @@ def test_a_default_for_a_key_after_another_was_set(env):
         def process_element(self, value, ctx):
             before = self.state.value()
             self.state.update(value)
-            yield before
+            yield (before,)
 
     stream = env.from_collection([1, 2, 1, 2, 3]).key_by(lambda v: v)
-    assert collect(stream.process(First())) == [None, None, 1, 2, None]
+    assert collect(stream.process(First())) == [(None,), (None,), (1,), (2,), (None,)]

@@ -74,3 +74,10 @@ def test_an_instance_keeps_its_own_attributes(env):
         (1, 2),
         (2, 3),
     ]
+
+
+@pytest.mark.pyflink_bug("None from a function crosses no boundary of an untyped stream")
+@pytest.mark.parametrize("boundary", [lambda s: s, lambda s: s.rebalance().map(lambda v: v)])
+def test_none_crosses_a_boundary(env, boundary):
+    stream = env.from_collection([1, 2]).map(lambda v: None if v == 1 else v)
+    assert collect(boundary(stream)) == [None, 2]

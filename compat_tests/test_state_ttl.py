@@ -40,24 +40,27 @@ def uncached_env(env):
 
 
 class Script(KeyedProcessFunction):
-    """Elements are pauses in seconds, or calls on the state."""
+    """Takes a step for each element: a pause in seconds, or a call on the state."""
 
-    def __init__(self, get_state):
+    def __init__(self, get_state, steps):
         self.get_state = get_state
+        self.steps = steps
 
     def open(self, runtime_context):
         self.state = self.get_state(runtime_context)
 
     def process_element(self, value, ctx):
-        if callable(value):
-            yield value(self.state)
+        step = self.steps[value]
+        if callable(step):
+            yield (step(self.state),)
         else:
-            time.sleep(value)
+            time.sleep(step)
 
 
-def run(env, get_state, *script):
-    stream = env.from_collection(list(script)).key_by(lambda v: "k", Types.STRING())
-    return collect(stream.process(Script(get_state)))
+def run(env, get_state, *steps):
+    numbers = env.from_collection(list(range(len(steps))))
+    keyed = numbers.key_by(lambda v: "k", Types.STRING())
+    return [result for (result,) in collect(keyed.process(Script(get_state, steps)))]
 
 
 def value_state(config):

@@ -86,8 +86,9 @@ class StreamGraph:
             return 1
         if node.aligned is Aligned.INPUT:
             return self.parallelism(node.edges[0].upstream)
-        if node.aligned is Aligned.READER and node in self._readers:
-            return self.parallelism(self._readers[node])
+        reader = self._readers.get(node)
+        if node.aligned is Aligned.READER and reader and reader.aligned is not Aligned.INPUT:
+            return self.parallelism(reader)
         return node.parallelism or self.settings.parallelism
 
     def max_parallelism(self, node: Transformation) -> int:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.context import Cursor, OperatorContext
 from pyflink_on_spark._runtime.isolation import isolated
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import boundary_converter, collect_converter
@@ -32,12 +32,15 @@ class ConvertOperator(Operator):
         """Compile the conversion."""
         make = collect_converter if self._collected else boundary_converter
         self._convert: Conversion | None = make(self._type_info)
+        self._cursor = context.cursor
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the converted elements."""
         if self._convert is None:
             return elements
-        return _in_pairs(self._convert, elements) if self.emits_pairs else self._convert(elements)
+        if self.emits_pairs:
+            return _in_pairs(self._convert, elements, self._cursor)
+        return _with_timestamps(self._convert, elements, self._cursor)
 
 
 class IsolateOperator(Operator):
@@ -50,9 +53,15 @@ class IsolateOperator(Operator):
     def __init__(self, pairs: bool = False) -> None:
         self.emits_pairs = pairs
 
+    def open(self, context: OperatorContext) -> None:
+        """Remember the cursor."""
+        self._cursor = context.cursor
+
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements as they are now."""
-        return _in_pairs(isolated, elements) if self.emits_pairs else isolated(elements)
+        if self.emits_pairs:
+            return _in_pairs(isolated, elements, self._cursor)
+        return isolated(elements)
 
 
 class PassOperator(Operator):
@@ -63,14 +72,35 @@ class PassOperator(Operator):
         return elements
 
 
-def _in_pairs(convert: Conversion, pairs: Iterator[Any]) -> Iterator[Any]:
-    keys: deque[Any] = deque()
-    values = convert(_values(pairs, keys.append))
-    for value in values:
-        yield keys.popleft(), value
+def _with_timestamps(
+    convert: Conversion, elements: Iterator[Any], cursor: Cursor
+) -> Iterator[Any]:
+    """Convert elements; a conversion reads ahead, so each gets its own timestamp back."""
+    timestamps: deque[int | None] = deque()
+    next_timestamp = timestamps.popleft
+    for value in convert(_noting(elements, cursor, timestamps.append)):
+        cursor.timestamp = next_timestamp()
+        yield value
 
 
-def _values(pairs: Iterator[Any], note_key: Callable[[Any], None]) -> Iterator[Any]:
+def _noting(
+    elements: Iterator[Any], cursor: Cursor, note: Callable[[int | None], None]
+) -> Iterator[Any]:
+    for value in elements:
+        note(cursor.timestamp)
+        yield value
+
+
+def _in_pairs(convert: Conversion, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
+    keys: deque[tuple[Any, int | None]] = deque()
+    for value in convert(_values(pairs, cursor, keys.append)):
+        key, cursor.timestamp = keys.popleft()
+        yield key, value
+
+
+def _values(
+    pairs: Iterator[Any], cursor: Cursor, note: Callable[[tuple[Any, int | None]], None]
+) -> Iterator[Any]:
     for key, value in pairs:
-        note_key(key)
+        note((key, cursor.timestamp))
         yield value

@@ -445,7 +445,8 @@ class DataStream:
         runtime_sink = getattr(sink, "_sink", None)
         if runtime_sink is None:
             raise TypeError(f"{type(sink).__name__} is not a sink that can be written to")
-        return self._end(name, runtime_sink.with_input_type(self.get_type()))
+        stream = _plain(self)
+        return stream._end(name, runtime_sink.with_input_type(stream.get_type()))
 
     def print(self, sink_identifier: Optional[str] = None) -> DataStreamSink:
         """Write the elements to the driver's standard output.
@@ -478,7 +479,8 @@ class DataStream:
         raw = _plain(self)._flow
         stream = DataStream(replace(raw, edges=tuple(replace(e, type_info=None) for e in raw.edges)))
         convert = ConvertOperator(self.get_type(), collected=True)
-        collected = stream._then("Collect", convert, self.get_type(), aligned=Aligned.INPUT)
+        untyped = Types.PICKLED_BYTE_ARRAY()
+        collected = stream._then("Collect", convert, untyped, aligned=Aligned.INPUT)
         collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
         elements = environment._collect(job_execution_name, channel)
         iterator = CloseableIterator(elements, self.get_type())

@@ -92,7 +92,9 @@ def declared_type(output_type: Any) -> TypeInformation:
     if output_type is None:
         return Types.PICKLED_BYTE_ARRAY()
     if isinstance(output_type, list):
-        return RowTypeInfo(output_type)
+        row = RowTypeInfo(output_type)
+        row.get_field_names()  # gives the fields their names f0, f1, ...
+        return row
     if not isinstance(output_type, TypeInformation):
         raise TypeError(
             f"output_type must be None, list or TypeInformation, not {type(output_type).__name__}"

@@ -201,9 +201,9 @@ class KeyedStream(DataStream):
         """Write the elements to the driver's standard output.
 
         Args:
-            sink_identifier: has no effect on a keyed stream, as in PyFlink.
+            sink_identifier: stands before each line; PyFlink loses it on a keyed stream.
         """
-        return self._values().print()
+        return self._values().print(sink_identifier)
 
     def shuffle(self) -> DataStream:
         """Raise: a keyed stream is spread by its keys."""

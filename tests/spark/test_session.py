@@ -1,0 +1,236 @@
+"""Starting Spark, joining a running one, and what the user's console and machine see of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._spark import session as session_module
+from pyflink_on_spark._spark import spark_defaults
+from pyflink_on_spark._spark.result_channel import ResultServer, connect
+from pyflink_on_spark._spark.session import obtain_session
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_script(script, cwd, **environment):
+    """Run a script in a fresh process whose only way to this package is the path."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"PYSPARK_PYTHON", "SPARK_LOCAL_IP"}
+    }
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n" + textwrap.dedent(script)
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=cwd,
+        env={**inherited, **environment},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+def test_a_first_start_is_quiet_private_and_leaves_nothing(tmp_path):
+    temporary = tmp_path / "with a blank"
+    temporary.mkdir()
+    done = run_script(
+        """
+        import os, socket, threading
+        from pyflink_on_spark._spark.session import obtain_session
+        from pyflink_on_spark._spark.scratch import scratch_folder
+        sessions = []
+        threads = [threading.Thread(target=lambda: sessions.append(
+            obtain_session({"spark.app.name": "mine", "spark.sql.shuffle.partitions": "3"})))
+            for _ in range(3)]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        assert len({s.sparkContext.applicationId for s in sessions}) == 1
+        spark = sessions[0]
+        assert scratch_folder().stat().st_mode & 0o777 == 0o700
+        def inspect(batches):
+            import pyarrow as pa, sys, pyflink_on_spark
+            for batch in batches:
+                pass
+            yield pa.RecordBatch.from_pylist([{"python": sys.executable,
+                "pandas": str("pandas" in sys.modules)}])
+        rows = spark.range(0, 1, 1, 1).mapInArrow(inspect, "python string, pandas string")
+        [row] = rows.collect()
+        assert row.python == sys.executable and row.pandas == "False", row
+        def fail(batches):
+            raise KeyError("a user's mistake")
+            yield
+        try:
+            spark.range(1).mapInArrow(fail, "id long").collect()
+        except Exception as error:
+            assert "a user's mistake" in str(error)
+        conf = dict(spark.sparkContext.getConf().getAll())
+        assert conf["spark.driver.host"] == "127.0.0.1" and conf["spark.app.name"] == "mine"
+        assert conf["spark.sql.shuffle.partitions"] == "3"
+        assert "pyspark.pandas" not in sys.modules
+        print("done", scratch_folder())
+        """,
+        tmp_path,
+        TMPDIR=str(temporary),
+        JAVA_HOME="/nowhere",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.startswith("done ")
+    # Reading to the end of its output has waited for the JVM, and for its companion.
+    assert not list(temporary.glob("pyflink-on-spark-*"))
+    assert not [entry for entry in tmp_path.iterdir() if entry != temporary]
+
+
+def test_a_stopped_session_is_replaced_and_a_running_one_is_joined(tmp_path):
+    done = run_script(
+        """
+        from pyspark.sql import SparkSession
+        from pyflink_on_spark._spark.session import obtain_session
+        first = obtain_session({"spark.master": "local[1]"})
+        first.stop()
+        second = obtain_session({"spark.master": "local[1]"})
+        assert second.range(3).count() == 3
+        second.sparkContext.stop()
+        users = SparkSession.builder.master("local[1]").appName("theirs").getOrCreate()
+        users.conf.set("spark.sql.shuffle.partitions", "5")
+        for _ in range(2):
+            joined = obtain_session({"spark.executor.memory": "3g",
+                                     "spark.sql.shuffle.partitions": "4"})
+        assert joined.sparkContext.appName == "theirs"
+        assert joined.conf.get("spark.sql.shuffle.partitions") == "4"
+        assert joined.conf.get("spark.sql.adaptive.enabled") == "false"
+        assert users.conf.get("spark.sql.shuffle.partitions") == "5"
+        assert joined.range(3).count() == 3
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("spark.executor.memory") == 1
+    assert "spark.sql.shuffle.partitions" not in done.stderr
+
+
+def test_a_jvm_that_does_not_start_is_one_error(tmp_path):
+    done = run_script(
+        """
+        from pyflink_on_spark._spark.session import obtain_session
+        obtain_session({"spark.driver.extraJavaOptions": "-XX:NoSuchOption=1 -Xmx7g"})
+        """,
+        tmp_path,
+        PYFLINK_ON_SPARK_JVM_ARCHIVE="off",
+    )
+    assert done.returncode != 0
+    assert "EnvironmentSetupError" in done.stderr.splitlines()[-1]
+
+
+def test_without_java_nothing_is_launched(monkeypatch):
+    monkeypatch.setattr(session_module, "_living_session", lambda: None)
+    monkeypatch.setattr(session_module, "_launch", lambda _: pytest.fail("launched"))
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EnvironmentSetupError, match="Java 17 or 21"):
+        obtain_session({})
+
+
+def test_the_same_wishes_get_the_same_session(spark):
+    again = obtain_session({"spark.master": "local[2]"})
+    assert again.sparkContext.applicationId == spark.sparkContext.applicationId
+    assert again.conf.get("spark.sql.shuffle.partitions") == "2"
+
+
+def test_other_wishes_get_a_session_beside_it(spark):
+    other = obtain_session({"spark.sql.shuffle.partitions": "7"})
+    assert other.conf.get("spark.sql.shuffle.partitions") == "7"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+
+
+def test_settings_that_come_too_late_are_named_once(spark, caplog):
+    with caplog.at_level(logging.WARNING, "pyflink_on_spark"):
+        for _ in range(2):
+            obtain_session({"spark.driver.cores": "9"})
+    assert [record.getMessage() for record in caplog.records] == [
+        "Spark was already running, so these settings have no effect: spark.driver.cores"
+    ]
+
+
+def test_other_threads_get_the_running_spark(spark):
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.append(obtain_session({}).sparkContext.applicationId)
+    )
+    thread.start()
+    thread.join()
+    assert found == [spark.sparkContext.applicationId]
+
+
+def test_workers_reach_the_driver(spark):
+    with ResultServer() as server:
+        channel = server.open_channel("numbers")
+        address = server.address
+
+        def send(batches):
+            from pyspark import TaskContext
+
+            task = TaskContext.get().partitionId()
+            with connect(address, "numbers", task) as sender:
+                for batch in batches:
+                    sender.send(batch.column(0).to_pylist())
+                    yield batch.slice(0, 0)
+
+        spark.range(0, 100, 1, 4).mapInArrow(send, "id long").collect()
+        channel.finish()
+        assert sorted(channel) == list(range(100))
+
+
+def test_a_users_defaults_file_is_read(tmp_path, monkeypatch):
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# a comment\nspark.master   local[3]\nspark.app.name=theirs\n  spark.ui.enabled : true \n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert spark_defaults.settings_from_file() == {
+        "spark.master": "local[3]",
+        "spark.app.name": "theirs",
+        "spark.ui.enabled": "true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("memory", "heap"), [(1, "1024m"), (8, "2048m"), (12, "3072m"), (256, "4096m")]
+)
+def test_the_heap_is_a_quarter_within_bounds(monkeypatch, memory, heap):
+    monkeypatch.setattr(spark_defaults, "memory_of_machine", lambda: memory * 1024**3)
+    assert spark_defaults.heap_size() == heap
+
+
+def test_cores_of_a_master():
+    assert [spark_defaults.cores_of(m) for m in ("local", "local[4]", "local[6,2]")] == [1, 4, 6]
+    assert spark_defaults.cores_of("local[*]") >= 1
+
+
+def test_the_users_java_options_come_last():
+    joined = spark_defaults.joined(["-Da=with blank"], "-Xss2m")
+    assert joined == "'-Da=with blank' -Xss2m"
+
+
+@pytest.mark.parametrize(
+    ("settings", "environment", "expected"),
+    [
+        ({}, None, sys.executable),
+        ({}, "python9", None),
+        ({"spark.pyspark.python": "python8"}, "python9", "python8"),
+    ],
+)
+def test_the_workers_interpreter(monkeypatch, settings, environment, expected):
+    if environment is None:
+        monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    else:
+        monkeypatch.setenv("PYSPARK_PYTHON", environment)
+    assert spark_defaults.interpreter_for_workers(settings) == expected
