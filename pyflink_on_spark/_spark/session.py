@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark import spark_defaults
 from pyflink_on_spark._spark.java_home import JavaRuntime, find_java
-from pyflink_on_spark._spark.jvm_archive import JvmArchive, find_archive
+from pyflink_on_spark._spark.jvm_archive import find_archive
 from pyflink_on_spark._spark.jvm_watch import can_watch, watched_launch
 from pyflink_on_spark._spark.scratch import remove_scratch_folder, scratch_folder
-from pyflink_on_spark._spark.spark_defaults import JAVA_OPTIONS, LOOPBACK, SQL_DEFAULTS
+from pyflink_on_spark._spark.spark_defaults import JAVA_OPTIONS, LOOPBACK, SQL_DEFAULTS, joined
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ _told_late: set[str] = set()
 _jvm_is_ours = False
 
 
-def obtain_session(settings: Mapping[str, str]) -> SparkSession:
+def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -> SparkSession:
     """Return a session to run jobs in, with these settings as far as they can still be set.
 
     If a Spark session is alive, jobs get a session of their own beside it, and settings of the
@@ -39,6 +39,8 @@ def obtain_session(settings: Mapping[str, str]) -> SparkSession:
 
     Args:
         settings: the user's ``spark.*`` settings; they win over this package's own.
+        long_running: whether the JVM, if one is started, shall rather run fast for hours than start
+            fast.
 
     Raises:
         EnvironmentSetupError: if PySpark, or a Java that is new enough, is missing, or Spark does
@@ -47,7 +49,7 @@ def obtain_session(settings: Mapping[str, str]) -> SparkSession:
     with _LOCK:
         _require_pyspark()
         alive = _living_session()
-        return _start(settings) if alive is None else _beside(alive, settings)
+        return _start(settings, long_running) if alive is None else _beside(alive, settings)
 
 
 def _require_pyspark() -> None:
@@ -117,20 +119,24 @@ def _apply(session: SparkSession, values: Mapping[str, str], wished: Mapping[str
         )
 
 
-def _start(settings: Mapping[str, str]) -> SparkSession:
+def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return _start_under_submit(settings)
     from_file = spark_defaults.settings_from_file()
     master = settings.get("spark.master") or from_file.get("spark.master") or "local[*]"
     java = find_java()
     archive = find_archive(java)
+    wished = settings.get(JAVA_OPTIONS, from_file.get(JAVA_OPTIONS, ""))
+    options = spark_defaults.java_options(wished, long_running=long_running)
+    everything = _all_settings(master, settings, from_file)
     with _environment(java, settings, is_local=master.startswith("local")):
         try:
-            session = _launch(_all_settings(master, settings, from_file, archive))
+            mapped = archive.start_options() if archive and "Archive" not in wished else []
+            session = _launch({**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)})
         except EnvironmentSetupError:
             if archive is None or archive.file() is None:
                 raise
-            session = _launch(_all_settings(master, settings, from_file, None))
+            session = _launch({**everything, JAVA_OPTIONS: joined(options, wished)})
             archive.discard()
     _started[session.sparkContext.applicationId] = dict(settings)
     if archive is not None:
@@ -149,23 +155,12 @@ def _start_under_submit(settings: Mapping[str, str]) -> SparkSession:
 
 
 def _all_settings(
-    master: str,
-    settings: Mapping[str, str],
-    from_file: Mapping[str, str],
-    archive: JvmArchive | None,
+    master: str, settings: Mapping[str, str], from_file: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what Spark is started with: our defaults, the user's file over them, the settings."""
     is_local = master.startswith("local")
     ours = (spark_defaults.local_defaults if is_local else spark_defaults.cluster_defaults)(master)
-    wished = settings.get(JAVA_OPTIONS, from_file.get(JAVA_OPTIONS, ""))
-    options = spark_defaults.java_options(wished)
-    if archive is not None and "Share" not in wished and "ArchiveClasses" not in wished:
-        options += archive.start_options()
-    return {
-        **{key: value for key, value in ours.items() if key not in from_file},
-        **settings,
-        JAVA_OPTIONS: spark_defaults.joined(options, wished),
-    }
+    return {**{key: value for key, value in ours.items() if key not in from_file}, **settings}
 
 
 def _launch(settings: Mapping[str, str]) -> SparkSession:
@@ -174,12 +169,20 @@ def _launch(settings: Mapping[str, str]) -> SparkSession:
     if _jvm_is_ours:
         return _build(settings)
     watch = can_watch()
+    threading.Thread(target=_load_libraries, name="load-libraries", daemon=True).start()
     with watched_launch(scratch_folder()) if watch else contextlib.nullcontext():
         session = _build(settings)
     _jvm_is_ours = True
     if not watch:
         atexit.register(_end, os.getpid())
     return session
+
+
+def _load_libraries() -> None:
+    """Import what PySpark will import for the first job, while the JVM starts."""
+    with contextlib.suppress(ImportError):
+        import pandas  # noqa: F401 - PySpark asks for it where it serves Arrow too
+        import pyarrow  # noqa: F401
 
 
 def _build(settings: Mapping[str, str]) -> SparkSession:

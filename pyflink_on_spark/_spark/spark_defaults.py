@@ -128,13 +128,17 @@ def worker_path() -> str | None:
     return os.pathsep.join([str(PACKAGE_ROOT), *inherited])
 
 
-def java_options(wished: str) -> list[str]:
+def java_options(wished: str, *, long_running: bool) -> list[str]:
     """Return the JVM's options for a quiet start with its temporary files in the scratch folder.
 
     Args:
         wished: the user's own options, which come after these.
+        long_running: whether the JVM shall optimise its code fully. That pays after minutes only: a
+            short job's work is in Python, and the compiler takes its share of the processors.
     """
     options = [f"-Djava.io.tmpdir={scratch_subfolder('tmp')}"]
+    if not long_running:
+        options.append("-XX:TieredStopAtLevel=1")
     if "log4j" not in wished and not any(configuration_folder().glob("log4j2.*")):
         options.append(f"-Dlog4j2.configurationFile={QUIET_LOG.as_uri()}")
     return options
