@@ -92,8 +92,3 @@ def test_purging_trigger_empties_the_window(env):
 
 def test_a_global_window_never_fires_by_itself(env):
     assert collect(numbered(env, 5).window(GlobalWindows.create()).process(Times())) == []
-
-
-def test_size_zero():
-    with pytest.raises(Exception, match=r"\S"):
-        CountTumblingWindowAssigner.of(0)

@@ -212,7 +212,6 @@ def test_changing_a_map_state_while_iterating_it(env):
         run(env, map_state, lambda s: s.put_all([("a", 1), ("b", 2)]), change)
 
 
-@pytest.mark.pyflink_bug("is_empty stays False after the last entry was removed")
 def test_map_state_is_empty_after_the_last_removal(env):
     results = run(
         env, map_state, lambda s: s.put("a", 1), lambda s: s.remove("a"), lambda s: s.is_empty()
