@@ -37,7 +37,6 @@ class Figures:
     whole_seconds: float
     rate: float
     rate_per_core: float
-    start_seconds: float
     results: list[str]
 
 
@@ -60,19 +59,20 @@ class Bench:
         records = 10 * SMALL
         while True:
             large = self.best(way, job, records)
-            difference = large.seconds - small.seconds
-            if difference >= self.options.seconds or records >= MOST:
+            seconds = max(large.seconds - small.seconds, 0.01)
+            busy = max(large.processor_seconds - small.processor_seconds, 0.01)
+            # What else the machine does lengthens the time, but hardly the processor time.
+            cost = min(seconds, busy)
+            if cost >= self.options.seconds or records >= MOST:
                 break
-            growth = 1.2 * self.options.seconds / max(difference, 0.1)
-            records = min(MOST, round(records * min(max(growth, 2), 20) / STEP) * STEP)
-        processor_seconds = max(large.processor_seconds - small.processor_seconds, 1e-9)
+            growth = min(max(1.2 * self.options.seconds / cost, 2), 20)
+            records = min(MOST, round(records * growth / STEP) * STEP)
         return Figures(
             way=way,
             records=records,
             whole_seconds=large.seconds,
-            rate=(records - SMALL) / max(difference, 1e-9),
-            rate_per_core=(records - SMALL) / processor_seconds,
-            start_seconds=small.seconds,
+            rate=(records - SMALL) / seconds,
+            rate_per_core=(records - SMALL) / busy,
             results=result_lines(small.output),
         )
 

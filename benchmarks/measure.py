@@ -1,20 +1,19 @@
-"""How long a command takes, start to end, and how much processor time, children included."""
+"""How long a command takes, start to end, and how much processor time, with all its processes."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
-_SET_CHILD_SUBREAPER = 36
+_SAMPLE_SECONDS = 0.05
 _LINGER_SECONDS = 30
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class CommandFailed(Exception):
@@ -32,58 +31,72 @@ class Run:
 
 def run(command, *, env, cwd, timeout):
     """Run a command and return its `Run`; raise `CommandFailed` with its output when it fails."""
-    _adopt_orphans()
-    before = _processor_seconds_of_children()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         start = time.monotonic()
         process = subprocess.Popen(
             command, env=env, cwd=cwd, stdout=output, stderr=errors, start_new_session=True
         )
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            status = None
+        session = _Session(process.pid)
+        status = _wait(process, session, start + timeout)
         seconds = time.monotonic() - start
-        _reap_group(process, _LINGER_SECONDS if status == 0 else 0)
+        session.end(_LINGER_SECONDS if status == 0 else 0)
+        process.wait()
         output.seek(0)
         errors.seek(0)
         if status != 0:
             what = "timed out" if status is None else f"ended with {status}"
             tail = "\n".join((output.read() + errors.read()).splitlines()[-30:])
             raise CommandFailed(f"{' '.join(map(str, command))} {what}:\n{tail}")
-        return Run(seconds, _processor_seconds_of_children() - before, output.read())
+        return Run(seconds, session.processor_seconds, output.read())
 
 
-def _adopt_orphans():
-    # A JVM or a Python worker may outlive the command; its time counts only for who reaps it.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def _wait(process, session, deadline):
+    """The command's exit status, or None when it is still running at the deadline."""
+    while time.monotonic() < deadline:
+        session.sample()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_SAMPLE_SECONDS)
+    return None
 
 
-def _processor_seconds_of_children():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+class _Session:
+    """The processes of one session: whatever a command started, and what these started in turn.
 
+    Their times are read while they live. What the system adds up for a parent is not enough: PySpark
+    ends its Python workers without waiting for them, and their time is lost to everyone.
+    """
 
-def _reap_group(process, patience):
-    """Wait for what the command left behind, and end what stays longer than `patience` seconds."""
-    deadline = time.monotonic() + patience
-    killed = False
-    while _has_children():
-        if time.monotonic() > deadline:
-            if killed:
-                raise CommandFailed(f"process {process.pid} left processes behind that do not end")
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            killed = True
-            deadline = time.monotonic() + _LINGER_SECONDS
-        time.sleep(0.05)
+    def __init__(self, leader):
+        self._leader = leader
+        self._ticks = {}
 
+    @property
+    def processor_seconds(self):
+        return sum(self._ticks.values()) / _TICKS_PER_SECOND
 
-def _has_children():
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return False
-    return True
+    def sample(self):
+        """Read the processor times of the session's processes; return the ids of the living."""
+        living = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                stat = (folder / "stat").read_text()
+            except OSError:
+                continue
+            # The second field is the command's name, in parentheses, and may hold any character.
+            fields = stat.rpartition(")")[2].split()
+            if int(fields[3]) == self._leader:
+                process = int(folder.name)
+                self._ticks[process] = int(fields[11]) + int(fields[12])
+                if fields[0] != "Z":
+                    living.append(process)
+        return living
+
+    def end(self, patience):
+        """Wait for processes that outlive the command, and end those that stay too long."""
+        deadline = time.monotonic() + patience
+        while living := self.sample():
+            if time.monotonic() > deadline:
+                for process in living:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+            time.sleep(_SAMPLE_SECONDS)
