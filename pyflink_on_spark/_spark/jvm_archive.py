@@ -30,8 +30,8 @@ SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
 _RECORDER = "pyflink_on_spark._spark.jvm_archive_recorder"
 _UNUSED_DAYS = 60
 
-# The JVM speaks of archives in warnings only; what is an error must still be seen.
-_SILENT = ["-Xlog:disable", "-Xlog:all=error:stderr"]
+# What the JVM has to say about an archive helps nobody; any other error of its must still be seen.
+_SILENT = ["-Xlog:disable", "-Xlog:all=error:stderr", "-Xlog:cds*=off:stderr"]
 
 
 @dataclass(frozen=True)

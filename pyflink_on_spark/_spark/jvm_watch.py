@@ -1,8 +1,8 @@
-"""A companion of Spark's JVM: keeps one start-up line off the console, and tidies up after it.
+"""A companion of Spark's JVM: keeps its start-up lines off the console, and tidies up after it.
 
 The JVM inherits the standard error stream of this process. While it is being launched, that stream
-is a pipe to the companion, which passes everything on but the line about incubator modules that
-Spark's own launch flags provoke. The companion outlives both processes, and then removes the
+is a pipe to the companion, which passes everything on but the lines that Spark's own launch
+flags provoke. The companion outlives both processes, and then removes the
 scratch folder: also when they were killed.
 """
 
@@ -15,7 +15,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-_SILENCED_LINE = "WARNING: Using incubator modules: jdk.incubator.vector"
+_SILENCED_LINES = (
+    "WARNING: Using incubator modules: jdk.incubator.vector",
+    "WARNING: package sun.security.action not in java.base",
+)
 _SCRIPT = """
 grep --line-buffered -v -x -F -e "$1"
 cat
@@ -55,7 +58,7 @@ def _redirect_to_companion(console: int, scratch: Path) -> None:
     alive, lifeline = os.pipe()
     try:
         companion = subprocess.Popen(
-            ["sh", "-c", _SCRIPT, "sh", _SILENCED_LINE, str(alive), str(scratch)],
+            ["sh", "-c", _SCRIPT, "sh", "\n".join(_SILENCED_LINES), str(alive), str(scratch)],
             stdin=from_jvm,
             stdout=console,
             stderr=subprocess.DEVNULL,
