@@ -62,7 +62,7 @@ def _wait(process, session, deadline):
 class _Session:
     """The processes of one session: whatever a command started, and what these started in turn.
 
-    Their times are read while they live. What the system adds up for a parent is not enough: PySpark
+    Their times are read while they live. What the system adds up for a parent is not all: PySpark
     ends its Python workers without waiting for them, and their time is lost to everyone.
     """
 
