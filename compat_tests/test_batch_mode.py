@@ -84,10 +84,16 @@ def test_state_within_process_element(keyed):
     }
 
 
-def test_windows_with_reduce_and_aggregate(keyed):
-    windows = keyed.window(tumbling(20))
-    assert collect_sorted(windows.reduce(add_times)) == [("a", 10), ("a", 50), ("b", 6)]
-    assert collect_sorted(windows.aggregate(Average())) == [3.0, 10.0, 25.0]
+def test_tumbling_windows_with_reduce(keyed):
+    results = collect_sorted(keyed.window(tumbling(20)).reduce(add_times))
+    assert results == [("a", 10), ("a", 50), ("b", 6)]
+
+
+def test_tumbling_windows_with_aggregate(keyed):
+    assert collect_sorted(keyed.window(tumbling(20)).aggregate(Average())) == [3.0, 10.0, 25.0]
+
+
+def test_sliding_windows_with_reduce(keyed):
     assert collect_sorted(keyed.window(sliding(40, 20)).reduce(add_times)) == [
         ("a", 10), ("a", 50), ("a", 60), ("b", 6), ("b", 6),
     ]  # fmt: skip

@@ -12,8 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 GOLDEN = Path(__file__).resolve().parent / "golden" / "examples"
 # Python itself runs real PyFlink.
@@ -73,7 +71,6 @@ def test_word_count(tmp_path):
     assert counts == expected(counts)
 
 
-@pytest.mark.xfail(reason="windows are not there yet", strict=True)
 def test_log_analysis(tmp_path):
     reports = run_log_analysis(ON_SPARK, tmp_path)
     assert reports == expected(reports)

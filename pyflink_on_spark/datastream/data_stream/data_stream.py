@@ -513,6 +513,21 @@ class DataStream:
             )
         )
 
+    def _async_wait(
+        self,
+        async_function: Any,
+        timeout_ms: int,
+        capacity: int,
+        output_type: Any,
+        ordered: bool,
+        retry_strategy: Any = None,
+    ) -> "DataStream":
+        from pyflink_on_spark.datastream.data_stream.async_wait import async_wait
+
+        return async_wait(
+            self, async_function, timeout_ms, capacity, output_type, ordered, retry_strategy
+        )
+
     def _end(self, name: str, sink: Any, **settings: Any) -> DataStreamSink:
         flow = self._flow
         ended = add_operator(
