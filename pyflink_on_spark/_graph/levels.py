@@ -176,6 +176,7 @@ class _Planner:
             outputs=tuple(self._output_plan(link) for link in segment.outputs()),
             source=source,
             splits=self._splits(head) if source is not None else (),
+            source_id=head.state_id,
         )
 
     def _output_plan(self, link: Link) -> OutputPlan:

@@ -36,6 +36,7 @@ class Step:
         plan: the operator; None for a bare source.
         origin: the user's operator that it belongs to.
         parallelism: how many subtasks it has.
+        state_id: the stable name of the user's operator's state.
         level: how many exchanges lie before it, at most.
         timestamped: whether what it emits has timestamps.
         fresh: whether nothing else can hold on to what it emits.
@@ -45,6 +46,7 @@ class Step:
     plan: OperatorPlan | None
     origin: Transformation
     parallelism: int
+    state_id: str = ""
     level: int = 0
     timestamped: bool = False
     fresh: bool = False
@@ -117,8 +119,10 @@ class _Builder:
 
     def add(self, node: Transformation) -> None:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
-        plan = None if node.operator is None else self._plan(node, self._for_mode(node.operator))
-        step = Step(plan, node, self._graph.parallelism(node))
+        state_id = node.uid or f"{len(self._of)}:{node.name}"
+        operator = node.operator
+        plan = None if operator is None else self._plan(node, self._for_mode(operator), state_id)
+        step = Step(plan, node, self._graph.parallelism(node), state_id)
         for link in links:
             link.receiver = step
             step.inputs.append(link)
@@ -181,7 +185,9 @@ class _Builder:
             step.conforms = before[0].conforms if len(before) == 1 else None
         self.steps.append(step)
 
-    def _plan(self, node: Transformation, operator: Operator) -> OperatorPlan:
+    def _plan(
+        self, node: Transformation, operator: Operator, state_id: str | None = None
+    ) -> OperatorPlan:
         return OperatorPlan(
             node=node.number,
             name=node.name,
@@ -189,5 +195,5 @@ class _Builder:
             task_name=self._graph.task_name(node),
             max_parallelism=self._graph.max_parallelism(node),
             call_site=node.call_site,
-            uid=node.uid,
+            state_id=state_id,
         )

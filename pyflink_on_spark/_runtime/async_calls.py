@@ -216,7 +216,7 @@ class CallsAsReady:
         """Return how many have not been given out."""
         return self._in_flight
 
-    def add(self, call: Call) -> None:  # noqa: ARG002 - it comes back when it is finished
+    def add(self, call: Call) -> None:
         """Take a call that is about to start."""
         self._in_flight += 1
 

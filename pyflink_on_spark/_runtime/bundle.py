@@ -26,6 +26,16 @@ class Bundle:
     timestamps: list[int | None] | None = None
     keys: list[Any] | None = None
 
+    def after(self, count: int) -> Bundle:
+        """Return what follows the first elements."""
+        if not count:
+            return self
+        return Bundle(
+            self.values[count:],
+            None if self.timestamps is None else self.timestamps[count:],
+            None if self.keys is None else self.keys[count:],
+        )
+
 
 @dataclass(slots=True, frozen=True)
 class Watermark:

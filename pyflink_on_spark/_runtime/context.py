@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.runtime_context import RuntimeContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -21,9 +23,7 @@ class Cursor:
         self.timestamp: int | None = None
 
 
-def noting(
-    elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]
-) -> Iterator[Any]:
+def noting(elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]) -> Iterator[Any]:
     """Yield elements, and note the timestamp of each."""
     note = timestamps.append
     for value in elements:
@@ -35,7 +35,7 @@ def timed(
     elements: Iterable[Any], timestamps: Iterable[int | None], cursor: Cursor
 ) -> Iterator[Any]:
     """Yield elements; set the cursor to the timestamp of each before."""
-    for value, cursor.timestamp in zip(elements, timestamps, strict=True):  # noqa: B020
+    for value, cursor.timestamp in zip(elements, timestamps, strict=True):
         yield value
 
 
@@ -82,9 +82,7 @@ class TaskInfo:
     @property
     def task_name_with_subtasks(self) -> str:
         """The name with the subtask from 1, the parallelism and the attempt."""
-        return (
-            f"{self.task_name} ({self.subtask_index + 1}/{self.parallelism})#{self.attempt}"
-        )
+        return f"{self.task_name} ({self.subtask_index + 1}/{self.parallelism})#{self.attempt}"
 
 
 @dataclass
@@ -98,6 +96,8 @@ class OperatorContext:
         side_output: ``side_output(tag_id, value)`` emits to a side output, with the cursor's timestamp.
         driver: ``driver(channel)`` gives a function that sends a list of things to the driver.
         keyed_state: the state of the keys of this subtask; None for an operator that is not keyed.
+        operator_state: the operator's state that belongs to no key.
+        restored: the number of the checkpoint that the state comes from; None at a fresh start.
         runtime_context: what the user's functions get in ``open``.
     """
 
@@ -108,3 +108,5 @@ class OperatorContext:
     driver: Callable[[str], Callable[[list[Any]], None]]
     keyed_state: KeyedStateBackend | None
     runtime_context: RuntimeContext
+    operator_state: OperatorState = field(default_factory=OperatorState)
+    restored: int | None = None

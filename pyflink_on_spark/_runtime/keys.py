@@ -95,3 +95,10 @@ def key_group(key: Any, max_parallelism: int) -> int:
 def subtask_of_key_group(group: int, max_parallelism: int, parallelism: int) -> int:
     """Return the index of the subtask that owns a key group."""
     return group * parallelism // max_parallelism
+
+
+def key_groups_of(index: int, parallelism: int, max_parallelism: int) -> range:
+    """Return the key groups that a subtask owns."""
+    first = -(-index * max_parallelism // parallelism)
+    behind = -(-(index + 1) * max_parallelism // parallelism)
+    return range(first, behind)

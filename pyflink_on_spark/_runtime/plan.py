@@ -22,7 +22,7 @@ class OperatorPlan:
         task_name: the name of the task in which Flink would run it.
         max_parallelism: its number of key groups.
         call_site: where the user's script added it; None for the engine's own.
-        uid: the user's stable name for its state.
+        state_id: the stable name of its state; None for an operator of the engine, which has none.
     """
 
     node: int
@@ -31,7 +31,7 @@ class OperatorPlan:
     task_name: str
     max_parallelism: int = 128
     call_site: CallSite | None = None
-    uid: str | None = None
+    state_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,14 @@ class SegmentPlan:
         outputs: all edges that leave it.
         source: what its elements are read from, if it begins with a source.
         splits: the source's splits, for each subtask.
+        source_id: the stable name of the source's positions.
     """
 
     operators: tuple[OperatorPlan, ...]
     outputs: tuple[OutputPlan, ...] = ()
     source: Source | None = None
     splits: tuple[tuple[Any, ...], ...] = ()
+    source_id: str = ""
 
 
 @dataclass(frozen=True)

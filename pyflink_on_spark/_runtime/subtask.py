@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Bundle, EndOfInput
+from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
 from pyflink_on_spark._runtime.failure import SubtaskFailure, describe_failure
@@ -29,6 +30,8 @@ from pyflink_on_spark._runtime.segment import (
     SideOutput,
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 _SOURCE = "source"
@@ -44,6 +47,7 @@ class Subtask:
         clock: processing time.
         driver: gives, for a channel's name, what sends to the driver.
         attempt: how often the job was restarted.
+        restored: its share of a checkpoint; None for a fresh start.
     """
 
     def __init__(
@@ -54,42 +58,55 @@ class Subtask:
         clock: Clock,
         driver: Driver,
         attempt: int = 0,
+        restored: SubtaskState | None = None,
     ) -> None:
         self._plan: RegionPlan = pickle.loads(pickle.dumps(region, 5))
         self._index, self._job, self._attempt = index, job, attempt
-        self._clock, self._driver = clock, driver
+        self._clock, self._driver, self._restored = clock, driver, restored
         self._rows: list[Row] = []
         self._operators: list[tuple[OperatorPlan, Operator]] = []
         self._opened: list[Operator] = []
-        self._contexts: list[tuple[Operator, OperatorContext]] = []
+        self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
+        self._readers: dict[int, SourceReader] = {}
         self._channels = self._incoming()
         self._segments = self._build()
 
     def open(self) -> None:
-        """Open all operators, downstream first as Flink does."""
+        """Open all operators, downstream first as Flink does, and the readers of its sources."""
         with self._explained():
-            for operator, context in reversed(self._contexts):
-                self._opened.append(operator)
-                operator.open(context)
+            for plan, context in reversed(self._contexts):
+                self._opened.append(plan.operator)
+                plan.operator.open(context)
+            for index, segment in enumerate(self._plan.segments):
+                if segment.source is not None:
+                    self._readers[index] = self._reader(segment)
 
     def run_sources(self) -> Iterator[None]:
-        """Read all sources, a bundle of each in turn; yields after each, so that rows can leave."""
-        readers = {
-            index: self._read(plan, index)
-            for index, plan in enumerate(self._plan.segments)
-            if plan.source is not None
-        }
-        while readers:
-            for index, reader in list(readers.items()):
-                with self._explained():
-                    bundle = next(reader, None)
-                    if bundle is None:
-                        del readers[index]
-                        self._segments[index].event(_SOURCE, EndOfInput())
-                    else:
-                        self._segments[index].receive(0, bundle)
-                    self._tick()
-                yield
+        """Read all sources to their end; yields after each turn, so that rows can leave."""
+        while self._readers:
+            self.poll_sources()
+            yield
+
+    def poll_sources(self) -> bool:
+        """Work off what each source has next, a bundle at most; tell whether there was anything."""
+        busy = False
+        for index, reader in list(self._readers.items()):
+            with self._explained():
+                bundle = reader.poll()
+                if bundle is not None:
+                    busy = True
+                    self._segments[index].receive(0, bundle)
+                elif reader.ended:
+                    reader.close()
+                    del self._readers[index]
+                    self._segments[index].event(_SOURCE, EndOfInput())
+                self._tick()
+        return busy
+
+    @property
+    def reading(self) -> bool:
+        """Whether it has a source that has not ended."""
+        return bool(self._readers)
 
     def receive(self, row: Row) -> None:
         """Work off what came from an exchange."""
@@ -107,13 +124,49 @@ class Subtask:
         rows, self._rows = self._rows, []
         return rows
 
+    def snapshot(self, checkpoint_id: int) -> SubtaskState:
+        """Return all state as it is now; to be pickled before anything else goes on."""
+        state = SubtaskState(checkpoint_id)
+        with self._explained():
+            for plan, context in self._contexts:
+                plan.operator.snapshot_state(checkpoint_id)
+                if plan.state_id is not None:
+                    keyed = context.keyed_state
+                    state.operators[plan.state_id] = OperatorData(
+                        {} if keyed is None else keyed.snapshot(),
+                        context.operator_state.snapshot(),
+                        plan.max_parallelism,
+                    )
+            for index, segment in enumerate(self._plan.segments):
+                if segment.source is not None:
+                    reader = self._readers.get(index)
+                    positions = [] if reader is None else reader.snapshot()
+                    state.sources[segment.source_id] = positions
+        return state
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell all operators and sources that a checkpoint is safe."""
+        with self._explained():
+            for plan, _ in self._contexts:
+                plan.operator.notify_checkpoint_complete(checkpoint_id)
+            for reader in self._readers.values():
+                reader.notify_checkpoint_complete(checkpoint_id)
+
+    def tick(self) -> None:
+        """Let what is due by processing time fire, without an element."""
+        with self._explained():
+            self._tick()
+
     def committables(self) -> list[Any]:
-        """Return what the driver has to commit once all subtasks have ended well."""
+        """Return, once, what the driver has to commit with this checkpoint or at the end."""
         return [item for _, operator in self._operators for item in operator.committables()]
 
     def close(self, failed: bool = False) -> None:
         """Close every operator that was opened; a failure to close does not hide another one."""
         error: SubtaskFailure | None = None
+        while self._readers:
+            with contextlib.suppress(Exception):
+                self._readers.popitem()[1].close()
         while self._opened:
             operator = self._opened.pop()
             try:
@@ -128,11 +181,12 @@ class Subtask:
         for segment in self._segments:
             segment.advance_processing_time(now)
 
-    def _read(self, plan: SegmentPlan, segment: int) -> Iterator[Bundle]:
-        assert plan.source is not None
-        context = self._context(plan.operators[0] if plan.operators else None, Cursor(), None)
-        for split in plan.splits[self._index]:
-            yield from plan.source.read(split, context)
+    def _reader(self, segment: SegmentPlan) -> SourceReader:
+        assert segment.source is not None
+        restored = self._restored
+        positions = None if restored is None else restored.sources.get(segment.source_id)
+        context = self._context(None, Cursor(), None)
+        return segment.source.reader(segment.splits[self._index], positions, context)
 
     def _incoming(self) -> dict[int, tuple[int, int]]:
         channels = {}
@@ -171,7 +225,7 @@ class Subtask:
         contexts = []
         for operator in plan.operators:
             self._operators.append((operator, operator.operator))
-            contexts.append((operator.operator, self._context(operator, cursor, segment)))
+            contexts.append((operator, self._context(operator, cursor, segment)))
         self._contexts = contexts + self._contexts
         return segment
 
@@ -215,6 +269,13 @@ class Subtask:
         backend = (
             KeyedStateBackend(self._clock, max_parallelism=task.max_parallelism) if keyed else None
         )
+        data = OperatorData()
+        if self._restored is not None and plan is not None and plan.state_id is not None:
+            data = self._restored.operators.get(plan.state_id, data)
+        operator_state = OperatorState()
+        operator_state.restore(data.operator)
+        if backend is not None:
+            backend.restore(data.keyed.values())
         return OperatorContext(
             task=task,
             cursor=cursor,
@@ -223,6 +284,8 @@ class Subtask:
             driver=self._driver,
             keyed_state=backend,
             runtime_context=RuntimeContext(task, backend),
+            operator_state=operator_state,
+            restored=None if self._restored is None else self._restored.checkpoint_id,
         )
 
     def _failure(self, error: BaseException) -> SubtaskFailure:

@@ -22,8 +22,7 @@ class WatermarkValve:
 
     def watermark(self, channel: Hashable, timestamp: int) -> int | None:
         """Take a channel's watermark (ms); return the combined one if it has advanced."""
-        if timestamp > self._watermarks[channel]:
-            self._watermarks[channel] = timestamp
+        self._watermarks[channel] = max(self._watermarks[channel], timestamp)
         return self._combined()
 
     def status(self, channel: Hashable, idle: bool) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Iterable, Iterator
-from typing import Any, List, Optional
+from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
@@ -42,6 +44,7 @@ _BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
 _CHANGELOG = "state.changelog.enabled"
 _WATERMARK_ELEMENTS = "pyflink-on-spark.watermark-interval-elements"
 _WATERMARK_DEFAULT = 10_000
+_console = threading.Lock()
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 
 
@@ -57,7 +60,7 @@ class StreamExecutionEnvironment:
     def __init__(self, j_stream_execution_environment, serializer=PickleSerializer()):
         self._configuration: Configuration = j_stream_execution_environment
         self.serializer = serializer
-        self._transformations: List[Transformation] = []
+        self._transformations: list[Transformation] = []
         self._printers: dict[str, Any] = {}
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
         self._cached_files: dict[str, str] = {}
@@ -68,8 +71,8 @@ class StreamExecutionEnvironment:
 
     @staticmethod
     def get_execution_environment(
-        configuration: Optional[Configuration] = None,
-    ) -> "StreamExecutionEnvironment":
+        configuration: Configuration | None = None,
+    ) -> StreamExecutionEnvironment:
         """Return a new environment.
 
         Args:
@@ -100,7 +103,7 @@ class StreamExecutionEnvironment:
         chosen = self.get_config().get_parallelism()
         return chosen if chosen > 0 else self.get_default_local_parallelism()
 
-    def set_parallelism(self, parallelism: int) -> "StreamExecutionEnvironment":
+    def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
         """Set the parallelism of operators that set none of their own."""
         self.get_config().set_parallelism(parallelism)
         return self
@@ -109,7 +112,7 @@ class StreamExecutionEnvironment:
         """Return the number of key groups of operators that set none; -1 if it was not set."""
         return self.get_config().get_max_parallelism()
 
-    def set_max_parallelism(self, max_parallelism: int) -> "StreamExecutionEnvironment":
+    def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
         """Set the number of key groups of operators that set none of their own."""
         self.get_config().set_max_parallelism(max_parallelism)
         return self
@@ -122,16 +125,14 @@ class StreamExecutionEnvironment:
         """Set the parallelism for this process where none was set."""
         StreamExecutionEnvironment._default_parallelism = parallelism
 
-    _default_parallelism: Optional[int] = None
+    _default_parallelism: int | None = None
 
-    def set_runtime_mode(
-        self, execution_mode: RuntimeExecutionMode
-    ) -> "StreamExecutionEnvironment":
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
         """Choose STREAMING, BATCH or AUTOMATIC: BATCH if every source ends."""
         self._configuration.set_string(_RUNTIME_MODE, execution_mode.name)
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int) -> "StreamExecutionEnvironment":
+    def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
         """Set how long (ms) operators may hold back elements.
 
         On Spark: recorded; a micro-batch is handed on as a whole.
@@ -146,7 +147,7 @@ class StreamExecutionEnvironment:
         text = self._configuration.get_string(_BUFFER_TIMEOUT, "100 ms")
         return int(text.removesuffix("ms").strip())
 
-    def disable_operator_chaining(self) -> "StreamExecutionEnvironment":
+    def disable_operator_chaining(self) -> StreamExecutionEnvironment:
         """Let each operator be a task of its own.
 
         On Spark: it shows in the tasks' names only; what can run without an exchange still does.
@@ -166,7 +167,7 @@ class StreamExecutionEnvironment:
 
     def register_slot_sharing_group(
         self, slot_sharing_group: SlotSharingGroup
-    ) -> "StreamExecutionEnvironment":
+    ) -> StreamExecutionEnvironment:
         """Make a slot sharing group known. On Spark: recorded; there are no slots."""
         self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
         return self
@@ -176,8 +177,8 @@ class StreamExecutionEnvironment:
         return CheckpointConfig(self._configuration)
 
     def enable_checkpointing(
-        self, interval: int, mode: Optional[CheckpointingMode] = None
-    ) -> "StreamExecutionEnvironment":
+        self, interval: int, mode: CheckpointingMode | None = None
+    ) -> StreamExecutionEnvironment:
         """Checkpoint the job every ``interval`` ms."""
         config = self.get_checkpoint_config()
         config.set_checkpoint_interval(interval)
@@ -205,18 +206,18 @@ class StreamExecutionEnvironment:
         """Tell whether unaligned checkpoints were forced."""
         return self.get_checkpoint_config().is_force_unaligned_checkpoints()
 
-    def enable_changelog_state_backend(self, enabled: bool) -> "StreamExecutionEnvironment":
+    def enable_changelog_state_backend(self, enabled: bool) -> StreamExecutionEnvironment:
         """Ask for changes of state to be logged, or not."""
         self._configuration.set_boolean(_CHANGELOG, enabled)
         return self
 
-    def is_changelog_state_backend_enabled(self) -> Optional[bool]:
+    def is_changelog_state_backend_enabled(self) -> bool | None:
         """Tell whether changes of state are to be logged; None if nothing was said."""
         if not self._configuration.contains_key(_CHANGELOG):
             return None
         return self._configuration.get_boolean(_CHANGELOG, False)
 
-    def set_state_backend(self, state_backend) -> "StreamExecutionEnvironment":
+    def set_state_backend(self, state_backend) -> StreamExecutionEnvironment:
         """Choose where state is kept (removed in Flink 2)."""
         from pyflink_on_spark.datastream.state_backend import write_state_backend
 
@@ -231,7 +232,7 @@ class StreamExecutionEnvironment:
 
     def set_restart_strategy(
         self, restart_strategy_configuration: RestartStrategyConfiguration
-    ) -> "StreamExecutionEnvironment":
+    ) -> StreamExecutionEnvironment:
         """Choose what to do when the job fails (removed in Flink 2)."""
         self.get_config().set_restart_strategy(restart_strategy_configuration)
         return self
@@ -242,7 +243,7 @@ class StreamExecutionEnvironment:
 
     def set_stream_time_characteristic(
         self, characteristic: TimeCharacteristic
-    ) -> "StreamExecutionEnvironment":
+    ) -> StreamExecutionEnvironment:
         """Choose the kind of time (removed in Flink 2; event time is the default since 1.12)."""
         self._time_characteristic = characteristic
         if characteristic is TimeCharacteristic.ProcessingTime:
@@ -253,12 +254,12 @@ class StreamExecutionEnvironment:
         """Return the kind of time (removed in Flink 2)."""
         return self._time_characteristic
 
-    def set_default_savepoint_directory(self, directory: str) -> "StreamExecutionEnvironment":
+    def set_default_savepoint_directory(self, directory: str) -> StreamExecutionEnvironment:
         """Set where savepoints are written if nothing else is said."""
         self._configuration.set_string("execution.checkpointing.savepoint-dir", directory)
         return self
 
-    def get_default_savepoint_directory(self) -> Optional[str]:
+    def get_default_savepoint_directory(self) -> str | None:
         """Return where savepoints are written if nothing else is said."""
         key = "execution.checkpointing.savepoint-dir"
         return self._configuration.get_string(key, None)  # type: ignore[arg-type]
@@ -298,7 +299,7 @@ class StreamExecutionEnvironment:
         self._configuration.set_string("python.files", ",".join(filter(None, [files, file_path])))
 
     def set_python_requirements(
-        self, requirements_file_path: str, requirements_cache_dir: Optional[str] = None
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
     ) -> None:
         """Raise: nothing is installed for a job yet."""
         raise_unsupported(
@@ -308,7 +309,7 @@ class StreamExecutionEnvironment:
             instead="Install the requirements in the workers' environment.",
         )
 
-    def add_python_archive(self, archive_path: str, target_dir: Optional[str] = None) -> None:
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Raise: archives are not sent to the workers yet."""
         raise_unsupported(
             "add_python_archive()",
@@ -333,7 +334,7 @@ class StreamExecutionEnvironment:
     # -- sources ---------------------------------------------------------------------------------
 
     def from_collection(
-        self, collection: List[Any], type_info: Optional[TypeInformation] = None
+        self, collection: list[Any], type_info: TypeInformation | None = None
     ) -> DataStream:
         """Make a stream of the elements of a collection; it has one subtask.
 
@@ -356,7 +357,7 @@ class StreamExecutionEnvironment:
         source,
         watermark_strategy: WatermarkStrategy,
         source_name: str,
-        type_info: Optional[TypeInformation] = None,
+        type_info: TypeInformation | None = None,
     ) -> DataStream:
         """Make a stream of a source.
 
@@ -377,14 +378,14 @@ class StreamExecutionEnvironment:
         self,
         source_func,
         source_name: str = "Custom Source",
-        type_info: Optional[TypeInformation] = None,
+        type_info: TypeInformation | None = None,
     ) -> DataStream:
         """Make a stream of an old-style source, for example a FlinkKafkaConsumer."""
         return self.from_source(
             source_func, WatermarkStrategy.no_watermarks(), source_name, type_info
         )
 
-    def create_input(self, input_format, type_info: Optional[TypeInformation] = None) -> DataStream:
+    def create_input(self, input_format, type_info: TypeInformation | None = None) -> DataStream:
         """Make a stream of an input format.
 
         Args:
@@ -406,7 +407,7 @@ class StreamExecutionEnvironment:
 
     # -- running ---------------------------------------------------------------------------------
 
-    def execute(self, job_name: Optional[str] = None) -> JobExecutionResult:
+    def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run everything that was added since the last time, and wait for the end.
 
         Raises:
@@ -437,7 +438,7 @@ class StreamExecutionEnvironment:
         self._transformations.clear()
         self._printers = {}
 
-    def _explicit_parallelism(self) -> Optional[int]:
+    def _explicit_parallelism(self) -> int | None:
         chosen = self.get_config().get_parallelism()
         return chosen if chosen > 0 else None
 
@@ -451,10 +452,10 @@ class StreamExecutionEnvironment:
             return 0
         return self._configuration.get_integer(_WATERMARK_ELEMENTS, _WATERMARK_DEFAULT)
 
-    def _collect(self, job_name: Optional[str], channel: str) -> Iterator[Any]:
+    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
         return self._submit(self._take(), job_name, channel).collected()
 
-    def _take(self) -> List[Transformation]:
+    def _take(self) -> list[Transformation]:
         if self._closed:
             raise RuntimeError("The environment is closed; get a new one.")
         if not self._transformations:
@@ -465,9 +466,9 @@ class StreamExecutionEnvironment:
 
     def _submit(
         self,
-        transformations: List[Transformation],
-        job_name: Optional[str],
-        collected: Optional[str] = None,
+        transformations: list[Transformation],
+        job_name: str | None,
+        collected: str | None = None,
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         job = translate(
@@ -481,7 +482,7 @@ class StreamExecutionEnvironment:
         )
         return current_engine().submit(job)
 
-    def _graph_settings(self, transformations: List[Transformation]) -> GraphSettings:
+    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
         mode = self._configuration.get_string(_RUNTIME_MODE, "STREAMING").upper()
         maximum = self.get_max_parallelism()
         settings = GraphSettings(
@@ -496,7 +497,7 @@ class StreamExecutionEnvironment:
         return settings
 
     def _from_runtime_source(
-        self, source: Any, name: str, type_info: Optional[TypeInformation]
+        self, source: Any, name: str, type_info: TypeInformation | None
     ) -> DataStream:
         declared = Types.PICKLED_BYTE_ARRAY() if type_info is None else type_info
         parallelism = self._explicit_parallelism() if source.parallel else 1
@@ -532,5 +533,8 @@ def _all_end(transformations: Iterable[Transformation]) -> bool:
     return True
 
 
-def _print_lines(lines: List[str]) -> None:
-    print("\n".join(lines), flush=True)
+def _print_lines(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    with _console:  # print() writes the text and its end apart: another sink's could come between
+        sys.stdout.write(text)
+        sys.stdout.flush()

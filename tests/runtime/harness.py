@@ -10,6 +10,7 @@ from pyflink_on_spark._runtime.context import Cursor, OperatorContext, TaskInfo,
 from pyflink_on_spark._runtime.keys import wrap_key
 from pyflink_on_spark._runtime.runtime_context import RuntimeContext
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
 
 
 class FakeClock:
@@ -38,14 +39,20 @@ class Harness:
         operator: travels through pickle first, as on its way to a worker.
         batch: whether the job has BATCH semantics.
         backend: keyed state, for example one that was restored.
+        operator_state: state without keys, for example one that was restored.
     """
 
     def __init__(
-        self, operator: Any, batch: bool = False, backend: KeyedStateBackend | None = None
+        self,
+        operator: Any,
+        batch: bool = False,
+        backend: KeyedStateBackend | None = None,
+        operator_state: OperatorState | None = None,
     ) -> None:
         self.operator = pickle.loads(pickle.dumps(operator))
         self.clock = FakeClock()
         self.backend = backend or KeyedStateBackend(self.clock, track_changes=False)
+        self.operator_state = operator_state or OperatorState()
         self.cursor = Cursor()
         self.side: list[tuple[str, Any, int | None]] = []
         self.timestamps: list[int | None] = []
@@ -62,6 +69,7 @@ class Harness:
                 driver=lambda channel: lambda things: None,
                 keyed_state=self.backend if self.operator.keyed else None,
                 runtime_context=RuntimeContext(task, self.backend if self.operator.keyed else None),
+                operator_state=self.operator_state,
             )
         )
 

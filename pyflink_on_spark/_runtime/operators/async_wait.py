@@ -76,13 +76,9 @@ class AsyncWaitOperator(RichFunctionOperator):
             self._event_loop.stop()
         super().close()
 
-    def _start(
-        self, value: Any, timestamp: int | None, calls: CallsInOrder | CallsAsReady
-    ) -> None:
+    def _start(self, value: Any, timestamp: int | None, calls: CallsInOrder | CallsAsReady) -> None:
         assert self._event_loop is not None
-        call = Call(
-            self._loaded, value, timestamp, self._timeout, self._strategy, calls.finished
-        )
+        call = Call(self._loaded, value, timestamp, self._timeout, self._strategy, calls.finished)
         calls.add(call)
         self._event_loop.run(call.start)
 

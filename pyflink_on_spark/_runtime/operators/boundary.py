@@ -72,9 +72,7 @@ class PassOperator(Operator):
         return elements
 
 
-def _with_timestamps(
-    convert: Conversion, elements: Iterator[Any], cursor: Cursor
-) -> Iterator[Any]:
+def _with_timestamps(convert: Conversion, elements: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
     """Convert elements; a conversion reads ahead, so each gets its own timestamp back."""
     timestamps: deque[int | None] = deque()
     next_timestamp = timestamps.popleft

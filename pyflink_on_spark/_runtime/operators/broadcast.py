@@ -16,7 +16,6 @@ from pyflink_on_spark._runtime.operators.function_contexts import (
 )
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
-from pyflink_on_spark._runtime.state.operator_state import OperatorState
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -47,12 +46,11 @@ class BroadcastProcessOperator(TimerDrivenOperator):
     ) -> None:
         super().__init__(function, keyed, time_domains)
         self._state_descriptors = state_descriptors
-        self.operator_state = OperatorState()
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the function."""
         for descriptor in self._state_descriptors.load():
-            self.operator_state.broadcast_state(descriptor)
+            context.operator_state.broadcast_state(descriptor)
         self._held: list[Any] = []
         self._held_timestamps: list[int | None] = []
         self._holds = context.task.batch and not self.keyed
@@ -69,7 +67,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         return super().advance_watermark(watermark)
 
     def _make_contexts(self, context: OperatorContext) -> None:
-        cursor, service, state = context.cursor, self._timer_service, self.operator_state
+        cursor, service, state = context.cursor, self._timer_service, context.operator_state
         self._broadcast_context = BroadcastElementContext(cursor, service, state)
         if self.keyed:
             self._other_context: Any = OtherKeyedElementContext(

@@ -51,8 +51,18 @@ class Operator:
         """Yield what is left once nothing follows; after the last watermark."""
         return ()
 
+    def snapshot_state(self, checkpoint_id: int) -> None:
+        """Put what has to survive into ``context.keyed_state`` or ``context.operator_state``.
+
+        Called between two bundles, before those are written to a checkpoint. ``open`` finds them
+        as they were, and ``context.restored`` then is the checkpoint's number.
+        """
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Learn that a checkpoint is safe."""
+
     def committables(self) -> list[Any]:
-        """Return what the driver has to commit, once all input is through."""
+        """Return, once, what the driver has to commit with this checkpoint or at the end."""
         return []
 
     def close(self) -> None:

@@ -27,6 +27,8 @@ class SinkOperator(Operator):
     def open(self, context: OperatorContext) -> None:
         """Make the writer."""
         self._writer = self._sink.writer(context)
+        self._in_progress = context.operator_state.list_state("writer")
+        self._writer.restore(self._in_progress.get())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Write everything; nothing comes out."""
@@ -37,12 +39,19 @@ class SinkOperator(Operator):
     def end_input(self) -> Iterable[Any]:
         """Make what was written ready for the commit."""
         assert self._writer is not None
-        self._prepared = self._writer.prepare_commit()
+        self._prepared += self._writer.prepare_commit()
         return ()
+
+    def snapshot_state(self, checkpoint_id: int) -> None:
+        """Make ready what the checkpoint shall commit, and keep what goes on after it."""
+        assert self._writer is not None
+        self._prepared += self._writer.prepare_checkpoint(checkpoint_id)
+        self._in_progress.update(self._writer.snapshot())
 
     def committables(self) -> list[Any]:
         """Return what the driver has to commit: pairs of the sink's number and a committable."""
-        return [(self._sink_id, committable) for committable in self._prepared]
+        prepared, self._prepared = self._prepared, []
+        return [(self._sink_id, committable) for committable in prepared]
 
     def close(self) -> None:
         """Close the writer."""

@@ -97,9 +97,7 @@ class AnyWindows:
         trigger = self._trigger
         ask = trigger.on_event_time if by_event_time else trigger.on_processing_time
         for time, backend.key, window in due:
-            state_window = (
-                window if self._merging is None else self._merging.state_window(window)
-            )
+            state_window = window if self._merging is None else self._merging.state_window(window)
             if state_window is None:
                 continue  # a timer that a trigger left behind when its window was merged
             self._contents.set_current_namespace(state_window)

@@ -99,12 +99,12 @@ class RegularWindows:
         slide = grid.slide
         last_start = time - (time - grid.offset) % slide
         last_end = time - (time - grid.offset - grid.size) % slide
-        start = last_start if last_start > last_end else last_end
+        start = max(last_end, last_start)
         pane = self._panes.get(start)
         if pane is None:
             operation = self._operation
             windows = operation.assigner.assign_windows(value, time, operation.assigner_context)
-            end = slide + (last_end if last_start > last_end else last_start)
+            end = slide + (min(last_start, last_end))
             pane = self._panes[start] = self._new_pane(start, end, windows)
         return pane
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
@@ -67,6 +65,6 @@ class CachedDataStream(DataStream):
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Disable chaining for CachedDataStream is not supported.")
 
-    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> DataStream:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Setting slot sharing group for CachedDataStream is not supported.")

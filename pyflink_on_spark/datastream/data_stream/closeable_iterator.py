@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from pyflink_on_spark.common.typeinfo import TypeInformation
 
@@ -15,7 +15,7 @@ class CloseableIterator:
         type_info: their type.
     """
 
-    def __init__(self, j_closeable_iterator, type_info: Optional[TypeInformation] = None):
+    def __init__(self, j_closeable_iterator, type_info: TypeInformation | None = None):
         self._elements = j_closeable_iterator
         self._type_info = type_info
 

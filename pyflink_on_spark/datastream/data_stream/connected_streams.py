@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional, Union
+from collections.abc import Callable
+from typing import Any
 
 from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
 from pyflink_on_spark._runtime.operators.connected import (
@@ -44,9 +45,9 @@ class ConnectedStreams:
 
     def key_by(
         self,
-        key_selector1: Union[Callable, KeySelector],
-        key_selector2: Union[Callable, KeySelector],
-        key_type: Optional[TypeInformation] = None,
+        key_selector1: Callable | KeySelector,
+        key_selector2: Callable | KeySelector,
+        key_type: TypeInformation | None = None,
     ) -> ConnectedStreams:
         """Group both streams by a key of the same type."""
         return ConnectedStreams(
@@ -54,9 +55,7 @@ class ConnectedStreams:
             _origin(self.stream2).key_by(key_selector2, key_type),
         )
 
-    def map(
-        self, func: CoMapFunction, output_type: Optional[TypeInformation] = None
-    ) -> DataStream:
+    def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
         """Make at most one element of each: ``map1`` and ``map2`` may return None.
 
         Raises:
@@ -68,7 +67,7 @@ class ConnectedStreams:
         return self._then("Co-Map", operator, output_type)
 
     def flat_map(
-        self, func: CoFlatMapFunction, output_type: Optional[TypeInformation] = None
+        self, func: CoFlatMapFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Make any number of elements of each.
 
@@ -82,8 +81,8 @@ class ConnectedStreams:
 
     def process(
         self,
-        func: Union[CoProcessFunction, KeyedCoProcessFunction],
-        output_type: Optional[TypeInformation] = None,
+        func: CoProcessFunction | KeyedCoProcessFunction,
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Make any number of elements of each, with side outputs; on keyed streams with timers.
 
@@ -116,8 +115,8 @@ class BroadcastStream:
 
     def __init__(
         self,
-        input_stream: Union[DataStream, KeyedStream],
-        broadcast_state_descriptors: List[MapStateDescriptor],
+        input_stream: DataStream | KeyedStream,
+        broadcast_state_descriptors: list[MapStateDescriptor],
     ):
         self.input_stream = input_stream
         self.broadcast_state_descriptors = broadcast_state_descriptors
@@ -134,9 +133,9 @@ class BroadcastConnectedStream:
 
     def __init__(
         self,
-        non_broadcast_stream: Union[DataStream, KeyedStream],
+        non_broadcast_stream: DataStream | KeyedStream,
         broadcast_stream: BroadcastStream,
-        broadcast_state_descriptors: List[MapStateDescriptor],
+        broadcast_state_descriptors: list[MapStateDescriptor],
     ):
         self.non_broadcast_stream = non_broadcast_stream
         self.broadcast_stream = broadcast_stream
@@ -144,8 +143,8 @@ class BroadcastConnectedStream:
 
     def process(
         self,
-        func: Union[BroadcastProcessFunction, KeyedBroadcastProcessFunction],
-        output_type: Optional[TypeInformation] = None,
+        func: BroadcastProcessFunction | KeyedBroadcastProcessFunction,
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Make any number of elements of each element of both streams.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Callable, Optional, Union
+from typing import Any
 
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge
 from pyflink_on_spark._runtime.driver_sinks import CollectSink, PrintSink
@@ -79,17 +80,17 @@ class DataStream:
         """Return the operator's name."""
         return self._flow.transformation.name
 
-    def name(self, name: str) -> "DataStream":
+    def name(self, name: str) -> DataStream:
         """Set the operator's name, which plans and messages show."""
         self._flow.transformation.name = name
         return self
 
-    def uid(self, uid: str) -> "DataStream":
+    def uid(self, uid: str) -> DataStream:
         """Set the stable name of the operator's state, by which a savepoint finds it."""
         self._flow.transformation.uid = uid
         return self
 
-    def set_uid_hash(self, uid_hash: str) -> "DataStream":
+    def set_uid_hash(self, uid_hash: str) -> DataStream:
         """Set the hash of the operator's state directly.
 
         On Spark: it takes the place of the uid.
@@ -97,7 +98,7 @@ class DataStream:
         self._flow.transformation.uid_hash = uid_hash
         return self
 
-    def set_parallelism(self, parallelism: int) -> "DataStream":
+    def set_parallelism(self, parallelism: int) -> DataStream:
         """Set how many subtasks the operator has.
 
         Raises:
@@ -108,7 +109,7 @@ class DataStream:
         )
         return self
 
-    def set_max_parallelism(self, max_parallelism: int) -> "DataStream":
+    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
         """Set the operator's number of key groups, above which its parallelism cannot grow."""
         if not 0 < max_parallelism <= 32768:
             raise ValueError("The maximum parallelism must be from 1 to 32768.")
@@ -127,12 +128,12 @@ class DataStream:
         """Return the environment's execution config."""
         return self._flow.environment.get_config()
 
-    def force_non_parallel(self) -> "DataStream":
+    def force_non_parallel(self) -> DataStream:
         """Make the operator one that can have only one subtask."""
         self._flow.transformation.parallel = False
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int) -> "DataStream":
+    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
         """Set how long (ms) the operator may hold back elements.
 
         On Spark: recorded; a micro-batch is handed on as a whole.
@@ -140,7 +141,7 @@ class DataStream:
         self._flow.transformation.buffer_timeout = timeout_millis
         return self
 
-    def start_new_chain(self) -> "DataStream":
+    def start_new_chain(self) -> DataStream:
         """Let a new task begin with the operator.
 
         On Spark: it shows in the task's names only; what can run without an exchange still does.
@@ -148,7 +149,7 @@ class DataStream:
         self._flow.transformation.chaining = Chaining.HEAD
         return self
 
-    def disable_chaining(self) -> "DataStream":
+    def disable_chaining(self) -> DataStream:
         """Let the operator be a task of its own.
 
         On Spark: it shows in the task's names only; what can run without an exchange still does.
@@ -156,7 +157,7 @@ class DataStream:
         self._flow.transformation.chaining = Chaining.NEVER
         return self
 
-    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> "DataStream":
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
         """Set the operator's slot sharing group.
 
         On Spark: there are no slots; it only decides which operators would be chained.
@@ -164,7 +165,7 @@ class DataStream:
         self._flow.transformation.slot_sharing_group = group_name(slot_sharing_group)
         return self
 
-    def set_description(self, description: str) -> "DataStream":
+    def set_description(self, description: str) -> DataStream:
         """Set the text that the execution plan shows for the operator."""
         self._flow.transformation.description = description
         return self
@@ -173,9 +174,9 @@ class DataStream:
 
     def map(
         self,
-        func: Union[Callable, MapFunction],
-        output_type: Optional[TypeInformation] = None,
-    ) -> "DataStream":
+        func: Callable | MapFunction,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
         """Make one element of each.
 
         Args:
@@ -192,9 +193,9 @@ class DataStream:
 
     def flat_map(
         self,
-        func: Union[Callable, FlatMapFunction],
-        output_type: Optional[TypeInformation] = None,
-    ) -> "DataStream":
+        func: Callable | FlatMapFunction,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
         """Make any number of elements of each.
 
         Args:
@@ -212,7 +213,7 @@ class DataStream:
         )
         return self._then("FlatMap", FlatMapOperator(function), declared_type(output_type))
 
-    def filter(self, func: Union[Callable, FilterFunction]) -> "DataStream":
+    def filter(self, func: Callable | FilterFunction) -> DataStream:
         """Keep the elements for which a function is true.
 
         Args:
@@ -230,8 +231,8 @@ class DataStream:
         return self._then("Filter", FilterOperator(function), self.get_type())
 
     def process(
-        self, func: ProcessFunction, output_type: Optional[TypeInformation] = None
-    ) -> "DataStream":
+        self, func: ProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
         """Make any number of elements of each, with side outputs and a view of time.
 
         Args:
@@ -244,7 +245,7 @@ class DataStream:
         operator = ProcessOperator(UserFunction.of(func))
         return self._then("PROCESS", operator, declared_type(output_type))
 
-    def project(self, *field_indexes: int) -> "DataStream":
+    def project(self, *field_indexes: int) -> DataStream:
         """Keep some fields of tuples, in the given order.
 
         Raises:
@@ -260,7 +261,7 @@ class DataStream:
         projected = Types.TUPLE([fields[index] for index in field_indexes])
         return self._then("Projection", ProjectOperator(field_indexes), projected, python=False)
 
-    def union(self, *streams: "DataStream") -> "DataStream":
+    def union(self, *streams: DataStream) -> DataStream:
         """Merge streams of the same type into one.
 
         Raises:
@@ -297,8 +298,8 @@ class DataStream:
 
     def key_by(
         self,
-        key_selector: Union[Callable, KeySelector],
-        key_type: Optional[TypeInformation] = None,
+        key_selector: Callable | KeySelector,
+        key_type: TypeInformation | None = None,
     ):
         """Group the elements by a key.
 
@@ -328,9 +329,7 @@ class DataStream:
 
         return AllWindowedStream(self, window_assigner)
 
-    def assign_timestamps_and_watermarks(
-        self, watermark_strategy: WatermarkStrategy
-    ) -> "DataStream":
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
         """Give elements timestamps, and the stream watermarks.
 
         On Spark: a watermark comes after a number of elements, not of milliseconds, so that a
@@ -345,7 +344,7 @@ class DataStream:
             "Timestamps/Watermarks", operator, self.get_type(), python=assigner is not None
         )
 
-    def get_side_output(self, output_tag: OutputTag) -> "DataStream":
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """Return what the operator emits to a side output."""
         flow = self._flow
         edge = Edge(flow.transformation, output_tag.type_info, side_tag=output_tag.tag_id)
@@ -362,25 +361,25 @@ class DataStream:
 
     # -- partitioning ----------------------------------------------------------------------------
 
-    def rebalance(self) -> "DataStream":
+    def rebalance(self) -> DataStream:
         """Spread the elements evenly over all subtasks of the next operator."""
         return DataStream(self._flow.partitioned(RebalancePartitioner()))
 
-    def rescale(self) -> "DataStream":
+    def rescale(self) -> DataStream:
         """Spread the elements evenly over a subtask's own share of the next operator's subtasks."""
         return DataStream(self._flow.partitioned(RescalePartitioner()))
 
-    def shuffle(self) -> "DataStream":
+    def shuffle(self) -> DataStream:
         """Spread the elements at random."""
         return DataStream(self._flow.partitioned(ShufflePartitioner()))
 
-    def forward(self) -> "DataStream":
+    def forward(self) -> DataStream:
         """Send what subtask i emits to subtask i of the next operator."""
         return DataStream(self._flow.partitioned(ForwardPartitioner()))
 
     def broadcast(
         self,
-        broadcast_state_descriptor: Optional[MapStateDescriptor] = None,
+        broadcast_state_descriptor: MapStateDescriptor | None = None,
         *other_broadcast_state_descriptors: MapStateDescriptor,
     ):
         """Send every element to every subtask of the next operator.
@@ -403,9 +402,9 @@ class DataStream:
 
     def partition_custom(
         self,
-        partitioner: Union[Callable, Partitioner],
-        key_selector: Union[Callable, KeySelector],
-    ) -> "DataStream":
+        partitioner: Callable | Partitioner,
+        key_selector: Callable | KeySelector,
+    ) -> DataStream:
         """Choose the next operator's subtask for each element.
 
         Args:
@@ -426,9 +425,7 @@ class DataStream:
             PARTITION_NAME, SelectKeyOperator(selector), self.get_type(), aligned=Aligned.INPUT
         )
         spread = DataStream(keyed._flow.partitioned(CustomPartitioner(chooser)))
-        return spread._then(
-            VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER
-        )
+        return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
     # -- ends ------------------------------------------------------------------------------------
 
@@ -448,7 +445,7 @@ class DataStream:
         stream = _plain(self)
         return stream._end(name, runtime_sink.with_input_type(stream.get_type()))
 
-    def print(self, sink_identifier: Optional[str] = None) -> DataStreamSink:
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
         """Write the elements to the driver's standard output.
 
         Args:
@@ -461,9 +458,7 @@ class DataStream:
         sink = PrintSink(channel, stream.get_type(), sink_identifier)
         return stream._end("Print to Std. Out", sink)
 
-    def execute_and_collect(
-        self, job_execution_name: Optional[str] = None, limit: Optional[int] = None
-    ):
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None):
         """Run what leads to this stream, and return its elements.
 
         Args:
@@ -477,7 +472,9 @@ class DataStream:
         channel = "collect"
         environment._forget()
         raw = _plain(self)._flow
-        stream = DataStream(replace(raw, edges=tuple(replace(e, type_info=None) for e in raw.edges)))
+        stream = DataStream(
+            replace(raw, edges=tuple(replace(e, type_info=None) for e in raw.edges))
+        )
         convert = ConvertOperator(self.get_type(), collected=True)
         untyped = Types.PICKLED_BYTE_ARRAY()
         collected = stream._then("Collect", convert, untyped, aligned=Aligned.INPUT)
@@ -505,7 +502,7 @@ class DataStream:
         *,
         python: bool = True,
         **settings: Any,
-    ) -> "DataStream":
+    ) -> DataStream:
         flow = self._flow
         return DataStream(
             add_operator(
@@ -521,7 +518,7 @@ class DataStream:
         output_type: Any,
         ordered: bool,
         retry_strategy: Any = None,
-    ) -> "DataStream":
+    ) -> DataStream:
         from pyflink_on_spark.datastream.data_stream.async_wait import async_wait
 
         return async_wait(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import Any, Callable, Optional, Union
+from typing import Any
 
 from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._runtime.operators.keyed_functions import (
@@ -58,8 +59,8 @@ class KeyedStream(DataStream):
 
     def map(
         self,
-        func: Union[Callable, MapFunction],
-        output_type: Optional[TypeInformation] = None,
+        func: Callable | MapFunction,
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Make one element of each, with state for each key. See ``DataStream.map``."""
         function = user_function(
@@ -69,8 +70,8 @@ class KeyedStream(DataStream):
 
     def flat_map(
         self,
-        func: Union[Callable, FlatMapFunction],
-        output_type: Optional[TypeInformation] = None,
+        func: Callable | FlatMapFunction,
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Make any number of elements of each, with state for each key."""
         function = user_function(
@@ -81,7 +82,7 @@ class KeyedStream(DataStream):
         )
         return self._then("FlatMap", KeyedFlatMapOperator(function), declared_type(output_type))
 
-    def filter(self, func: Union[Callable, FilterFunction]) -> DataStream:
+    def filter(self, func: Callable | FilterFunction) -> DataStream:
         """Keep the elements for which a function is true, with state for each key."""
         function = user_function(
             func,
@@ -91,7 +92,7 @@ class KeyedStream(DataStream):
         )
         return self._then("Filter", KeyedFilterOperator(function), self._original_data_type_info)
 
-    def reduce(self, func: Union[Callable, ReduceFunction]) -> DataStream:
+    def reduce(self, func: Callable | ReduceFunction) -> DataStream:
         """Combine each key's elements, two by two.
 
         In STREAMING mode every element gives the result so far, in BATCH mode a key gives one.
@@ -116,7 +117,7 @@ class KeyedStream(DataStream):
         MAX_BY = 4
         SUM = 5
 
-    def sum(self, position_to_sum: Union[int, str] = 0) -> DataStream:
+    def sum(self, position_to_sum: int | str = 0) -> DataStream:
         """Add up a field of each key's elements; the other fields are those of the first one.
 
         Args:
@@ -124,24 +125,24 @@ class KeyedStream(DataStream):
         """
         return self._accumulate(position_to_sum, self.AccumulateType.SUM)
 
-    def min(self, position_to_min: Union[int, str] = 0) -> DataStream:
+    def min(self, position_to_min: int | str = 0) -> DataStream:
         """Find the smallest value of a field; the other fields are those of the first element."""
         return self._accumulate(position_to_min, self.AccumulateType.MIN)
 
-    def max(self, position_to_max: Union[int, str] = 0) -> DataStream:
+    def max(self, position_to_max: int | str = 0) -> DataStream:
         """Find the largest value of a field; the other fields are those of the first element."""
         return self._accumulate(position_to_max, self.AccumulateType.MAX)
 
-    def min_by(self, position_to_min_by: Union[int, str] = 0) -> DataStream:
+    def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
         """Find the element with the smallest value of a field; the first of equal ones."""
         return self._accumulate(position_to_min_by, self.AccumulateType.MIN_BY)
 
-    def max_by(self, position_to_max_by: Union[int, str] = 0) -> DataStream:
+    def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
         """Find the element with the largest value of a field; the first of equal ones."""
         return self._accumulate(position_to_max_by, self.AccumulateType.MAX_BY)
 
     def process(
-        self, func: KeyedProcessFunction, output_type: Optional[TypeInformation] = None
+        self, func: KeyedProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Make any number of elements of each, with state and timers for each key.
 
@@ -163,8 +164,8 @@ class KeyedStream(DataStream):
 
     def key_by(
         self,
-        key_selector: Union[Callable, KeySelector],
-        key_type: Optional[TypeInformation] = None,
+        key_selector: Callable | KeySelector,
+        key_type: TypeInformation | None = None,
     ) -> KeyedStream:
         """Group the original elements anew, by another key."""
         return self._origin_stream.key_by(key_selector, key_type)
@@ -197,7 +198,7 @@ class KeyedStream(DataStream):
         """Write the elements to a sink."""
         return self._values().add_sink(sink_func)
 
-    def print(self, sink_identifier: Optional[str] = None) -> DataStreamSink:
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
         """Write the elements to the driver's standard output.
 
         Args:
@@ -227,8 +228,8 @@ class KeyedStream(DataStream):
 
     def partition_custom(
         self,
-        partitioner: Union[Callable, Partitioner],
-        key_selector: Union[Callable, KeySelector],
+        partitioner: Callable | Partitioner,
+        key_selector: Callable | KeySelector,
     ) -> DataStream:
         """Raise: a keyed stream is spread by its keys."""
         raise Exception(_FIXED)
@@ -273,7 +274,7 @@ class KeyedStream(DataStream):
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Disable chaining for KeyedStream is not supported.")
 
-    def slot_sharing_group(self, slot_sharing_group: Union[str, SlotSharingGroup]) -> DataStream:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Setting slot sharing group for KeyedStream is not supported.")
 

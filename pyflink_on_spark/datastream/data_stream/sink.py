@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 from pyflink_on_spark._graph.transformation import Chaining, Transformation
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -14,17 +12,17 @@ class DataStreamSink:
     def __init__(self, j_data_stream_sink):
         self._transformation: Transformation = j_data_stream_sink
 
-    def name(self, name: str) -> "DataStreamSink":
+    def name(self, name: str) -> DataStreamSink:
         """Set the name that plans and messages show."""
         self._transformation.name = name
         return self
 
-    def uid(self, uid: str) -> "DataStreamSink":
+    def uid(self, uid: str) -> DataStreamSink:
         """Set the stable name of the sink's state."""
         self._transformation.uid = uid
         return self
 
-    def set_uid_hash(self, uid_hash: str) -> "DataStreamSink":
+    def set_uid_hash(self, uid_hash: str) -> DataStreamSink:
         """Set the hash of the sink's state directly.
 
         On Spark: it takes the place of the uid.
@@ -32,17 +30,17 @@ class DataStreamSink:
         self._transformation.uid_hash = uid_hash
         return self
 
-    def set_parallelism(self, parallelism: int) -> "DataStreamSink":
+    def set_parallelism(self, parallelism: int) -> DataStreamSink:
         """Set how many subtasks write."""
         self._transformation.parallelism = parallelism
         return self
 
-    def set_description(self, description: str) -> "DataStreamSink":
+    def set_description(self, description: str) -> DataStreamSink:
         """Set the text that the execution plan shows."""
         self._transformation.description = description
         return self
 
-    def disable_chaining(self) -> "DataStreamSink":
+    def disable_chaining(self) -> DataStreamSink:
         """Keep the sink out of the task before it.
 
         On Spark: it shows in the task's names only; what can run without an exchange still does.
@@ -50,9 +48,7 @@ class DataStreamSink:
         self._transformation.chaining = Chaining.NEVER
         return self
 
-    def slot_sharing_group(
-        self, slot_sharing_group: Union[str, SlotSharingGroup]
-    ) -> "DataStreamSink":
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStreamSink:
         """Set the slot sharing group.
 
         On Spark: there are no slots; it only decides which operators would be chained.
@@ -61,6 +57,6 @@ class DataStreamSink:
         return self
 
 
-def group_name(group: Union[str, SlotSharingGroup]) -> str:
+def group_name(group: str | SlotSharingGroup) -> str:
     """Return the name of a slot sharing group."""
     return group.get_name() if isinstance(group, SlotSharingGroup) else group

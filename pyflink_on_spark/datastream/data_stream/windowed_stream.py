@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Union
+from collections.abc import Callable
+from typing import Any
 
 from pyflink_on_spark._runtime.operators.window import WindowOperator
 from pyflink_on_spark._runtime.user_function import UserFunction
@@ -59,8 +60,8 @@ class _Windows:
         self._keyed_stream = keyed_stream
         self._window_assigner = window_assigner
         self._allowed_lateness = 0
-        self._late_data_output_tag: Optional[OutputTag] = None
-        self._window_trigger: Optional[Trigger] = None
+        self._late_data_output_tag: OutputTag | None = None
+        self._window_trigger: Trigger | None = None
 
     def get_execution_environment(self):
         """Return the environment that the stream belongs to."""
@@ -143,12 +144,12 @@ class WindowedStream(_Windows):
 
     _kind = "Window"
 
-    def trigger(self, trigger: Trigger) -> "WindowedStream":
+    def trigger(self, trigger: Trigger) -> WindowedStream:
         """Let another trigger than the assigner's own say when windows fire."""
         self._window_trigger = trigger
         return self
 
-    def allowed_lateness(self, time_ms: int) -> "WindowedStream":
+    def allowed_lateness(self, time_ms: int) -> WindowedStream:
         """Keep windows of event time for a while after their end, and fire for late elements.
 
         Args:
@@ -157,7 +158,7 @@ class WindowedStream(_Windows):
         self._allowed_lateness = time_ms
         return self
 
-    def side_output_late_data(self, output_tag: OutputTag) -> "WindowedStream":
+    def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
         """Send elements that come too late to a side output, instead of dropping them.
 
         Args:
@@ -168,8 +169,8 @@ class WindowedStream(_Windows):
 
     def reduce(
         self,
-        reduce_function: Union[Callable, ReduceFunction],
-        window_function: Union[WindowFunction, ProcessWindowFunction] = None,
+        reduce_function: Callable | ReduceFunction,
+        window_function: WindowFunction | ProcessWindowFunction = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
         """Combine each window's elements two by two, as they come.
@@ -189,7 +190,7 @@ class WindowedStream(_Windows):
     def aggregate(
         self,
         aggregate_function: AggregateFunction,
-        window_function: Union[WindowFunction, ProcessWindowFunction] = None,
+        window_function: WindowFunction | ProcessWindowFunction = None,
         accumulator_type: TypeInformation = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
@@ -257,7 +258,7 @@ class AllWindowedStream(_Windows):
     def __init__(self, data_stream: DataStream, window_assigner: WindowAssigner):
         super().__init__(data_stream.key_by(NullByteKeySelector()), window_assigner)
 
-    def trigger(self, trigger: Trigger) -> "AllWindowedStream":
+    def trigger(self, trigger: Trigger) -> AllWindowedStream:
         """Let another trigger than the assigner's own say when windows fire.
 
         Raises:
@@ -272,7 +273,7 @@ class AllWindowedStream(_Windows):
         self._window_trigger = trigger
         return self
 
-    def allowed_lateness(self, time_ms: int) -> "AllWindowedStream":
+    def allowed_lateness(self, time_ms: int) -> AllWindowedStream:
         """Keep windows of event time for a while after their end, and fire for late elements.
 
         Args:
@@ -281,7 +282,7 @@ class AllWindowedStream(_Windows):
         self._allowed_lateness = time_ms
         return self
 
-    def side_output_late_data(self, output_tag: OutputTag) -> "AllWindowedStream":
+    def side_output_late_data(self, output_tag: OutputTag) -> AllWindowedStream:
         """Send elements that come too late to a side output, instead of dropping them.
 
         Args:
@@ -292,8 +293,8 @@ class AllWindowedStream(_Windows):
 
     def reduce(
         self,
-        reduce_function: Union[Callable, ReduceFunction],
-        window_function: Union[AllWindowFunction, ProcessAllWindowFunction] = None,
+        reduce_function: Callable | ReduceFunction,
+        window_function: AllWindowFunction | ProcessAllWindowFunction = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
         """Combine each window's elements two by two, as they come.
@@ -313,7 +314,7 @@ class AllWindowedStream(_Windows):
     def aggregate(
         self,
         aggregate_function: AggregateFunction,
-        window_function: Union[AllWindowFunction, ProcessAllWindowFunction] = None,
+        window_function: AllWindowFunction | ProcessAllWindowFunction = None,
         accumulator_type: TypeInformation = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
@@ -388,7 +389,7 @@ def _of_single_value_of_all(function: Any) -> Any:
     raise TypeError("window_function should be a AllWindowFunction or ProcessAllWindowFunction")
 
 
-def _grid(assigner: Any, trigger: Any) -> Optional[Grid]:
+def _grid(assigner: Any, trigger: Any) -> Grid | None:
     """Return where windows are that need neither their assigner nor their trigger; else None."""
     if type(trigger) is not EventTimeTrigger:
         return None

@@ -7,6 +7,7 @@ import pytest
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.user_function import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed
 from tests.runtime.state.descriptors import Descriptor
@@ -68,9 +69,10 @@ def test_element_side_cannot_write():
 def test_state_survives():
     original = Harness(operator(Rules(), False))
     original.feed("rule", port=1)
-    copy = operator(Rules(), False)
-    copy.operator_state.restore(original.operator.operator_state.snapshot())
-    assert Harness(copy).feed("x")[0][1] == {"rule": MIN_TIMESTAMP}
+    state = OperatorState()
+    state.restore(original.operator_state.snapshot())
+    copy = Harness(operator(Rules(), False), operator_state=state)
+    assert copy.feed("x")[0][1] == {"rule": MIN_TIMESTAMP}
 
 
 def test_batch_takes_the_broadcast_side_first():
