@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import Bundle as Bundle
+from pyflink_on_spark._runtime.bundle import ChannelStatus, Watermark
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -20,15 +21,18 @@ class SourceReader(ABC):
     """Whether nothing will ever come any more."""
 
     @abstractmethod
-    def poll(self) -> Bundle | None:
-        """Return the next elements, a few thousand at most, or None if there are none right now.
+    def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        """Return what comes next, or None if there is nothing right now.
 
-        It may wait some ten milliseconds for them, never longer.
+        A few thousand elements at most. It may wait some ten milliseconds for them, never longer.
         """
 
     @abstractmethod
     def snapshot(self) -> list[Any]:
-        """Return how far each split has been read: what ``Source.reader`` goes on from."""
+        """Return how far each split has been read: what ``Source.reader`` goes on from.
+
+        Between two calls of ``poll``, and once more when the source has ended.
+        """
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that everything up to a snapshot is safe."""

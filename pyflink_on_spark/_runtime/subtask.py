@@ -68,6 +68,7 @@ class Subtask:
         self._opened: list[Operator] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._readers: dict[int, SourceReader] = {}
+        self._finished: dict[int, list[Any]] = {}
         self._channels = self._incoming()
         self._segments = self._build()
 
@@ -88,15 +89,19 @@ class Subtask:
             yield
 
     def poll_sources(self) -> bool:
-        """Work off what each source has next, a bundle at most; tell whether there was anything."""
+        """Work off what each source has next; tell whether there was anything."""
         busy = False
         for index, reader in list(self._readers.items()):
             with self._explained():
-                bundle = reader.poll()
-                if bundle is not None:
+                event = reader.poll()
+                if isinstance(event, Bundle):
                     busy = True
-                    self._segments[index].receive(0, bundle)
+                    self._segments[index].receive(0, event)
+                elif event is not None:
+                    busy = True
+                    self._segments[index].event(_SOURCE, event)
                 elif reader.ended:
+                    self._finished[index] = reader.snapshot()
                     reader.close()
                     del self._readers[index]
                     self._segments[index].event(_SOURCE, EndOfInput())
@@ -140,7 +145,7 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     reader = self._readers.get(index)
-                    positions = [] if reader is None else reader.snapshot()
+                    positions = self._finished[index] if reader is None else reader.snapshot()
                     state.sources[segment.source_id] = positions
         return state
 
