@@ -141,7 +141,7 @@ class ExchangeWriter:
 
     def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
         """Tell all receivers something, behind all elements so far."""
-        self._flush()
+        self.flush()
         payload = encode(event)
         for buffer in self._buffers:
             self._send(buffer, payload)
@@ -263,7 +263,8 @@ class ExchangeWriter:
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Ship all that waits."""
         for buffer in self._buffers:
             while buffer.values:
                 self._send_bundle(buffer, self._limit)

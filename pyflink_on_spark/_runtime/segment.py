@@ -183,6 +183,13 @@ class Segment:
                 self._each(lambda operator: operator.end_input())
                 self._tell(EndOfInput())
 
+    def emit_watermark(self) -> None:
+        """Emit the watermark of the elements so far, if the segment makes watermarks itself."""
+        if self._assigner is not None and not self._valve.ended:
+            watermark = self._assigner.current_watermark()
+            if watermark is not None:
+                self._tell(Watermark(watermark))
+
     def advance_processing_time(self, now: int) -> None:
         """Let operators fire what is due by processing time (ms)."""
         self._each(lambda operator: operator.advance_processing_time(now))

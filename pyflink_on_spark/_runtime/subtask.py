@@ -68,6 +68,7 @@ class Subtask:
         self._opened: list[Operator] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._readers: dict[int, SourceReader] = {}
+        self._writers: list[ExchangeWriter] = []
         self._finished: dict[int, list[Any]] = {}
         self._channels = self._incoming()
         self._segments = self._build()
@@ -95,10 +96,10 @@ class Subtask:
             with self._explained():
                 event = reader.poll()
                 if isinstance(event, Bundle):
-                    busy = True
+                    elements += len(bundle.values)
                     self._segments[index].receive(0, event)
                 elif event is not None:
-                    busy = True
+                    elements += len(bundle.values)
                     self._segments[index].event(_SOURCE, event)
                 elif reader.ended:
                     self._finished[index] = reader.snapshot()
@@ -157,10 +158,14 @@ class Subtask:
             for reader in self._readers.values():
                 reader.notify_checkpoint_complete(checkpoint_id)
 
-    def tick(self) -> None:
-        """Let what is due by processing time fire, without an element."""
+    def end_epoch(self) -> None:
+        """Fire what is due by processing time, and let go of all that waits to be sent."""
         with self._explained():
             self._tick()
+            for segment in self._segments:
+                segment.emit_watermark()
+            for writer in self._writers:
+                writer.flush()
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
@@ -185,6 +190,10 @@ class Subtask:
         now = self._clock.now()
         for segment in self._segments:
             segment.advance_processing_time(now)
+
+    def _end_source(self, index: int) -> None:
+        self._readers.pop(index).close()
+        self._segments[index].event(_SOURCE, EndOfInput())
 
     def _reader(self, segment: SegmentPlan) -> SourceReader:
         assert segment.source is not None
@@ -252,7 +261,8 @@ class Subtask:
             return LocalOutput(
                 built[edge.segment], edge.port, edge.channel, edge.timestamped, edge.isolate
             )
-        return ExchangeWriter(edge, self._index, self._rows_append)
+        self._writers.append(ExchangeWriter(edge, self._index, self._rows_append))
+        return self._writers[-1]
 
     def _rows_append(self, row: Row) -> None:
         self._rows.append(row)

@@ -66,9 +66,13 @@ class AssignTimestamps(Operator):
     def counted(self, elements: int) -> int | None:
         """Count elements; return the watermark (ms) that is due, if one is."""
         self._seen += elements
-        if not self._interval or self._seen < self._interval or self._delay is None:
+        if not self._interval or self._seen < self._interval:
             return None
+        return self.current_watermark()
+
+    def current_watermark(self) -> int | None:
+        """Return the watermark (ms) of the elements so far, if there is one, and count anew."""
         self._seen = 0
-        if self._largest == MIN_TIMESTAMP:
+        if not self._interval or self._delay is None or self._largest == MIN_TIMESTAMP:
             return None
         return self._largest - self._delay - 1

@@ -1,0 +1,159 @@
+"""Subtasks that live as long as an attempt of a job does, worked off epoch by epoch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.exchange import Row
+from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
+from pyflink_on_spark._runtime.subtask import Driver, Subtask
+from pyflink_on_spark._runtime.subtask_state import SubtaskState
+
+_OUTPUT_LIMIT = 32 * 1024 * 1024
+_PATIENCE = 0.1
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """How a subtask has come through an epoch.
+
+    Args:
+        reading: whether one of its sources may still bring something.
+        elements: how many elements its sources brought.
+    """
+
+    reading: bool
+    elements: int = 0
+
+
+def slot_of(level: LevelPlan, target: int) -> tuple[RegionPlan, int]:
+    """Return the region of a target, and which of its subtasks it is.
+
+    Raises:
+        KeyError: if the level has no such target.
+    """
+    for region in level.regions:
+        index = target - region.first_target
+        if 0 <= index < region.parallelism:
+            return region, index
+    raise KeyError(target)
+
+
+class HostedSubtasks:
+    """The subtasks of one slot: those with one index, of all regions.
+
+    In an epoch all levels are worked off, one after the other. So between two epochs no element is
+    under way, and what the subtasks are then is a consistent snapshot of the job.
+
+    Args:
+        levels: the job's.
+        slot: the index of the subtasks.
+        job: what is the same for the whole job.
+        clock: processing time.
+        driver: gives, for a subtask's target, what sends to the driver.
+        attempt: how often the job was restarted.
+        restored: each target's share of a checkpoint; empty for a fresh start.
+    """
+
+    def __init__(
+        self,
+        levels: Iterable[LevelPlan],
+        slot: int,
+        job: JobSettings,
+        clock: Clock,
+        driver: Callable[[int], Driver],
+        attempt: int = 0,
+        restored: Mapping[int, SubtaskState] | None = None,
+    ) -> None:
+        self._subtasks: dict[int, Subtask] = {}
+        self._epochs: dict[int, int] = {}
+        self._opened: list[Subtask] = []
+        self._elements = 0
+        for level in levels:
+            for region in level.regions:
+                if slot < region.parallelism:
+                    target = region.first_target + slot
+                    state = None if restored is None else restored.get(target)
+                    self._subtasks[target] = Subtask(
+                        region, slot, job, clock, driver(target), attempt, state
+                    )
+
+    def open(self) -> None:
+        """Open all subtasks, downstream first."""
+        for subtask in reversed(self._subtasks.values()):
+            self._opened.append(subtask)
+            subtask.open()
+
+    def begin(self, target: int, epoch: int) -> None:
+        """Begin a subtask's part of an epoch.
+
+        Raises:
+            RuntimeError: if that was begun before: what Spark does a second time would be there
+                twice, so the attempt has to end.
+        """
+        if self._epochs.get(target, -1) >= epoch:
+            raise RuntimeError(f"epoch {epoch} of subtask {target} was begun before")
+        self._epochs[target] = epoch
+
+    def poll(self, target: int, seconds: float, draining: bool = False) -> Iterator[list[Row]]:
+        """Read sources for some time, or until there is nothing for now; yield what leaves.
+
+        Args:
+            target: the subtask.
+            seconds: how long at most, as long as there is something to read.
+            draining: whether sources that never end shall end now.
+        """
+        subtask = self._subtasks[target]
+        if draining:
+            subtask.end_sources()
+        elements, size = 0, 0
+        now = time.monotonic()
+        deadline, patience = now + seconds, now + min(seconds, _PATIENCE)
+        while subtask.reading and now < deadline and size < _OUTPUT_LIMIT:
+            found = subtask.poll_sources()
+            elements += found
+            rows = subtask.take_rows()
+            if rows:
+                size += sum(len(row.payload) for row in rows)
+                yield rows
+            now = time.monotonic()
+            if not found and (elements or now > patience):
+                break
+        self._elements = elements
+
+    def receive(self, target: int, rows: Iterable[Row]) -> list[Row]:
+        """Work off rows; return those that leave."""
+        subtask = self._subtasks[target]
+        for row in rows:
+            subtask.receive(row)
+        return subtask.take_rows()
+
+    def finish(self, target: int) -> tuple[list[Row], EpochReport]:
+        """End a subtask's part of an epoch: fire what is due by processing time, send what waits."""
+        subtask = self._subtasks[target]
+        subtask.end_epoch()
+        elements, self._elements = self._elements, 0
+        return subtask.take_rows(), EpochReport(subtask.reading, elements)
+
+    def snapshot(self, checkpoint_id: int) -> tuple[dict[int, SubtaskState], list[Any]]:
+        """Return the state of all subtasks, and what the driver has to commit with it."""
+        states = {t: subtask.snapshot(checkpoint_id) for t, subtask in self._subtasks.items()}
+        return states, self.committables()
+
+    def committables(self) -> list[Any]:
+        """Return, once, what the driver has to commit: pairs of a sink's number and a thing."""
+        return [item for subtask in self._subtasks.values() for item in subtask.committables()]
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell all subtasks that a checkpoint is safe."""
+        for subtask in self._subtasks.values():
+            subtask.notify_checkpoint_complete(checkpoint_id)
+
+    def close(self, failed: bool = False) -> None:
+        """Close all subtasks that were opened."""
+        while self._opened:
+            self._opened.pop().close(failed)
