@@ -89,25 +89,28 @@ class Subtask:
             self.poll_sources()
             yield
 
-    def poll_sources(self) -> bool:
-        """Work off what each source has next; tell whether there was anything."""
-        busy = False
+    def poll_sources(self) -> int:
+        """Work off what each source has next; return how many elements and events it was."""
+        count = 0
         for index, reader in list(self._readers.items()):
             with self._explained():
                 event = reader.poll()
                 if isinstance(event, Bundle):
-                    elements += len(bundle.values)
+                    count += len(event.values)
                     self._segments[index].receive(0, event)
                 elif event is not None:
-                    elements += len(bundle.values)
+                    count += 1
                     self._segments[index].event(_SOURCE, event)
                 elif reader.ended:
-                    self._finished[index] = reader.snapshot()
-                    reader.close()
-                    del self._readers[index]
-                    self._segments[index].event(_SOURCE, EndOfInput())
+                    self._end_source(index)
                 self._tick()
-        return busy
+        return count
+
+    def end_sources(self) -> None:
+        """Read no further: to those downstream it is as if all sources had ended."""
+        with self._explained():
+            for index in list(self._readers):
+                self._end_source(index)
 
     @property
     def reading(self) -> bool:
@@ -192,7 +195,9 @@ class Subtask:
             segment.advance_processing_time(now)
 
     def _end_source(self, index: int) -> None:
-        self._readers.pop(index).close()
+        reader = self._readers.pop(index)
+        self._finished[index] = reader.snapshot()
+        reader.close()
         self._segments[index].event(_SOURCE, EndOfInput())
 
     def _reader(self, segment: SegmentPlan) -> SourceReader:
