@@ -40,6 +40,7 @@ class Harness:
         batch: whether the job has BATCH semantics.
         backend: keyed state, for example one that was restored.
         operator_state: state without keys, for example one that was restored.
+        restored: the checkpoint that the states are from.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Harness:
         batch: bool = False,
         backend: KeyedStateBackend | None = None,
         operator_state: OperatorState | None = None,
+        restored: int | None = None,
     ) -> None:
         self.operator = pickle.loads(pickle.dumps(operator))
         self.clock = FakeClock()
@@ -70,6 +72,7 @@ class Harness:
                 keyed_state=self.backend if self.operator.keyed else None,
                 runtime_context=RuntimeContext(task, self.backend if self.operator.keyed else None),
                 operator_state=self.operator_state,
+                restored=restored,
             )
         )
 

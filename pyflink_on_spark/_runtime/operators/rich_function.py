@@ -1,10 +1,11 @@
-"""Operators around function objects with several methods, or with state."""
+"""Operators around function objects: their life, their part in checkpoints, keyed state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.checkpointed import FunctionCheckpoints
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
 
@@ -13,7 +14,30 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 
-class RichFunctionOperator(Operator):
+class FunctionHolder(Operator):
+    """Has a function object of the user's, which may take part in checkpoints."""
+
+    _checkpoints: FunctionCheckpoints | None = None
+
+    def snapshot_state(self, checkpoint_id: int) -> None:
+        """Have the function keep what has to survive."""
+        if self._checkpoints is not None:
+            self._checkpoints.snapshot(checkpoint_id)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell the function that a checkpoint is safe."""
+        if self._checkpoints is not None:
+            self._checkpoints.complete(checkpoint_id)
+
+    def _open_function(self, function: Any, context: OperatorContext) -> None:
+        """Give a function its state, then open it."""
+        checkpoints = FunctionCheckpoints(function, context)
+        checkpoints.initialize()
+        open_function(function, context.runtime_context)
+        self._checkpoints = checkpoints
+
+
+class RichFunctionOperator(FunctionHolder):
     """Loads a function object, opens it, and closes it in the end.
 
     Args:
@@ -32,7 +56,7 @@ class RichFunctionOperator(Operator):
         self._context = context
         self._cursor = context.cursor
         self._loaded = self._function.load()
-        open_function(self._loaded, context.runtime_context)
+        self._open_function(self._loaded, context)
 
     def close(self) -> None:
         """Close the function."""

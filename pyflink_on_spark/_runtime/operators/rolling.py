@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.aggregations import aggregation
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
-from pyflink_on_spark._runtime.user_function import close_function, open_function
+from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
+from pyflink_on_spark._runtime.user_function import close_function
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -86,7 +86,7 @@ class RollingOperator(Operator):
         values.clear()
 
 
-class RollingReduceOperator(RollingOperator):
+class RollingReduceOperator(RollingOperator, FunctionHolder):
     """Combines the elements of a key with the user's ``reduce``.
 
     Args:
@@ -100,7 +100,7 @@ class RollingReduceOperator(RollingOperator):
     def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
         """Return the user's function, opened."""
         self._loaded = self._function.load()
-        open_function(self._loaded, context.runtime_context)
+        self._open_function(self._loaded, context)
         return self._loaded.reduce  # type: ignore[no-any-return]
 
     def close(self) -> None:

@@ -8,16 +8,12 @@ from typing import Any
 
 from pyflink_on_spark._runtime.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder
 from pyflink_on_spark._runtime.types import print_text
-from pyflink_on_spark._runtime.user_function import (
-    UserFunction,
-    close_function,
-    code_of,
-    open_function,
-)
+from pyflink_on_spark._runtime.user_function import UserFunction, close_function, code_of
 
 
-class FunctionOperator(Operator):
+class FunctionOperator(FunctionHolder):
     """An operator around one user function.
 
     Args:
@@ -33,7 +29,7 @@ class FunctionOperator(Operator):
     def open(self, context: OperatorContext) -> None:
         """Load and open the user's function."""
         self._loaded = self.function.load()
-        open_function(self._loaded, context.runtime_context)
+        self._open_function(self._loaded, context)
         self._call: Any = getattr(self._loaded, self.method)
 
     def close(self) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
+from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
+from pyflink_on_spark._runtime.user_function import UserFunction, close_function
 from pyflink_on_spark._runtime.windows.any_windows import AnyWindows
 from pyflink_on_spark._runtime.windows.contents import contents_of
 from pyflink_on_spark._runtime.windows.operation import Grid, WindowDescription, WindowOperation
@@ -25,7 +24,7 @@ _METHODS = {
 }
 
 
-class WindowOperator(Operator):
+class WindowOperator(FunctionHolder):
     """Puts the elements of each key into windows, and emits what becomes of those that fire.
 
     Results have the time of what made their window fire: a timer's (the end of the window, with the
@@ -59,7 +58,7 @@ class WindowOperator(Operator):
         """Load the parts, and open the window function."""
         description: WindowDescription = self._pickled.load()
         self._description = description
-        open_function(description.internal_window_function, context.runtime_context)
+        self._open_function(description.internal_window_function, context)
         self._operation = WindowOperation(
             description,
             context,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,6 +109,10 @@ class OperatorListState:
         """Remove all elements."""
         self._elements.clear()
 
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the elements."""
+        return iter(self.get())
+
 
 @dataclass(slots=True)
 class OperatorSnapshot:
@@ -134,11 +138,21 @@ class OperatorState:
         self._types: dict[str, str] = {}
 
     def list_state(self, name: str) -> OperatorListState:
-        """Return a list whose elements are dealt out evenly when the parallelism changes."""
+        """Return a list whose elements are dealt out evenly when the parallelism changes.
+
+        Raises:
+            RuntimeError: the name belongs to a list that is united.
+        """
+        _refuse(name, self._content.union, "united")
         return OperatorListState(self._content.split.setdefault(name, []))
 
     def union_list_state(self, name: str) -> OperatorListState:
-        """Return a list of which every subtask gets everything after a restart."""
+        """Return a list of which every subtask gets everything after a restart.
+
+        Raises:
+            RuntimeError: the name belongs to a list that is dealt out.
+        """
+        _refuse(name, self._content.split, "dealt out")
         return OperatorListState(self._content.union.setdefault(name, []))
 
     def broadcast_state(self, descriptor: Any) -> BroadcastState:
@@ -176,18 +190,25 @@ class OperatorState:
             self._content.broadcast.setdefault(name, {}).update(entries)
 
 
+def _refuse(name: str, others: dict[str, list[Any]], kind: str) -> None:
+    if name in others:
+        raise RuntimeError(f"The state name '{name}' is already in use for a list that is {kind}.")
+
+
 def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> list[OperatorSnapshot]:
-    """Return the share of each subtask after the parallelism has changed.
+    """Return the share of each subtask; lists are dealt out anew if the parallelism has changed.
 
     Args:
         snapshots: one for each subtask before.
         parallelism: how many subtasks there are now.
     """
-    split = _joined([snapshot.split for snapshot in snapshots])
+    parts = [snapshot.split for snapshot in snapshots]
+    if len(snapshots) != parallelism:
+        parts = _dealt_out(_joined(parts), parallelism)
     union = _joined([snapshot.union for snapshot in snapshots])
     return [
         OperatorSnapshot(
-            {name: _share(elements, index, parallelism) for name, elements in split.items()},
+            {name: list(elements) for name, elements in parts[index].items()},
             {name: list(elements) for name, elements in union.items()},
             {
                 name: dict(entries)
@@ -206,6 +227,13 @@ def _joined(parts: Iterable[dict[str, list[Any]]]) -> dict[str, list[Any]]:
         for name, elements in part.items():
             joined.setdefault(name, []).extend(elements)
     return joined
+
+
+def _dealt_out(lists: dict[str, list[Any]], parallelism: int) -> list[dict[str, list[Any]]]:
+    return [
+        {name: _share(elements, index, parallelism) for name, elements in lists.items()}
+        for index in range(parallelism)
+    ]
 
 
 def _share(elements: list[Any], index: int, parallelism: int) -> list[Any]:

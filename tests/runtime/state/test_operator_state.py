@@ -80,6 +80,16 @@ def test_snapshot_and_restore():
     assert copy.broadcast_state(RULES).get("a") == 3
 
 
+def test_lists_stay_where_they_are_while_the_parallelism_does():
+    parts = [
+        OperatorSnapshot({"l": [1, 2, 3]}, {"u": [1]}, {"b": {"k": 0}}),
+        OperatorSnapshot({"m": [4]}, {"u": [2]}, {"b": {"k": 1}}),
+    ]
+    shares = redistribute(parts, 2)
+    assert [share.split for share in shares] == [{"l": [1, 2, 3]}, {"m": [4]}]
+    assert [share.union["u"] for share in shares] == [[1, 2]] * 2
+
+
 def test_redistribution():
     parts = [
         OperatorSnapshot({"l": [1, 2, 3]}, {"u": [1]}, {"b": {"k": 0}}),
