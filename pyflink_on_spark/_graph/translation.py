@@ -11,6 +11,7 @@ from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.main_module import capture_classes
 from pyflink_on_spark._runtime.plan import JobSettings
 
 
@@ -48,6 +49,7 @@ def translate(
             batch=settings.batch,
             job_parameters=dict(job_parameters),
             configuration=dict(configuration),
+            classes=capture_classes(),
         ),
         levels=plan_levels(build_steps(graph), _splits),
         sinks={node.number: node.sink for node in graph.nodes if node.sink is not None},

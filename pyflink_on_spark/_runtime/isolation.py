@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
+
+import cloudpickle
 
 IMMUTABLE_TYPES = frozenset({int, str, float, bool, bytes, type(None), complex})
 
-seal = partial(pickle.dumps, protocol=5)
 unseal = pickle.loads
+
+
+def seal(value: Any) -> bytes:
+    """Return a value as a pickle: by value where a class is known in a function's scope only."""
+    try:
+        return pickle.dumps(value, 5)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
 
 
 def is_immutable(value: Any) -> bool:

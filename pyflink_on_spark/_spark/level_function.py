@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.level import START, LevelRunner
+from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._spark.result_sender import ChannelAddress, Sender, connect
 
 ROW_SCHEMA = "target INT, channel INT, seq LONG, payload BINARY"
@@ -57,6 +58,7 @@ class LevelFunction:
         """Turn the rows of one partition into those that leave it."""
         self._prepare()
         level, job = pickle.loads(self.plan)
+        install_classes(job.classes)
         senders: list[Sender] = []
         runner = LevelRunner(
             level, self.number, job, SystemClock(), self._drivers(senders), self.attempt
