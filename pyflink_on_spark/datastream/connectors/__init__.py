@@ -21,6 +21,16 @@ from pyflink_on_spark.datastream.connectors.file_system import StreamFormat as S
 from pyflink_on_spark.datastream.connectors.file_system import (
     StreamingFileSink as StreamingFileSink,
 )
+from pyflink_on_spark.datastream.connectors.kafka import FlinkKafkaConsumer as FlinkKafkaConsumer
+from pyflink_on_spark.datastream.connectors.kafka import (
+    FlinkKafkaConsumerBase as FlinkKafkaConsumerBase,
+)
+from pyflink_on_spark.datastream.connectors.kafka import FlinkKafkaProducer as FlinkKafkaProducer
+from pyflink_on_spark.datastream.connectors.kafka import (
+    FlinkKafkaProducerBase as FlinkKafkaProducerBase,
+)
+from pyflink_on_spark.datastream.connectors.kafka import KafkaSource as KafkaSource
+from pyflink_on_spark.datastream.connectors.kafka import Semantic as Semantic
 from pyflink_on_spark.datastream.connectors.number_seq import (
     NumberSequenceSource as NumberSequenceSource,
 )

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.unsupported import unsupported_use
 from pyflink_on_spark._runtime import connector
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.functions import JavaFunctionWrapper
@@ -20,10 +21,13 @@ class Source(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
+    _source: connector.Source | unsupported_use
+
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        call = f"{type(self).__name__}(source)"
-        self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
+        if not isinstance(getattr(type(self), "_source", None), unsupported_use):
+            call = f"{type(self).__name__}(source)"
+            self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
 
 
 class Sink(JavaFunctionWrapper):
@@ -35,10 +39,13 @@ class Sink(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
+    _sink: connector.Sink | unsupported_use
+
     def __init__(self, sink: Any) -> None:
         super().__init__(sink)
-        call = f"{type(self).__name__}(sink)"
-        self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
+        if not isinstance(getattr(type(self), "_sink", None), unsupported_use):
+            call = f"{type(self).__name__}(sink)"
+            self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
 
 
 class DeliveryGuarantee(Enum):

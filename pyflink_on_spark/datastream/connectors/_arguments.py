@@ -1,0 +1,52 @@
+"""Checks of what the connectors' builders are told, at the call and not in the running job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pyflink_on_spark.common._java_handles import refuse_java_object
+
+T = TypeVar("T")
+
+
+def argument(value: Any, kind: type[T], call: str) -> T:
+    """Return an argument of a builder's method.
+
+    Args:
+        value: what the user gave.
+        kind: the class that belongs there. ``int`` does not include bool.
+        call: the call as the user would write it.
+
+    Raises:
+        UnsupportedFlinkFeature: it is a Java object.
+        TypeError: it is anything else than a ``kind``.
+    """
+    refuse_java_object(value, call)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{call} takes {kind.__name__}, not {type(value).__name__}")
+    return value
+
+
+def properties_argument(properties: Any, call: str) -> dict[str, str]:
+    """Return a copy of a client's properties; keys and values are texts.
+
+    Raises:
+        TypeError: it is no dict, or holds anything else than texts. The text names no value, since
+            that may be a password.
+    """
+    for key, value in argument(properties, Mapping, call).items():  # type: ignore[type-abstract]
+        if not isinstance(key, str):
+            raise TypeError(f"{call} takes a dict of str, not the key {key!r}")
+        if not isinstance(value, str):
+            raise TypeError(
+                f"{call} takes a dict of str; {key!r} is set to a {type(value).__name__}: "
+                "write it as a str"
+            )
+    return dict(properties)
+
+
+def require(condition: Any, text: str) -> None:
+    """Raise ValueError with a text if a condition does not hold."""
+    if not condition:
+        raise ValueError(text)

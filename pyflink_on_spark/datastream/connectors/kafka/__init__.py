@@ -1,0 +1,44 @@
+"""Kafka topics as sources and sinks."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee as DeliveryGuarantee
+from pyflink_on_spark.datastream.connectors.kafka.legacy import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    Semantic,
+)
+from pyflink_on_spark.datastream.connectors.kafka.legacy import (
+    FlinkKafkaConsumerBase as FlinkKafkaConsumerBase,
+)
+from pyflink_on_spark.datastream.connectors.kafka.legacy import (
+    FlinkKafkaProducerBase as FlinkKafkaProducerBase,
+)
+from pyflink_on_spark.datastream.connectors.kafka.offsets import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+)
+from pyflink_on_spark.datastream.connectors.kafka.record_serialization import (
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaTopicSelector,
+)
+from pyflink_on_spark.datastream.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
+from pyflink_on_spark.datastream.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
+
+__all__ = [
+    "FlinkKafkaConsumer",
+    "FlinkKafkaProducer",
+    "KafkaSource",
+    "KafkaSourceBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
+    "Semantic",
+    "KafkaTopicPartition",
+    "KafkaOffsetsInitializer",
+    "KafkaOffsetResetStrategy",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaTopicSelector",
+]

@@ -1,0 +1,335 @@
+"""What the Kafka connectors are told, what they refuse, and that they say so when they are used."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+
+import pytest
+
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark.common import Row, SimpleStringSchema, Types, WatermarkStrategy
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee
+from pyflink_on_spark.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
+    KafkaSource,
+    KafkaTopicPartition,
+    KafkaTopicSelector,
+    Semantic,
+)
+from pyflink_on_spark.datastream.connectors.kafka.offsets import Offsets, OffsetsKind
+
+SERVERS = {"bootstrap.servers": "broker:9092"}
+
+
+def source_builder():
+    builder = KafkaSource.builder().set_bootstrap_servers("broker:9092")
+    return builder.set_topics("a", "b").set_value_only_deserializer(SimpleStringSchema())
+
+
+def record_serializer():
+    builder = KafkaRecordSerializationSchema.builder().set_topic("out")
+    return builder.set_value_serialization_schema(SimpleStringSchema()).build()
+
+
+class TestSource:
+    def test_keeps_what_it_was_told(self):
+        built = (
+            source_builder()
+            .set_group_id("group")
+            .set_client_id_prefix("prefix")
+            .set_property("fetch.min.bytes", "1")
+            .set_properties({"fetch.max.bytes": "2"})
+            .set_starting_offsets(KafkaOffsetsInitializer.latest())
+            .set_bounded(KafkaOffsetsInitializer.timestamp(5))
+            .build()
+        )
+        options = built._options
+        assert options.subscription == ("a", "b")
+        assert options.starting == Offsets(OffsetsKind.LATEST, KafkaOffsetResetStrategy.LATEST)
+        assert options.stopping.timestamp == 5
+        assert options.bounded
+        assert options.properties == {
+            **SERVERS,
+            "group.id": "group",
+            "client.id.prefix": "prefix",
+            "fetch.min.bytes": "1",
+            "fetch.max.bytes": "2",
+        }
+
+    def test_reads_all_for_ever_unless_told_otherwise(self):
+        options = source_builder().build()._options
+        assert options.starting.kind is OffsetsKind.EARLIEST
+        assert options.stopping is None
+        assert not options.bounded
+
+    def test_set_unbounded_ends_but_counts_as_unbounded(self):
+        builder = source_builder().set_bounded(KafkaOffsetsInitializer.latest())
+        options = builder.set_unbounded(KafkaOffsetsInitializer.earliest()).build()._options
+        assert options.stopping.kind is OffsetsKind.EARLIEST
+        assert not options.bounded
+
+    def test_a_built_source_does_not_see_what_the_builder_is_told_later(self):
+        builder = source_builder()
+        built = builder.build()
+        builder.set_property("later", "1")
+        assert "later" not in built._options.properties
+
+    def test_pattern_and_partitions(self):
+        serving = KafkaSource.builder().set_bootstrap_servers("x:1")
+        serving.set_value_only_deserializer(SimpleStringSchema())
+        by_pattern = serving.set_topic_pattern("t.*").build()
+        assert by_pattern._options.subscription == re.compile("t.*")
+        partitions = {KafkaTopicPartition("t", 0), KafkaTopicPartition("t", 1)}
+        serving._subscription = None
+        assert serving.set_partitions(partitions).build()._options.subscription == partitions
+
+    @pytest.mark.parametrize(
+        "second",
+        [
+            lambda builder: builder.set_topics("c"),
+            lambda builder: builder.set_topic_pattern("c"),
+            lambda builder: builder.set_partitions({KafkaTopicPartition("c", 0)}),
+        ],
+    )
+    def test_refuses_a_second_subscription(self, second):
+        with pytest.raises(ValueError, match="because topics are already set"):
+            second(source_builder())
+
+    def test_refuses_a_malformed_pattern(self):
+        with pytest.raises(ValueError, match="malformed"):
+            KafkaSource.builder().set_topic_pattern("(")
+
+    def test_refuses_to_build_without_servers(self):
+        builder = KafkaSource.builder().set_topics("a")
+        builder.set_value_only_deserializer(SimpleStringSchema())
+        with pytest.raises(ValueError, match=r"bootstrap\.servers is required"):
+            builder.build()
+
+    def test_refuses_to_build_without_topics(self):
+        builder = KafkaSource.builder().set_bootstrap_servers("x:1")
+        builder.set_value_only_deserializer(SimpleStringSchema())
+        with pytest.raises(ValueError, match="No subscribe mode"):
+            builder.build()
+
+    def test_refuses_to_build_without_deserializer(self):
+        with pytest.raises(ValueError, match="Deserialization schema is required"):
+            KafkaSource.builder().set_bootstrap_servers("x:1").set_topics("a").build()
+
+    @pytest.mark.parametrize("key", ["enable.auto.commit", "commit.offsets.on.checkpoint"])
+    def test_committing_needs_a_group(self, key):
+        builder = source_builder().set_property(key, "true")
+        with pytest.raises(ValueError, match=r"group\.id is required"):
+            builder.build()
+        builder.set_group_id("group").build()
+
+    def test_committed_offsets_need_a_group(self):
+        builder = source_builder()
+        builder.set_starting_offsets(KafkaOffsetsInitializer.committed_offsets())
+        with pytest.raises(ValueError, match=r"group\.id is required"):
+            builder.build()
+        builder.set_group_id("group").build()
+
+    def test_properties_are_texts(self):
+        with pytest.raises(TypeError, match=r"'fetch\.min\.bytes' is set to an? int"):
+            source_builder().set_property("fetch.min.bytes", 1)
+
+    def test_topics_are_texts(self):
+        with pytest.raises(TypeError, match="takes str, not list"):
+            KafkaSource.builder().set_topics(["a", "b"])
+
+    def test_shows_no_password(self):
+        built = source_builder().set_property("sasl.password", "secret").build()
+        assert "secret" not in repr(built._options)
+
+
+class TestOffsets:
+    def test_given_offsets(self):
+        given = {KafkaTopicPartition("t", 1): 10}
+        offsets = KafkaOffsetsInitializer.offsets(given)._offsets
+        assert offsets.specified == given
+        assert offsets.reset is KafkaOffsetResetStrategy.EARLIEST
+
+    def test_committed_offsets_fail_without_any_unless_told_otherwise(self):
+        offsets = KafkaOffsetsInitializer.committed_offsets()._offsets
+        assert offsets.reset is KafkaOffsetResetStrategy.NONE
+
+    def test_partitions_are_equal_by_value(self):
+        assert KafkaTopicPartition("t", 1) == KafkaTopicPartition("t", 1)
+        assert hash(KafkaTopicPartition("t", 1)) == hash(KafkaTopicPartition("t", 1))
+        assert KafkaTopicPartition("t", 1) != KafkaTopicPartition("t", 2)
+        assert KafkaTopicPartition("t", 1) != ("t", 1)
+
+
+class TestRecordSerialization:
+    def test_needs_a_topic_and_a_value_format(self):
+        builder = KafkaRecordSerializationSchema.builder()
+        with pytest.raises(ValueError, match="No value serializer"):
+            builder.build()
+        builder.set_value_serialization_schema(SimpleStringSchema())
+        with pytest.raises(ValueError, match="No topic selector"):
+            builder.build()
+
+    def test_refuses_to_be_told_twice(self):
+        builder = KafkaRecordSerializationSchema.builder().set_topic("t")
+        with pytest.raises(ValueError, match="Topic selector already set"):
+            builder.set_topic_selector(str)
+        builder.set_key_serialization_schema(SimpleStringSchema())
+        with pytest.raises(ValueError, match="Key serializer already set"):
+            builder.set_key_serialization_schema(SimpleStringSchema())
+
+    def test_refuses_a_selector_that_is_none(self):
+        with pytest.raises(TypeError, match="topic_selector must be KafkaTopicSelector or a call"):
+            KafkaRecordSerializationSchema.builder().set_topic_selector("t")
+
+    @pytest.mark.parametrize("kind", ["function", "object"])
+    def test_a_selector_is_a_step_in_front_of_the_sink(self, kind):
+        class ByLength(KafkaTopicSelector):
+            def apply(self, data):
+                return f"topic-{len(data)}"
+
+        selector = ByLength() if kind == "object" else lambda data: f"topic-{len(data)}"
+        builder = KafkaRecordSerializationSchema.builder().set_topic_selector(selector)
+        schema = builder.set_value_serialization_schema(SimpleStringSchema()).build()
+        sink = KafkaSink.builder().set_bootstrap_servers("x:1").set_record_serializer(schema)
+        transformer = sink.build().get_transformer()
+        applied = {}
+
+        class Stream:
+            def get_type(self):
+                return Types.STRING()
+
+            def map(self, function, output_type):
+                applied.update(result=function("abc"), type=output_type)
+
+        transformer.apply(Stream())
+        assert applied["result"] == Row("topic-3", "abc")
+        assert applied["type"] == Types.ROW([Types.STRING(), Types.STRING()])
+
+
+class TestSink:
+    def test_keeps_what_it_was_told(self):
+        sink = (
+            KafkaSink.builder()
+            .set_bootstrap_servers("broker:9092")
+            .set_property("acks", "all")
+            .set_record_serializer(record_serializer())
+            .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+            .set_transactional_id_prefix("job")
+            .build()
+        )
+        assert sink._options.records.topic == "out"
+        assert sink._options.guarantee is DeliveryGuarantee.EXACTLY_ONCE
+        assert sink._options.transactional_id_prefix == "job"
+        assert sink._options.properties == {**SERVERS, "acks": "all"}
+        assert sink.get_transformer() is None
+
+    def test_exactly_once_needs_a_prefix(self):
+        builder = KafkaSink.builder().set_bootstrap_servers("x:1")
+        builder.set_record_serializer(record_serializer())
+        builder.set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+        with pytest.raises(ValueError, match="requires a transactionalIdPrefix"):
+            builder.build()
+
+    def test_needs_servers_and_a_serializer(self):
+        with pytest.raises(ValueError, match="bootstrapServers"):
+            KafkaSink.builder().set_record_serializer(record_serializer()).build()
+        with pytest.raises(ValueError, match="recordSerializer"):
+            KafkaSink.builder().set_bootstrap_servers("x:1").build()
+
+    def test_refuses_a_prefix_that_is_too_long(self):
+        KafkaSink.builder().set_transactional_id_prefix("x" * 64_000)
+        with pytest.raises(ValueError, match="prefix is too long"):
+            KafkaSink.builder().set_transactional_id_prefix("é" * 32_001)
+
+
+class TestLegacy:
+    @pytest.fixture
+    def consumer(self):
+        with pytest.deprecated_call(match="KafkaSource"):
+            return FlinkKafkaConsumer("t", SimpleStringSchema(), SERVERS)
+
+    @pytest.fixture
+    def producer(self):
+        with pytest.deprecated_call(match="KafkaSink"):
+            return FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS)
+
+    def test_consumer_keeps_what_it_was_told(self, consumer):
+        assert consumer._options.topics == ("t",)
+        assert consumer._options.starting is None
+        assert consumer._options.commit_on_checkpoints
+        consumer.set_start_from_earliest().set_commit_offsets_on_checkpoints(False)
+        consumer.disable_filter_restored_partitions_with_subscribed_topics()
+        assert consumer._options.starting.kind is OffsetsKind.EARLIEST
+        assert not consumer._options.commit_on_checkpoints
+        assert consumer._options.keep_restored_partitions
+        assert consumer.set_start_from_latest()._options.starting.kind is OffsetsKind.LATEST
+        assert consumer.set_start_from_timestamp(1)._options.starting.timestamp == 1
+        assert consumer.set_start_from_group_offsets()._options.starting is None
+        assert consumer.get_produced_type() == Types.STRING()
+
+    def test_consumer_takes_no_future_and_no_negative_time(self, consumer):
+        with pytest.raises(ValueError, match="must be before"):
+            consumer.set_start_from_timestamp(int(time.time() * 1000) + 60_000)
+        with pytest.raises(ValueError, match="invalid"):
+            consumer.set_start_from_timestamp(-1)
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_consumer_needs_a_topic(self):
+        with pytest.raises(ValueError, match="null/empty"):
+            FlinkKafkaConsumer([], SimpleStringSchema(), SERVERS)
+
+    def test_producer_keeps_what_it_was_told(self, producer):
+        assert producer._options.semantic is Semantic.AT_LEAST_ONCE
+        assert producer._options.pool_size == 5
+        producer.set_log_failures_only(True).set_write_timestamp_to_kafka(True)
+        producer.set_flush_on_checkpoint(False)
+        assert producer.ignore_failures_after_transaction_timeout() is producer
+        assert producer._options.log_failures_only
+        assert producer._options.write_timestamps
+        assert not producer._options.flush_on_checkpoint
+        assert producer._options.ignore_timed_out_transactions
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_producer_needs_servers_and_a_pool(self):
+        with pytest.raises(ValueError, match=r"bootstrap\.servers must be supplied"):
+            FlinkKafkaProducer("t", SimpleStringSchema(), {})
+        with pytest.raises(ValueError, match="must be non empty"):
+            FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS, 0)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+class TestUse:
+    """Until a Kafka client is behind them, using them says so where the script does it."""
+
+    @pytest.fixture
+    def env(self):
+        return StreamExecutionEnvironment.get_execution_environment()
+
+    def test_from_source(self, env):
+        with pytest.raises(UnsupportedFlinkFeature, match="KafkaSource is not yet") as caught:
+            env.from_source(source_builder().build(), WatermarkStrategy.no_watermarks(), "kafka")
+        line = sys._getframe().f_lineno - 1
+        assert f"test_kafka.py:{line}" in str(caught.value)
+
+    def test_add_source(self, env):
+        with pytest.raises(UnsupportedFlinkFeature, match="FlinkKafkaConsumer is not yet"):
+            env.add_source(FlinkKafkaConsumer("t", SimpleStringSchema(), SERVERS))
+
+    def test_sink_to(self, env):
+        builder = KafkaSink.builder().set_bootstrap_servers("x:1")
+        sink = builder.set_record_serializer(record_serializer()).build()
+        with pytest.raises(UnsupportedFlinkFeature, match="KafkaSink is not yet"):
+            env.from_collection(["a"], Types.STRING()).sink_to(sink)
+
+    def test_add_sink(self, env):
+        sink = FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS)
+        with pytest.raises(UnsupportedFlinkFeature, match="FlinkKafkaProducer is not yet"):
+            env.from_collection(["a"], Types.STRING()).add_sink(sink)
