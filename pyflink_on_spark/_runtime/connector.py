@@ -27,6 +27,9 @@ class SourceReader(ABC):
         A few thousand elements at most. It may wait some ten milliseconds for them, never longer.
         """
 
+    def prepare_checkpoint(self, checkpoint_id: int) -> None:  # noqa: B027
+        """Get ready for ``snapshot``; nothing is polled in between."""
+
     @abstractmethod
     def snapshot(self) -> list[Any]:
         """Return how far each split has been read: what ``Source.reader`` goes on from.

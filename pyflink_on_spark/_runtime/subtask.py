@@ -149,6 +149,8 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     reader = self._readers.get(index)
+                    if reader is not None:
+                        reader.prepare_checkpoint(checkpoint_id)
                     positions = self._finished[index] if reader is None else reader.snapshot()
                     state.sources[segment.source_id] = positions
         return state
