@@ -60,7 +60,7 @@ TRIGGERS = {
     "default": lambda n: None,
     "event time": lambda n: EventTimeTrigger.create(),
     "continuous": lambda n: ContinuousEventTimeTrigger.of(_ms(n)),
-    "count": lambda n: CountTrigger.of(n),
+    "count": CountTrigger.of,
     "purging count": lambda n: PurgingTrigger.of(CountTrigger.of(n)),
     "purging event time": lambda n: PurgingTrigger.of(EventTimeTrigger.create()),
 }
