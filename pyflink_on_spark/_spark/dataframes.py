@@ -12,7 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own habit
 from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.plan import LevelPlan
-from pyflink_on_spark._spark.level_function import ROW_SCHEMA, LevelFunction
+from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
+from pyflink_on_spark._spark.level_function import LevelFunction
 from pyflink_on_spark._spark.result_sender import ChannelAddress
 
 
@@ -35,7 +36,7 @@ def run_levels(
     rows = start
     for number, level in enumerate(job.levels):
         if number > 0:
-            rows = _exchanged(rows, level)
+            rows = exchanged(rows, level)
         function = LevelFunction(
             plan=pickle.dumps((level, job.settings), 5),
             number=number,
@@ -59,7 +60,7 @@ def driver_channel(job: Job, name: str) -> str:
     return f"{job.settings.job_id}/{name}"
 
 
-def _exchanged(rows: DataFrame, level: LevelPlan) -> DataFrame:
+def exchanged(rows: DataFrame, level: LevelPlan) -> DataFrame:
     """Bring each subtask's rows into a partition of their own, in the order of their channels."""
     first = min(region.first_target for region in level.regions)
     count = subtasks_of(level)

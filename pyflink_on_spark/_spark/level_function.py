@@ -16,18 +16,8 @@ from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.level import START, LevelRunner
 from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.result_sender import ChannelAddress, Sender, connect
-
-ROW_SCHEMA = "target INT, channel INT, seq LONG, payload BINARY"
-_ARROW_SCHEMA = pa.schema(
-    [
-        ("target", pa.int32()),
-        ("channel", pa.int32()),
-        ("seq", pa.int64()),
-        ("payload", pa.binary()),
-    ]
-)
-_BATCH_BYTES = 4 * 1024 * 1024
 
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
@@ -63,9 +53,9 @@ class LevelFunction:
         runner = LevelRunner(
             level, self.number, job, SystemClock(), self._drivers(senders), self.attempt
         )
-        rows = _start_rows(batches) if self.number == 0 else _rows(batches)
+        rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
         try:
-            yield from _batches(runner.run(rows))
+            yield from batches_of_rows(runner.run(rows))
             while senders:
                 senders.pop().close()
         except SubtaskFailure as failure:
@@ -101,36 +91,3 @@ def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
         for target in sorted(batch.column(0).to_pylist()):
             yield Row(target, START, 0, b"")
-
-
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
-    for batch in batches:
-        targets, channels, seqs, payloads = batch.columns
-        for index in range(batch.num_rows):
-            yield Row(
-                targets[index].as_py(),
-                channels[index].as_py(),
-                seqs[index].as_py(),
-                payloads[index].as_py(),
-            )
-
-
-def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
-    waiting: list[Row] = []
-    size = 0
-    for row in rows:
-        waiting.append(row)
-        size += len(row.payload) + 64
-        if size >= _BATCH_BYTES:
-            yield _batch(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield _batch(waiting)
-
-
-def _batch(rows: list[Row]) -> pa.RecordBatch:
-    columns = [
-        pa.array(column, field.type)
-        for column, field in zip(zip(*rows, strict=True), _ARROW_SCHEMA, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
