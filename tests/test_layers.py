@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util", "serializers", "version"}
+VOCABULARY = {"common", "metrics", "util", "table", "serializers", "version"}
 ENGINE = {"_graph", "_runtime", "_compat"}
 MIRROR = VOCABULARY | {"datastream"}
 
@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "extensions": ENGINE | MIRROR,
     "testing": ENGINE | MIRROR | {"extensions"},
     "_spark": ENGINE | MIRROR | {"extensions"},
+    "tools": ENGINE | MIRROR | {"extensions", "testing", "_spark"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 
-def missing_name(module: str) -> Callable[[str], NoReturn]:
+def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
     """Return a module's ``__getattr__``.
 
     It raises ImportError in ``from module import name``, since Python would replace the text of an
@@ -17,10 +17,11 @@ def missing_name(module: str) -> Callable[[str], NoReturn]:
 
     Args:
         module: the module's ``__name__``.
+        reason: why names are missing, in whole sentences, if there is one reason for all.
     """
 
     def __getattr__(name: str) -> NoReturn:
-        text = _text(module, name)
+        text = _text(module, name, reason)
         if not name.startswith("__") and _is_import(sys._getframe(1)):
             raise ImportError(text, name=module)
         raise AttributeError(text, name=name, obj=sys.modules.get(module))
@@ -33,11 +34,14 @@ def _is_import(frame: Any) -> bool:
     return dis.opname[code[frame.f_lasti]] == "IMPORT_FROM"
 
 
-def _text(module: str, name: str) -> str:
+def _text(module: str, name: str, reason: str) -> str:
     known = [n for n in dir(sys.modules.get(module)) if not n.startswith("_")]
     close = get_close_matches(name, known, n=1)
     hint = f" Did you mean {close[0]}?" if close else ""
+    missing = f"{module.replace('pyflink_on_spark', 'pyflink', 1)} has no {name!r}"
+    if reason:
+        return f"{missing} in pyflink_on_spark. {reason}{hint}"
     return (
-        f"{module.replace('pyflink_on_spark', 'pyflink', 1)} has no {name!r} in pyflink_on_spark: "
+        f"{missing} in pyflink_on_spark: "
         f"it is missing in PyFlink too, or not supported on Spark yet.{hint}"
     )
