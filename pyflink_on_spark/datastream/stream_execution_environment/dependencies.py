@@ -1,0 +1,108 @@
+"""What the jobs of an environment need from outside: Python files, archives, packages, jars."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._runtime import python_dependencies as keys
+from pyflink_on_spark._runtime.files.paths import local_path
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._recorded import note_recorded
+
+
+class Dependencies:
+    """The part of an environment that says what its jobs take along.
+
+    Everything is kept in the configuration, and looked at when a job is started.
+    """
+
+    _configuration: Configuration
+    _cached_files: dict[str, str]
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Name jars of Flink connectors. On Spark: recorded; this package needs no jars."""
+        self._append_to_list("pipeline.jars", jars_path)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Name class paths of Flink connectors. On Spark: recorded, as ``add_jars``."""
+        self._append_to_list("pipeline.classpaths", classpaths)
+
+    def add_python_file(self, file_path: str) -> None:
+        """Make Python modules importable in the workers.
+
+        Args:
+            file_path: a module; or a folder or a zip, with the modules and packages inside it.
+
+        On Spark: a path on this machine; a missing one fails the job when it is started.
+        """
+        self._put_first(keys.FILES, file_path)
+
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Install packages for the workers.
+
+        Args:
+            requirements_file_path: what to install, in the form of ``pip install -r``.
+            requirements_cache_dir: a folder with the packages; if given, pip asks no index.
+
+        On Spark: pip installs them once, in this process's temporary folder, and the workers are
+        sent the result. So they must fit the workers' platform.
+        """
+        given = filter(None, [requirements_file_path, requirements_cache_dir])
+        text = keys.PARAMETER_DELIMITER.join(given)
+        self._configuration.set_string(keys.REQUIREMENTS, text)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Unpack a zip in the working directory of the workers.
+
+        Args:
+            archive_path: the file; with the suffix of a tar file it may be one, too.
+            target_dir: the folder to unpack it in; the archive's name if not given.
+        """
+        given = filter(None, [archive_path, target_dir])
+        self._put_last(keys.ARCHIVES, keys.PARAMETER_DELIMITER.join(given))
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Choose the interpreter of the workers.
+
+        Args:
+            python_exec: its path; also one inside an archive that was added before.
+
+        On Spark: it counts when the first job of the process starts Spark, and needs what this
+        package needs (PySpark, pyarrow, cloudpickle). A Spark that runs already keeps its own, and
+        the log says so.
+        """
+        self._configuration.set_string(keys.EXECUTABLE, python_exec)
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Name a file for Flink's distributed cache.
+
+        Args:
+            file_path: the file.
+            name: the name in the cache.
+            executable: whether it is a program.
+
+        On Spark: recorded; a missing file fails the job when it is started, as in PyFlink. Python
+        functions cannot read the cache in PyFlink either.
+        """
+        self._cached_files[name] = file_path
+        note_recorded(
+            "register_cached_file()",
+            "PyFlink gives Python functions no way to read such a file either; "
+            "add_python_archive() sends files that they can open",
+        )
+
+    def _check_cached_files(self) -> None:
+        for name, path in self._cached_files.items():
+            keys.require(local_path(path), f"register_cached_file(..., {name!r})")
+
+    def _put_first(self, key: str, item: str) -> None:
+        known = self._configuration.get_string(key, "")
+        self._configuration.set_string(key, keys.DELIMITER.join(filter(None, [item, known])))
+
+    def _put_last(self, key: str, item: str) -> None:
+        known = self._configuration.get_string(key, "")
+        self._configuration.set_string(key, keys.DELIMITER.join(filter(None, [known, item])))
+
+    def _append_to_list(self, key: str, items: tuple[str, ...]) -> None:
+        known = Configuration.parse_list_value(self._configuration.get_string(key, ""))
+        self._configuration.set_string(key, str([*known, *items]))

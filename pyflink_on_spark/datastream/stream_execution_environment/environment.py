@@ -1,0 +1,215 @@
+"""Where a program begins and from where it is run."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyflink_on_spark._graph.execution_plan import execution_plan_json
+from pyflink_on_spark._graph.job import JobHandle, current_engine
+from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
+from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._graph.translation import translate
+from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
+from pyflink_on_spark.common._execution_options import check_execution_options
+from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
+from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
+    CheckpointSettings,
+)
+from pyflink_on_spark.datastream.stream_execution_environment.dependencies import Dependencies
+from pyflink_on_spark.datastream.stream_execution_environment.handle import EnvironmentHandle
+from pyflink_on_spark.datastream.stream_execution_environment.settings import RUNTIME_MODE
+from pyflink_on_spark.datastream.stream_execution_environment.sources import Sources
+from pyflink_on_spark.serializers import PickleSerializer
+
+DEFAULT_JOB_NAME = "Flink Streaming Job"
+_PYTHON_CHAINING = "python.operator-chaining.enabled"
+_WATERMARK_ELEMENTS = "pyflink-on-spark.watermark-interval-elements"
+_WATERMARK_DEFAULT = 10_000
+_console = threading.Lock()
+_NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
+_CLOSED = (
+    "this StreamExecutionEnvironment is closed: get a new one with "
+    "StreamExecutionEnvironment.get_execution_environment()"
+)
+
+
+class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
+    """Collects the operators of a program, and runs them.
+
+    Args:
+        j_stream_execution_environment: the environment's ``Configuration``; use
+            ``get_execution_environment``.
+        serializer: accepted; elements are always pickled.
+    """
+
+    def __init__(self, j_stream_execution_environment, serializer=PickleSerializer()):
+        handle = j_stream_execution_environment
+        if not isinstance(handle, EnvironmentHandle):
+            handle = EnvironmentHandle(handle)
+        super().__init__(handle.configuration)
+        self._j_stream_execution_environment = handle
+        self.serializer = serializer
+        self._transformations: list[Transformation] = []
+        self._printers: dict[str, Any] = {}
+        self._cached_files: dict[str, str] = {}
+        self._closed = False
+
+    @staticmethod
+    def get_execution_environment(
+        configuration: Configuration | None = None,
+    ) -> StreamExecutionEnvironment:
+        """Return a new environment.
+
+        Args:
+            configuration: Flink's keys; ``spark.*`` keys go to the session.
+
+        Raises:
+            ValueError: an option has a value that it cannot have.
+        """
+        environment = StreamExecutionEnvironment(Configuration())
+        if configuration is not None:
+            environment.configure(configuration)
+        return environment
+
+    def configure(self, configuration: Configuration) -> None:
+        """Take over every key of a configuration.
+
+        Raises:
+            ValueError: an option has a value that it cannot have; nothing is taken over.
+        """
+        together = Configuration(self._configuration).add_all(configuration)
+        check_execution_options(together)
+        CheckpointConfig(together)._check()
+        self._configuration.add_all(configuration)
+
+    def close(self) -> None:
+        """End the use of the environment.
+
+        On Spark: nothing can be added or run any more. PyFlink lets a program go on.
+        """
+        self._forget()
+        self._closed = True
+
+    def execute(self, job_name: str | None = None) -> JobExecutionResult:
+        """Run everything that was added since the last time, and wait for the end.
+
+        Raises:
+            JobExecutionError: if the job fails; it begins with the user's own traceback.
+            ValueError: if nothing was added.
+        """
+        return self._submit(self._take(), job_name).result()
+
+    def execute_async(self, job_name: str = DEFAULT_JOB_NAME) -> JobClient:
+        """Run everything that was added since the last time, and return at once."""
+        return JobClient(self._submit(self._take(), job_name))
+
+    def get_execution_plan(self) -> str:
+        """Return what would be run, as Flink's JSON."""
+        if not self._transformations:
+            raise ValueError(_NO_OPERATORS)
+        graph = StreamGraph(self._transformations, self._graph_settings(self._transformations))
+        return execution_plan_json(graph)
+
+    # -- for the mirror's other classes ----------------------------------------------------------
+
+    def _add(self, transformation: Transformation) -> None:
+        self._require_open()
+        self._transformations.append(transformation)
+
+    def _forget(self) -> None:
+        self._transformations.clear()
+        self._printers = {}
+
+    def _explicit_parallelism(self) -> int | None:
+        chosen = self.get_config().get_parallelism()
+        return chosen if chosen > 0 else None
+
+    def _printing_channel(self) -> str:
+        channel = f"print-{len(self._printers)}"
+        self._printers[channel] = _print_lines
+        return channel
+
+    def _watermark_interval(self) -> int:
+        if self.get_config().get_auto_watermark_interval() == 0:
+            return 0
+        return self._configuration.get_integer(_WATERMARK_ELEMENTS, _WATERMARK_DEFAULT)
+
+    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel).collected()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(_CLOSED)
+
+    def _take(self) -> list[Transformation]:
+        self._require_open()
+        if not self._transformations:
+            raise ValueError(_NO_OPERATORS)
+        taken = list(self._transformations)
+        self._transformations.clear()
+        return taken
+
+    def _submit(
+        self,
+        transformations: list[Transformation],
+        job_name: str | None,
+        collected: str | None = None,
+    ) -> JobHandle:
+        printers, self._printers = self._printers, {}
+        self._check_cached_files()
+        job = translate(
+            transformations,
+            self._graph_settings(transformations),
+            name=job_name or self._configuration.get_string("pipeline.name", DEFAULT_JOB_NAME),
+            job_parameters=self.get_config().get_global_job_parameters(),
+            configuration=self._configuration.to_dict(),
+            printers=printers,
+            collected=collected,
+        )
+        return current_engine().submit(job)
+
+    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
+        mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
+        maximum = self.get_max_parallelism()
+        endless = _endless(transformations)
+        if mode == "BATCH" and endless is not None:
+            raise ValueError(_no_batch(endless))
+        return GraphSettings(
+            parallelism=self.get_parallelism(),
+            max_parallelism=maximum if maximum > 0 else None,
+            chaining=self.is_chaining_enabled(),
+            python_chaining=self._configuration.get_boolean(_PYTHON_CHAINING, True),
+            batch=mode == "BATCH" or (mode == "AUTOMATIC" and endless is None),
+        )
+
+
+def _endless(transformations: Iterable[Transformation]) -> Transformation | None:
+    """Return a source that never ends, if there is one."""
+    seen: set[Transformation] = set()
+    stack = list(transformations)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.source is not None and not node.source.bounded:
+            return node
+        stack += [edge.upstream for edge in node.edges]
+    return None
+
+
+def _no_batch(source: Transformation) -> str:
+    return (
+        f"BATCH mode needs sources that end, and the source {source.name!r} (added at "
+        f"{source.call_site}) does not: choose RuntimeExecutionMode.STREAMING or AUTOMATIC"
+    )
+
+
+def _print_lines(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    with _console:  # print() writes the text and its end apart: another sink's could come between
+        sys.stdout.write(text)
+        sys.stdout.flush()
