@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import Bundle as Bundle
@@ -59,7 +59,8 @@ class Source(ABC):
         """Cut the input into pieces that can be read independently; runs in the driver.
 
         Args:
-            parallelism: how many subtasks will read; subtask i reads the splits i, i + parallelism, ...
+            parallelism: how many subtasks will read. Subtask i reads the splits i,
+                i + parallelism, ...
 
         Raises:
             FileNotFoundError: or another plain error, when the input is not there.
@@ -162,6 +163,9 @@ class SinkWriter(ABC):
     def write(self, elements: Iterator[Any]) -> None:
         """Take over all elements of a lazy iterator."""
 
+    def advance_watermark(self, watermark: int) -> None:  # noqa: B027
+        """Learn of event time (ms)."""
+
     def prepare_commit(self) -> list[Any]:
         """Make all that was written ready, and say what the driver has to commit."""
         return []
@@ -175,11 +179,19 @@ class SinkWriter(ABC):
         return []
 
     def restore(self, snapshots: Sequence[Any]) -> None:
-        """Go on from a subtask's share of what all writers' ``snapshot`` returned; before the first
-        element.
+        """Go on from a subtask's share of what all writers' ``snapshot`` returned.
+
+        Called before the first element.
         """
         if snapshots:
             raise ValueError(f"{type(self).__name__} cannot take over {snapshots!r}")
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
+        """Learn that a checkpoint is safe."""
+
+    def code_of_functions(self) -> Iterable[Any]:
+        """Return the user's callables that run inside, so that a failure can be traced to here."""
+        return ()
 
     def close(self) -> None:  # noqa: B027 - most writers have nothing to give up
         """Release everything; after a failure too. What was not prepared is given up."""

@@ -20,14 +20,14 @@ class SinkOperator(Operator):
 
     def __init__(self, sink: Sink, sink_id: int) -> None:
         self._sink = sink
-        self._sink_id = sink_id
+        self.sink_id = sink_id
         self._writer: SinkWriter | None = None
         self._prepared: list[Any] = []
 
     def open(self, context: OperatorContext) -> None:
         """Make the writer."""
         self._writer = self._sink.writer(context)
-        self._in_progress = context.operator_state.list_state("writer")
+        self._in_progress = context.operator_state.list_state("_writer")
         self._writer.restore(self._in_progress.get())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -35,6 +35,12 @@ class SinkOperator(Operator):
         assert self._writer is not None
         self._writer.write(elements)
         return iter(())
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Tell the writer."""
+        assert self._writer is not None
+        self._writer.advance_watermark(watermark)
+        return ()
 
     def end_input(self) -> Iterable[Any]:
         """Make what was written ready for the commit."""
@@ -48,12 +54,21 @@ class SinkOperator(Operator):
         self._prepared += self._writer.prepare_checkpoint(checkpoint_id)
         self._in_progress.update(self._writer.snapshot())
 
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell the writer."""
+        assert self._writer is not None
+        self._writer.notify_checkpoint_complete(checkpoint_id)
+
     def committables(self) -> list[Any]:
         """Return what the driver has to commit: pairs of the sink's number and a committable."""
         prepared, self._prepared = self._prepared, []
-        return [(self._sink_id, committable) for committable in prepared]
+        return [(self.sink_id, committable) for committable in prepared]
 
     def close(self) -> None:
         """Close the writer."""
         if self._writer is not None:
             self._writer.close()
+
+    def code_of_functions(self) -> Iterable[Any]:
+        """Return the writer's."""
+        return () if self._writer is None else self._writer.code_of_functions()

@@ -16,9 +16,11 @@ from pyflink_on_spark._runtime.state.expiring_states import (
     ExpiringReducingState,
     ExpiringValueState,
 )
+from pyflink_on_spark._runtime.state.folding_state import FoldingState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.snapshot import Changes, Entry, KeyGroupState, StateMeta
+from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
 from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
@@ -31,6 +33,8 @@ _LASTING: dict[str, Any] = {
     "map": MapState,
     "reducing": ReducingState,
     "aggregating": AggregatingState,
+    "sorted map": SortedMapState,
+    "folding": FoldingState,
 }
 _EXPIRING: dict[str, Any] = {
     "value": ExpiringValueState,
@@ -88,6 +92,16 @@ class KeyedStateBackend:
         """Return the state that an AggregatingStateDescriptor describes."""
         function = _of_kind(descriptor, "aggregating").get_agg_function()
         return self._state(descriptor, "aggregating", function)  # type: ignore[no-any-return]
+
+    def sorted_map_state(self, descriptor: Any) -> SortedMapState:
+        """Return the state that a SortedMapStateDescriptor describes."""
+        return self._state(_of_kind(descriptor, "sorted map"), "sorted map")  # type: ignore[no-any-return]
+
+    def folding_state(self, descriptor: Any) -> FoldingState:
+        """Return the state that a FoldingStateDescriptor describes."""
+        described = _of_kind(descriptor, "folding")
+        fold, initial = described.get_fold_function(), described.get_initial_value()
+        return self._state(described, "folding", fold, initial)  # type: ignore[no-any-return]
 
     def table(self, name: str, kind: str) -> StateTable:
         """Return the table of a state, for an operator that keeps its own state.

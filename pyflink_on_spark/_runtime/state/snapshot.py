@@ -12,7 +12,7 @@ class StateMeta:
     """What has to be known of a state to take it over.
 
     Args:
-        kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
+        kind: as a descriptor's ``_kind``, for example ``value``.
         stamped: whether it has a time to live; None if no one has asked for the state yet.
     """
 

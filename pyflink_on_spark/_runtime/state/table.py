@@ -17,7 +17,7 @@ class StateTable:
     that changed, or None if nobody asks.
 
     Args:
-        kind: ``value``, ``list``, ``map``, ``reducing`` or ``aggregating``.
+        kind: as a descriptor's ``_kind``, for example ``value``.
         track: whether to note which entries change.
     """
 

@@ -1,0 +1,96 @@
+"""Sinks that are a function: what it is told, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.sink_function import FunctionSink
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.user_function import UserFunction
+from tests.runtime.harness import Harness
+from tests.runtime.state.descriptors import Descriptor
+
+LOG = []
+
+
+class Recording:
+    def open(self, runtime_context):
+        LOG.append("open")
+
+    def invoke(self, value, context):
+        times = context.timestamp(), context.current_watermark(), context.current_processing_time()
+        LOG.append((value, *times))
+
+    def finish(self):
+        LOG.append("finish")
+
+    def close(self):
+        LOG.append("close")
+
+
+class Buffering(Recording):
+    _checkpoint_protocol = "function"
+    _hears_of_checkpoints = True
+
+    def __init__(self):
+        self.buffer = []
+
+    def initialize_state(self, context):
+        self.state = context.get_operator_state_store().get_list_state(Descriptor("list", "writer"))
+        self.buffer += self.state
+
+    def invoke(self, value, context):
+        self.buffer.append(value)
+
+    def snapshot_state(self, context):
+        self.state.update(self.buffer)
+
+    def notify_checkpoint_complete(self, checkpoint_id):
+        LOG.append(f"{checkpoint_id} is safe")
+
+    def finish(self):
+        LOG.append(list(self.buffer))
+
+
+@pytest.fixture(autouse=True)
+def log():
+    LOG.clear()
+    return LOG
+
+
+def operator(function):
+    return SinkOperator(FunctionSink(UserFunction.of(function)), 1)
+
+
+def test_elements_come_with_their_times():
+    harness = Harness(operator(Recording()))
+    harness.clock.time = 77
+    assert harness.feed("a", at=[5]) == []
+    harness.watermark(5)
+    harness.feed("b")
+    harness.end()
+    harness.operator.close()
+    assert LOG == ["open", ("a", 5, -(2**63), 77), ("b", None, 5, 77), "finish", "close"]
+
+
+def test_what_is_buffered_survives():
+    harness = Harness(operator(Buffering()))
+    harness.feed("a", "b")
+    harness.operator.snapshot_state(3)
+    harness.operator.notify_checkpoint_complete(3)
+    harness.feed("lost")
+    state = OperatorState()
+    state.restore(harness.operator_state.snapshot())
+    restored = Harness(operator(Buffering()), operator_state=state, restored=3)
+    restored.feed("c")
+    restored.end()
+    assert LOG == ["open", "3 is safe", "open", ["a", "b", "c"]]
+
+
+def test_a_failure_can_be_traced_to_the_function():
+    harness = Harness(operator(Recording()))
+    assert [method.__name__ for method in harness.operator.code_of_functions()] == [
+        "invoke",
+        "finish",
+    ]
