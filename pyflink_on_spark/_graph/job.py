@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ class Job:
         printers: for each channel to the driver, what is done there with what arrives.
         collected: the name of the channel that the driver's program iterates, if any.
         bounded: whether every source ends.
+        attached: whether the program waits for the end before it does anything else.
     """
 
     name: str
@@ -32,6 +33,33 @@ class Job:
     printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
     collected: str | None = None
     bounded: bool = True
+    attached: bool = False
+
+
+def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
+    """Make visible what writers prepared; every sink is asked, also with nothing to commit.
+
+    Args:
+        sinks: the job's, by number.
+        committables: pairs of a sink's number and what its writers prepared.
+    """
+    prepared = _by_sink(committables)
+    for number, sink in sinks.items():
+        sink.commit(prepared.get(number, []))
+
+
+def abort(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
+    """Throw away what writers prepared in a job that failed; for the arguments see ``commit``."""
+    prepared = _by_sink(committables)
+    for number, sink in sinks.items():
+        sink.abort(prepared.get(number, []))
+
+
+def _by_sink(committables: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    prepared: dict[int, list[Any]] = {}
+    for number, committable in committables:
+        prepared.setdefault(number, []).append(committable)
+    return prepared
 
 
 class JobHandle(Protocol):
@@ -62,6 +90,11 @@ _installed: list[Engine] = []
 def install_engine(engine: Engine | None) -> None:
     """Make an engine the one that runs jobs; None for Spark, the default."""
     _installed[:] = [] if engine is None else [engine]
+
+
+def installed_engine() -> Engine | None:
+    """Return the engine that runs jobs, or None if none was chosen or needed so far."""
+    return _installed[0] if _installed else None
 
 
 def current_engine() -> Engine:

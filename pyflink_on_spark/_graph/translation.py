@@ -24,6 +24,7 @@ def translate(
     configuration: Mapping[str, str],
     printers: Mapping[str, Callable[[list[Any]], None]],
     collected: str | None = None,
+    attached: bool = False,
 ) -> Job:
     """Make a job of everything that some transformations need.
 
@@ -35,6 +36,7 @@ def translate(
         configuration: the environment's whole configuration.
         printers: for each channel to the driver, what is done with what arrives.
         collected: the channel that the driver's program iterates.
+        attached: whether the program waits for the end before it does anything else.
 
     Raises:
         JobTranslationError: if the graph cannot be run.
@@ -56,6 +58,7 @@ def translate(
         printers=printers,
         collected=collected,
         bounded=all(source.bounded for source in sources),
+        attached=attached,
     )
 
 

@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._graph.job import Job, commit
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
 from pyflink_on_spark._spark.dataframes import (
@@ -222,13 +222,8 @@ class SparkJob:
             context.removeJobTag(self.job_id)
 
     def _commit(self, rows: list[Any]) -> None:
-        done: dict[int, list[Any]] = {}
-        for row in rows:
-            assert row.target == DRIVER
-            for sink_id, committable in unseal(bytes(row.payload)):
-                done.setdefault(sink_id, []).append(committable)
-        for sink_id, sink in self._job.sinks.items():
-            sink.commit(done.get(sink_id, []))
+        assert all(row.target == DRIVER for row in rows)
+        commit(self._job.sinks, (item for row in rows for item in unseal(bytes(row.payload))))
 
     def _close_channels(self) -> None:
         assert self._server is not None or not self._channels
