@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -30,6 +30,14 @@ class TimerQueue:
         self._owners: dict[int, Owner | dict[Owner, None]] = {}
         self._times: list[int] = []
         self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
+
+    @property
+    def times(self) -> Sequence[int]:
+        """The times of all timers, the earliest first; the same list for ever.
+
+        A deleted timer may still be in it.
+        """
+        return self._times
 
     def register(self, time: int, key: Any, namespace: Hashable) -> None:
         """Add a timer; nothing happens if it is there already."""

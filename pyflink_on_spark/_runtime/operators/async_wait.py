@@ -67,6 +67,7 @@ class AsyncWaitOperator(RichFunctionOperator):
             self._start(value, timestamp, calls)
             while (call := calls.ready()) is not None:
                 yield from self._results(call)
+            cursor.timestamp = timestamp
         while calls:
             yield from self._results(calls.wait())
 

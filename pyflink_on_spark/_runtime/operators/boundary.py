@@ -85,8 +85,10 @@ def _noting(
     elements: Iterator[Any], cursor: Cursor, note: Callable[[int | None], None]
 ) -> Iterator[Any]:
     for value in elements:
-        note(cursor.timestamp)
+        timestamp = cursor.timestamp
+        note(timestamp)
         yield value
+        cursor.timestamp = timestamp
 
 
 def _in_pairs(convert: Conversion, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
@@ -100,5 +102,7 @@ def _values(
     pairs: Iterator[Any], cursor: Cursor, note: Callable[[tuple[Any, int | None]], None]
 ) -> Iterator[Any]:
     for key, value in pairs:
-        note((key, cursor.timestamp))
+        timestamp = cursor.timestamp
+        note((key, timestamp))
         yield value
+        cursor.timestamp = timestamp

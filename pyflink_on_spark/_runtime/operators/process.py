@@ -11,7 +11,6 @@ from pyflink_on_spark._runtime.timers import UnkeyedTimerService
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 Call = Callable[[Any, Any], Any]
 
@@ -33,25 +32,9 @@ class AnyProcessOperator(RichFunctionOperator):
     A result ``(tag, value)`` goes to a side output.
     """
 
-    _backend: Any
-    """Keyed state, on a keyed stream."""
-
     def _for_each(self, elements: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
         side_output = self._context.side_output
         for value in elements:
-            results = call(value, context)
-            if results:
-                for result in results:
-                    if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
-                        side_output(result[0].tag_id, result[1])
-                    else:
-                        yield result
-
-    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
-        backend: KeyedStateBackend = self._backend
-        side_output = self._context.side_output
-        pairs = backend.observed(pairs)
-        for backend.key, value in pairs:
             results = call(value, context)
             if results:
                 for result in results:

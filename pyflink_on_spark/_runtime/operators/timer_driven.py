@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.function_contexts import TimerContext
-from pyflink_on_spark._runtime.operators.process import IS_TAG, AnyProcessOperator
+from pyflink_on_spark._runtime.operators.process import IS_TAG, AnyProcessOperator, Call
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
 
@@ -29,6 +29,10 @@ class TimerDrivenOperator(AnyProcessOperator):
     """
 
     _timer_context: TimerContext
+    _backend: Any
+    """Keyed state, on a keyed stream."""
+    _waiting: Sequence[int] = ()
+    """When processing-time timers are due that may fire between two elements."""
 
     def __init__(self, function: UserFunction, keyed: bool, time_domains: TimeDomains) -> None:
         super().__init__(function)
@@ -42,6 +46,8 @@ class TimerDrivenOperator(AnyProcessOperator):
         if self.keyed:
             self._backend = backend = keyed_state_of(context)
             self._timers = backend.timers
+            if not context.task.batch:
+                self._waiting = backend.timers.processing.times
             self._timer_service = KeyedTimerService(backend.timers, backend)
         else:
             self._timer_service = UnkeyedTimerService(context.clock)
@@ -72,6 +78,28 @@ class TimerDrivenOperator(AnyProcessOperator):
     def _make_contexts(self, context: OperatorContext) -> None:
         """Make what the function's methods get; the timer service is there."""
         raise NotImplementedError
+
+    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
+        backend: KeyedStateBackend = self._backend
+        side_output, waiting = self._context.side_output, self._waiting
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            if waiting:
+                yield from self._due_before_element()
+            results = call(value, context)
+            if results:
+                for result in results:
+                    if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
+                        side_output(result[0].tag_id, result[1])
+                    else:
+                        yield result
+
+    def _due_before_element(self) -> Iterator[Any]:
+        """Yield what comes out of timers that the clock has passed; then the element is as before."""
+        backend, cursor = self._backend, self._cursor
+        key, timestamp = backend.key, cursor.timestamp
+        yield from self.advance_processing_time(self._timers.clock.now())
+        backend.key, cursor.timestamp = key, timestamp
 
     def _for_each_timer(self, due: Iterator[Any], domain: Any) -> Iterator[Any]:
         backend: KeyedStateBackend = self._backend

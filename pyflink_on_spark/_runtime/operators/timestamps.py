@@ -47,13 +47,14 @@ class AssignTimestamps(Operator):
         largest = self._largest
         try:
             for value in elements:
-                timestamp = cursor.timestamp
+                timestamp = before = cursor.timestamp
                 if extract is not None:
                     timestamp = extract(value, MIN_TIMESTAMP if timestamp is None else timestamp)
                     cursor.timestamp = timestamp
                 if timestamp is not None and timestamp > largest:
                     largest = self._largest = timestamp
                 yield value
+                cursor.timestamp = before
         finally:
             self._largest = largest
 

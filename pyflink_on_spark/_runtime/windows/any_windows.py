@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
@@ -21,6 +21,7 @@ class AnyWindows:
     def __init__(self, operation: WindowOperation) -> None:
         self._operation = operation
         self._backend, self._timers = operation.backend, operation.timers
+        self._waiting: Sequence[int] = () if operation.batch else self._timers.processing.times
         self._trigger = operation.trigger
         self._context = TriggerContext(operation.backend, operation.runtime_context)
         self._contents = state_of(operation.backend, operation.contents)
@@ -33,7 +34,10 @@ class AnyWindows:
         """Yield what elements bring forth at once."""
         operation, backend, cursor = self._operation, self._backend, self._operation.cursor
         assign, context = operation.assigner.assign_windows, operation.assigner_context
+        waiting = self._waiting
         for backend.key, value in pairs:
+            if waiting:
+                yield from self._due_before_element()
             timestamp = cursor.timestamp
             time = MIN_TIMESTAMP if timestamp is None else timestamp
             taken = False
@@ -62,6 +66,13 @@ class AnyWindows:
         if earliest is None or earliest > now:
             return ()
         return self._fire(timers.due_by_clock(now), False)
+
+    def _due_before_element(self) -> Iterator[Any]:
+        """Yield what comes out of timers that the clock has passed; then the element is as before."""
+        backend, cursor = self._backend, self._operation.cursor
+        key, timestamp = backend.key, cursor.timestamp
+        yield from self.advance_processing_time(self._timers.clock.now())
+        backend.key, cursor.timestamp = key, timestamp
 
     def _place(self, window: Any) -> tuple[Any, Any] | None:
         """Return the window that an element goes to, and that of its contents; None if late."""

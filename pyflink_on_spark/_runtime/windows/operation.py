@@ -66,6 +66,7 @@ class WindowOperation:
         self.trigger = description.trigger
         self.lateness = description.allowed_lateness
         self.contents = description.window_state_descriptor
+        self.batch = context.task.batch
         self.event_time: bool = description.assigner.is_event_time()
         self.merging = merging
         self.passes_through = passes_through
