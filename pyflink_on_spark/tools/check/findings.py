@@ -1,0 +1,51 @@
+"""What a script was found to use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyflink_on_spark.tools.check.verdict import Status, Verdict
+
+
+@dataclass
+class Use:
+    """One name of PyFlink's that a script uses.
+
+    Args:
+        name: the name, for example ``DataStream.map``.
+        verdict: how it fares on Spark.
+        lines: where it is used, from 1.
+    """
+
+    name: str
+    verdict: Verdict
+    lines: list[int] = field(default_factory=list)
+
+
+class Findings:
+    """What one script was found to use."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._uses: dict[tuple[str, Verdict], Use] = {}
+
+    def add(self, name: str, verdict: Verdict, line: int) -> None:
+        """Note a use."""
+        use = self._uses.setdefault((name, verdict), Use(name, verdict))
+        if line not in use.lines:
+            use.lines.append(line)
+            use.lines.sort()
+
+    @property
+    def uses(self) -> list[Use]:
+        """All uses, in the order of the first line of each."""
+        return sorted(self._uses.values(), key=lambda use: (use.lines[0], use.name))
+
+    @property
+    def runs(self) -> bool:
+        """Whether nothing stands in the way of the script."""
+        return all(use.verdict.status.runs for use in self.uses)
+
+    def count(self, status: Status) -> int:
+        """Return how many names have a status."""
+        return sum(use.verdict.status is status for use in self.uses)

@@ -1,0 +1,98 @@
+"""Findings as a text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from pyflink_on_spark.tools.check.findings import Findings, Use
+from pyflink_on_spark.tools.check.verdict import Status, Verdict
+
+_WIDTH = 100
+_INDENT = " " * 8
+_MOST_LINES = 12
+_HEADINGS = {
+    Status.UNKNOWN: "not known",
+    Status.NEVER: "never works here",
+    Status.NOT_YET: "does not work yet",
+    Status.DIFFERS: "works, with a difference",
+    Status.WORKS: "works",
+}
+
+
+def text_report(findings: Sequence[Findings], everything: bool) -> str:
+    """Return the report for people: what does not work first, then what differs.
+
+    Args:
+        findings: of each script.
+        everything: whether to list what simply works, too.
+    """
+    parts = [line for found in findings for line in _script(found, everything)]
+    return "\n".join([*parts, summary(findings)])
+
+
+def json_report(findings: Sequence[Findings]) -> str:
+    """Return the report for programs."""
+    scripts = [
+        {"path": f.path, "runs": f.runs, "uses": list(map(_entry, f.uses))} for f in findings
+    ]
+    return json.dumps({"runs": all(f.runs for f in findings), "scripts": scripts}, indent=2)
+
+
+def summary(findings: Sequence[Findings]) -> str:
+    """Return one line on all scripts."""
+    counts = ", ".join(
+        f"{count} {status.value}"
+        for status in Status
+        if (count := sum(found.count(status) for found in findings))
+    )
+    running = sum(found.runs for found in findings)
+    scripts = "script" if len(findings) == 1 else "scripts"
+    return f"{running} of {len(findings)} {scripts} can run; names used: {counts or 'none'}"
+
+
+def _script(findings: Findings, everything: bool) -> Iterator[str]:
+    names = len({use.name for use in findings.uses})
+    told = "can run" if findings.runs else "cannot run as it is"
+    yield f"{findings.path}: {told}; it uses {names} names of PyFlink"
+    for status, heading in _HEADINGS.items():
+        uses = [use for use in findings.uses if use.verdict.status is status]
+        if uses and (everything or status is not Status.WORKS):
+            yield f"  {heading}"
+            yield from _uses(uses)
+    yield ""
+
+
+def _uses(uses: list[Use]) -> Iterator[str]:
+    """Yield the names, and after those that have it in common what there is to say of them."""
+    together: dict[Verdict, list[Use]] = {}
+    for use in uses:
+        together.setdefault(use.verdict, []).append(use)
+    for verdict, alike in together.items():
+        for use in alike:
+            yield f"    {use.name}, {_lines(use.lines)}"
+        for text in (verdict.reason, verdict.advice and f"-> {verdict.advice}"):
+            yield from textwrap.wrap(
+                text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT
+            )
+
+
+def _lines(lines: list[int]) -> str:
+    shown = ", ".join(map(str, lines[:_MOST_LINES]))
+    more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+    return f"{'line' if len(lines) == 1 else 'lines'} {shown}{more}"
+
+
+def _entry(use: Use) -> dict[str, object]:
+    verdict = use.verdict
+    entry: dict[str, object] = {
+        "name": use.name,
+        "status": verdict.status.value,
+        "lines": use.lines,
+    }
+    if verdict.reason:
+        entry["reason"] = verdict.reason
+    if verdict.advice:
+        entry["advice"] = verdict.advice
+    return entry

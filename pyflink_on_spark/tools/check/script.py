@@ -1,0 +1,369 @@
+"""Follows PyFlink's objects through a script, statement by statement, without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from pyflink_on_spark.tools.check import mirror
+from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
+from pyflink_on_spark.tools.check.findings import Findings
+from pyflink_on_spark.tools.check.lookup import Lookup
+from pyflink_on_spark.tools.check.values import (
+    PLAIN,
+    UNKNOWN,
+    AbsentValue,
+    ClassValue,
+    InstanceValue,
+    LocalClass,
+    LocalFunction,
+    LocalInstance,
+    Value,
+    join,
+)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_PASSES = 4
+_PLAIN_NODES = (
+    ast.Constant,
+    ast.JoinedStr,
+    ast.List,
+    ast.Dict,
+    ast.Tuple,
+    ast.Set,
+    ast.ListComp,
+    ast.DictComp,
+    ast.SetComp,
+    ast.GeneratorExp,
+    ast.Compare,
+)
+
+
+def examine(path: str, source: str) -> Findings:
+    """Return what a script uses of PyFlink.
+
+    Args:
+        path: the script's file, for the report.
+        source: its text.
+
+    Raises:
+        SyntaxError: if it is not Python.
+    """
+    tree = ast.parse(source, path)
+    known = _Known()
+    for _ in range(_PASSES - 1):  # what a function is given is known only after its calls
+        _Walk(known, Findings(path)).run(tree)
+    findings = Findings(path)
+    _Walk(known, findings).run(tree)
+    return findings
+
+
+class _Known:
+    """What was found out in earlier passes."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[ast.AST, str], Value] = {}
+        self.attributes: dict[tuple[ast.AST, str], Value] = {}
+        self.parameters: dict[tuple[ast.AST, str], Value] = {}
+        self.returned: dict[ast.AST, Value] = {}
+
+
+class _Walk:
+    """One pass over the script."""
+
+    def __init__(self, known: _Known, findings: Findings) -> None:
+        self._known = known
+        self._findings = findings
+        self._lookup = Lookup(findings)
+        self._scopes: list[ast.AST] = []
+        self._classes: list[ast.ClassDef] = []
+
+    def run(self, tree: ast.Module) -> None:
+        self._scopes = [tree]
+        self._statements(tree.body)
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def _statements(self, body: Sequence[ast.stmt]) -> None:
+        later: list[_Function] = []
+        for statement in body:
+            if isinstance(statement, _Function):
+                self._bind(statement.name, LocalFunction(statement))
+                later.append(statement)
+            else:
+                self._statement(statement)
+        for function in later:
+            self._function(function)
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Import():
+                self._import(statement)
+            case ast.ImportFrom():
+                self._import_from(statement)
+            case ast.ClassDef():
+                self._class(statement)
+            case ast.Assign():
+                value = self._value(statement.value)
+                for target in statement.targets:
+                    self._assign(target, value, statement.value)
+            case ast.AnnAssign():
+                value = join(self._optional(statement.value), self._annotated(statement.annotation))
+                self._assign(statement.target, value, statement.value)
+            case ast.Return():
+                scope, value = self._scopes[-1], self._optional(statement.value)
+                self._known.returned[scope] = join(self._known.returned.get(scope), value)
+            case ast.With() | ast.AsyncWith():
+                self._with(statement)
+            case _:
+                self._parts(statement)
+
+    def _with(self, statement: ast.With | ast.AsyncWith) -> None:
+        for item in statement.items:
+            value = self._value(item.context_expr)
+            if item.optional_vars is not None:
+                self._assign(item.optional_vars, value, None)
+        self._statements(statement.body)
+
+    def _parts(self, node: ast.AST) -> None:
+        """Go through a statement of no special meaning, or a part of one."""
+        for _, part in ast.iter_fields(node):
+            for item in part if isinstance(part, list) else [part]:
+                if isinstance(item, ast.expr):
+                    self._value(item)
+                elif isinstance(item, ast.stmt):
+                    self._statements([item])
+                elif isinstance(item, ast.AST):
+                    self._parts(item)
+
+    def _import(self, statement: ast.Import) -> None:
+        for alias in statement.names:
+            if not _is_pyflink(alias.name):
+                continue
+            value = self._lookup.module(alias.name, statement.lineno)
+            if alias.asname is None:
+                value = self._lookup.module(alias.name.split(".")[0], statement.lineno)
+            self._bind(alias.asname or alias.name.split(".")[0], value)
+
+    def _import_from(self, statement: ast.ImportFrom) -> None:
+        name = statement.module or ""
+        if statement.level or not _is_pyflink(name):
+            return
+        found = mirror.module(name)
+        for alias in statement.names:
+            full = f"{name}.{alias.name}"
+            if found is None:
+                self._findings.add(full, verdict_on_module(name), statement.lineno)
+                self._bind(alias.asname or alias.name, AbsentValue(full))
+            elif alias.name == "*":
+                for member in getattr(found, "__all__", ()):
+                    self._bind(member, mirror.member_of_module(name, member) or UNKNOWN)
+            else:
+                value = self._lookup.imported(name, alias.name, alias.lineno)
+                self._bind(alias.asname or alias.name, value)
+
+    def _class(self, statement: ast.ClassDef) -> None:
+        for base in statement.bases:
+            value = self._value(base)
+            if isinstance(value, ClassValue):
+                self._lookup.use_class(value.cls, "as a base class", base.lineno)
+        self._bind(statement.name, LocalClass(statement))
+        self._classes.append(statement)
+        self._scopes.append(statement)
+        self._statements(statement.body)
+        self._scopes.pop()
+        self._classes.pop()
+
+    def _function(self, function: _Function) -> None:
+        for expression in [*function.decorator_list, *function.args.defaults]:
+            self._value(expression)
+        owner = self._classes[-1] if self._scopes[-1:] == self._classes[-1:] else None
+        self._scopes.append(function)
+        self._bind_parameters(function, owner)
+        self._statements(function.body)
+        self._scopes.pop()
+
+    def _bind_parameters(self, function: _Function, owner: ast.ClassDef | None) -> None:
+        arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        if owner is not None and arguments and not _is_static(function):
+            self._bind(arguments.pop(0).arg, LocalInstance(owner))
+        overridden = self._overridden(owner, function.name) if owner else None
+        for index, argument in enumerate(arguments):
+            value = self._known.parameters.get((function, argument.arg), UNKNOWN)
+            if argument.annotation is not None:
+                value = join(self._annotated(argument.annotation), value)
+            if overridden is not None and value == UNKNOWN:
+                value = mirror.parameter(overridden, argument.arg, index)
+            self._bind(argument.arg, value)
+
+    def _overridden(self, owner: ast.ClassDef, name: str) -> object | None:
+        for cls in self._mirror_bases(owner):
+            found = mirror.find_member(cls, name)
+            if found is not None and callable(found[1]):
+                return found[1]
+        return None
+
+    def _mirror_bases(self, owner: ast.ClassDef) -> Iterator[type]:
+        for base in owner.bases:
+            value = self._quietly(base)
+            if isinstance(value, ClassValue):
+                yield value.cls
+            elif isinstance(value, LocalClass) and value.node is not owner:
+                yield from self._mirror_bases(value.node)
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def _assign(self, target: ast.expr, value: Value, node: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            self._bind(target.id, value)
+        elif isinstance(target, ast.Attribute):
+            owner = self._value(target.value)
+            if isinstance(owner, LocalInstance):
+                key = (owner.node, target.attr)
+                if value not in {UNKNOWN, PLAIN} or key not in self._known.attributes:
+                    self._known.attributes[key] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
+            for index, item in enumerate(target.elts):
+                part = self._quietly(parts[index]) if index < len(parts) else UNKNOWN
+                self._assign(item, part, None)
+        else:
+            self._value(target)
+
+    def _bind(self, name: str, value: Value) -> None:
+        key = (self._scopes[-1], name)
+        if value != UNKNOWN or key not in self._known.names:
+            self._known.names[key] = value
+
+    def _named(self, name: str) -> Value:
+        for scope in reversed(self._scopes):
+            if isinstance(scope, ast.ClassDef) and scope is not self._scopes[-1]:
+                continue
+            if (scope, name) in self._known.names:
+                return self._known.names[scope, name]
+        return UNKNOWN
+
+    def _annotated(self, annotation: ast.expr) -> Value:
+        """Return what is known of a value from an annotation in the script."""
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            try:
+                annotation = ast.parse(annotation.value, mode="eval").body
+            except SyntaxError:
+                return UNKNOWN
+        if isinstance(annotation, ast.BinOp):
+            return join(self._annotated(annotation.left), self._annotated(annotation.right))
+        if isinstance(annotation, ast.Subscript):
+            optional = ast.unparse(annotation.value).endswith("Optional")
+            return self._annotated(annotation.slice) if optional else UNKNOWN
+        value = self._quietly(annotation)
+        if isinstance(value, ClassValue):
+            return InstanceValue(value.cls)
+        if isinstance(value, AbsentValue):
+            return value
+        return LocalInstance(value.node) if isinstance(value, LocalClass) else UNKNOWN
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def _quietly(self, node: ast.expr) -> Value:
+        """Return what is known of an expression that is gone through elsewhere."""
+        lookup, self._lookup = self._lookup, Lookup(Findings(""))
+        findings, self._findings = self._findings, Findings("")
+        try:
+            return self._value(node)
+        finally:
+            self._lookup, self._findings = lookup, findings
+
+    def _optional(self, node: ast.expr | None) -> Value:
+        return UNKNOWN if node is None else self._value(node)
+
+    def _value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Name():
+                return self._named(node.id)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Await() | ast.Starred():
+                return self._value(node.value)
+            case ast.NamedExpr():
+                value = self._value(node.value)
+                self._assign(node.target, value, node.value)
+                return value
+            case ast.IfExp():
+                self._value(node.test)
+                return join(self._value(node.body), self._value(node.orelse))
+            case ast.Constant(value=str(text)):
+                for jar, verdict in jars_in(text):
+                    self._findings.add(jar, verdict, node.lineno)
+                return PLAIN
+            case ast.Constant(value=None):
+                return UNKNOWN
+        self._parts(node)
+        return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        owner = self._value(node.value)
+        line = node.end_lineno or node.lineno
+        if isinstance(owner, LocalInstance | LocalClass):
+            return self._own_attribute(owner, node.attr, line)
+        return self._lookup.attribute(owner, node.attr, line)
+
+    def _own_attribute(self, owner: LocalInstance | LocalClass, name: str, line: int) -> Value:
+        known = self._known.attributes.get((owner.node, name))
+        if known is None:
+            known = self._known.names.get((owner.node, name))
+        if isinstance(known, LocalFunction) and isinstance(owner, LocalInstance):
+            return LocalFunction(known.node, owner)
+        if known is not None:
+            return known
+        for cls in self._mirror_bases(owner.node):
+            if mirror.find_member(cls, name) is not None:
+                return self._lookup.attribute(InstanceValue(cls), name, line)
+        return UNKNOWN
+
+    def _call(self, node: ast.Call) -> Value:
+        called = self._value(node.func)
+        arguments = [self._value(argument) for argument in node.args]
+        named = {keyword.arg: self._value(keyword.value) for keyword in node.keywords}
+        if isinstance(called, LocalFunction):
+            return self._call_own(called, arguments, named)
+        if isinstance(called, LocalClass):
+            self._call_constructor(called, arguments, named)
+            return LocalInstance(called.node)
+        keywords = {name: node.end_lineno or node.lineno for name in named if name}
+        return self._lookup.call(called, arguments, keywords)
+
+    def _call_constructor(
+        self, called: LocalClass, arguments: list[Value], named: dict[str | None, Value]
+    ) -> None:
+        constructor = self._known.names.get((called.node, "__init__"))
+        if isinstance(constructor, LocalFunction):
+            bound = LocalFunction(constructor.node, LocalInstance(called.node))
+            self._call_own(bound, arguments, named)
+
+    def _call_own(
+        self, called: LocalFunction, arguments: list[Value], named: dict[str | None, Value]
+    ) -> Value:
+        function = called.node
+        names = [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]]
+        if called.bound is not None and not _is_static(function):
+            names = names[1:]
+        given = dict(zip(names, arguments, strict=False))
+        given |= {name: value for name, value in named.items() if name is not None}
+        for name, value in given.items():
+            key = (function, name)
+            self._known.parameters[key] = join(self._known.parameters.get(key), value)
+        if function.returns is not None:
+            annotated = self._annotated(function.returns)
+            if annotated != UNKNOWN:
+                return annotated
+        return self._known.returned.get(function, UNKNOWN)
+
+
+def _is_pyflink(name: str) -> bool:
+    return name.split(".", maxsplit=1)[0] in {mirror.REAL, mirror.OURS}
+
+
+def _is_static(function: _Function) -> bool:
+    return any(ast.unparse(decorator) == "staticmethod" for decorator in function.decorator_list)

@@ -1,0 +1,104 @@
+"""What is known of a value in a script without running it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nothing is known."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A value of Python's own: a number, text, list, ..."""
+
+
+@dataclass(frozen=True)
+class ModuleValue:
+    """A module of PyFlink's, by its dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ClassValue:
+    """A class of PyFlink's, as this package has it."""
+
+    cls: type
+
+
+@dataclass(frozen=True)
+class InstanceValue:
+    """An object of a class of PyFlink's."""
+
+    cls: type
+
+
+@dataclass(frozen=True)
+class CallableValue:
+    """A function or method of PyFlink's, and the class of the object that it is called on."""
+
+    function: Any
+    receiver: type | None = None
+
+
+@dataclass(frozen=True)
+class AbsentValue:
+    """Anything that comes from a part of PyFlink that this package does not have.
+
+    Args:
+        root: the imported name that it comes from.
+        gives: the class of what it returns when it is called, if that is one of this package's.
+    """
+
+    root: str
+    gives: type | None = None
+
+
+@dataclass(frozen=True)
+class LocalClass:
+    """A class of the script."""
+
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True)
+class LocalInstance:
+    """An object of a class of the script."""
+
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True)
+class LocalFunction:
+    """A function of the script; of a method, what it is called on."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    bound: LocalInstance | None = None
+
+
+Value = (
+    Unknown
+    | Plain
+    | ModuleValue
+    | ClassValue
+    | InstanceValue
+    | CallableValue
+    | AbsentValue
+    | LocalClass
+    | LocalInstance
+    | LocalFunction
+)
+UNKNOWN = Unknown()
+PLAIN = Plain()
+
+
+def join(one: Value | None, other: Value) -> Value:
+    """Return what is known of a value that is either of two."""
+    if one is None or one == UNKNOWN:
+        return other
+    return one if other in {one, UNKNOWN} else UNKNOWN

@@ -1,0 +1,172 @@
+"""What this package does with a name of PyFlink's API, read off the package itself."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._compat.unsupported import Gap, unsupported
+from pyflink_on_spark.tools.check import mirror
+
+_MARKER = "raise_unsupported"
+_DEVIATION = re.compile(r"On Spark:\s*(.*?)(?=\n\s*\n|\n\s*[A-Z]\w+:|\Z)", re.DOTALL)
+
+
+class Status(enum.Enum):
+    """How a use of PyFlink fares on Spark; the worst last."""
+
+    WORKS = "works"
+    DIFFERS = "differs"
+    NOT_YET = "not yet"
+    NEVER = "never"
+    UNKNOWN = "unknown"
+
+    @property
+    def runs(self) -> bool:
+        """Whether a script can go on after it."""
+        return self in {Status.WORKS, Status.DIFFERS}
+
+
+_STATUS = {Gap.NOT_YET: Status.NOT_YET, Gap.NEVER: Status.NEVER}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A status and why.
+
+    Args:
+        status: how it fares.
+        reason: why, as a sentence; empty if it simply works.
+        advice: what to do; empty if there is nothing to do.
+    """
+
+    status: Status
+    reason: str = ""
+    advice: str = ""
+
+
+WORKS = Verdict(Status.WORKS)
+
+
+def judge(thing: Any) -> Verdict:
+    """Return the verdict on a class, function, method or marker of this package."""
+    if isinstance(thing, unsupported):
+        return _gap(thing.kind, thing.reason, thing.instead)
+    if isinstance(thing, staticmethod | classmethod):
+        thing = thing.__func__
+    if isinstance(thing, property):
+        thing = thing.fget
+    return _judge_class(thing) if isinstance(thing, type) else _judge_callable(thing)
+
+
+def deviations(docstring: str | None) -> list[str]:
+    """Return the texts of the ``On Spark:`` sections of a docstring."""
+    found = _DEVIATION.findall(inspect.cleandoc(docstring or ""))
+    return [" ".join(text.split()) for text in found]
+
+
+def _judge_class(cls: type) -> Verdict:
+    verdict = _judge_callable(cls.__dict__.get("__init__"))
+    return _noted(cls) if verdict.status.runs else verdict
+
+
+def _judge_callable(function: Any) -> Verdict:
+    refusals = list(_refusals(function))
+    always = [refusal for refusal in refusals if refusal[0]]
+    if always:
+        return _gap(*always[0][1:])
+    noted = _noted(function)
+    if refusals and noted is WORKS:
+        _, kind, reason, instead = refusals[0]
+        return Verdict(Status.DIFFERS, f"some uses are {kind.value}: {reason}", instead)
+    return noted
+
+
+def _noted(thing: Any) -> Verdict:
+    notes = deviations(getattr(thing, "__doc__", None))
+    if not notes:
+        return WORKS
+    return Verdict(Status.DIFFERS, " ".join(map(_sentence, notes)))
+
+
+def _gap(kind: Gap, reason: str, instead: str) -> Verdict:
+    return Verdict(_STATUS[kind], f"{kind.value}: {reason}", instead)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+Refusal = tuple[bool, Gap, str, str]
+
+
+def _refusals(function: Any) -> Iterator[Refusal]:
+    """Yield the places of a function's own code that raise the marker's error.
+
+    Each is: whether every call comes there, and the marker's kind, reason and way out.
+    """
+    function = inspect.unwrap(function) if callable(function) else None
+    definition = _definition(function)
+    if definition is None:
+        return
+    at_top = {id(statement) for statement in definition.body}
+    for statement in ast.walk(definition):
+        if isinstance(statement, ast.Expr | ast.Return) and isinstance(statement.value, ast.Call):
+            told = _told(statement.value, function.__globals__)
+            if told is not None:
+                yield (id(statement) in at_top, *told)
+
+
+def _told(call: ast.Call, names: dict[str, Any]) -> tuple[Gap, str, str] | None:
+    if not isinstance(call.func, ast.Name):
+        return None
+    if call.func.id != _MARKER:
+        return _told_by(names.get(call.func.id) or mirror.class_by_name(call.func.id))
+    told: dict[str, Any] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            told |= names.get(ast.unparse(keyword.value), {})
+        else:
+            told[keyword.arg] = _text_of(keyword.value, names)
+    return told["kind"], told["reason"], told["instead"]
+
+
+def _told_by(helper: Any) -> tuple[Gap, str, str] | None:
+    """Return what a function or class of this package that only ever refuses says."""
+    if isinstance(helper, type):
+        refusals = _refusals(helper.__dict__.get("__init__"))
+        return next((refusal[1:] for refusal in refusals if refusal[0]), None)
+    if not inspect.isfunction(helper) or helper.__annotations__.get("return") != "NoReturn":
+        return None
+    return next((refusal[1:] for refusal in _refusals(helper) if refusal[0]), None)
+
+
+def _text_of(node: ast.expr, names: dict[str, Any]) -> Any:
+    if isinstance(node, ast.Attribute):
+        return Gap[node.attr]
+    if isinstance(node, ast.Name):
+        return names.get(node.id, "")
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values
+        )
+    return ast.literal_eval(node) if isinstance(node, ast.Constant) else ""
+
+
+@functools.cache
+def _definition(function: Any) -> ast.FunctionDef | None:
+    if not inspect.isfunction(function):
+        return None
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+    except OSError:
+        return None
+    node = ast.parse(source).body[0]
+    return node if isinstance(node, ast.FunctionDef) else None
