@@ -29,13 +29,13 @@ class FileSourceOptions:
     Args:
         file_format: how a file is read.
         paths: absolute paths of files and folders.
-        enumeration: whether large files are cut.
+        enumeration: whether large files are cut; Flink never cuts text files.
         discovery_interval: how often to look for new files, in ms; None to read those there are.
     """
 
     file_format: FileFormat
     paths: tuple[str, ...]
-    enumeration: Enumeration = Enumeration.CUT_LARGE_FILES
+    enumeration: Enumeration = Enumeration.WHOLE_FILES
     discovery_interval: int | None = None
 
     @classmethod

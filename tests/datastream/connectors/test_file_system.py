@@ -83,12 +83,12 @@ def test_monitoring_needs_a_positive_duration(tmp_path):
 
 def test_the_enumerator_decides_whether_files_are_cut(tmp_path):
     builder = fs.FileSource.for_record_stream_format(LINES, str(tmp_path))
-    assert builder.build()._source.options.enumeration is Enumeration.CUT_LARGE_FILES
-    builder.set_split_assigner(fs.FileSplitAssignerProvider.locality_aware_split_assigner())
-    builder.set_file_enumerator(fs.FileEnumeratorProvider.default_non_splittable_file_enumerator())
     assert builder.build()._source.options.enumeration is Enumeration.WHOLE_FILES
+    builder.set_split_assigner(fs.FileSplitAssignerProvider.locality_aware_split_assigner())
     builder.set_file_enumerator(fs.FileEnumeratorProvider.default_splittable_file_enumerator())
     assert builder.build()._source.options.enumeration is Enumeration.CUT_LARGE_FILES
+    builder.set_file_enumerator(fs.FileEnumeratorProvider.default_non_splittable_file_enumerator())
+    assert builder.build()._source.options.enumeration is Enumeration.WHOLE_FILES
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import re
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -209,13 +210,13 @@ def test_the_source_reads_what_its_splits_say(write, tmp_path):
     assert (source.bounded, source.produced_type) == (True, Types.STRING())
 
 
-def test_a_large_file_is_cut_unless_it_is_to_stay_whole(tmp_path):
+def test_a_large_file_stays_whole_unless_it_is_to_be_cut(tmp_path):
     path = tmp_path / "large.txt"
     with path.open("wb") as file:
         file.truncate(40 * 1024 * 1024)
-    options = FileSourceOptions.of(TextLines(), [str(path)])
-    whole = FileSourceOptions(options.file_format, options.paths, Enumeration.WHOLE_FILES)
-    wide = FileSourceOptions.of(TextLines("UTF-16"), [str(path)])
-    assert len(FileSource(options).splits(2)) == 2
+    whole = FileSourceOptions.of(TextLines(), [str(path)])
+    cut = replace(whole, enumeration=Enumeration.CUT_LARGE_FILES)
+    wide = replace(cut, file_format=TextLines("UTF-16"))
     assert len(FileSource(whole).splits(2)) == 1
+    assert len(FileSource(cut).splits(2)) == 2
     assert len(FileSource(wide).splits(2)) == 1

@@ -50,8 +50,8 @@ class FileSourceBuilder:
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder:
         """Choose how files are found and cut.
 
-        On Spark: without a choice a large text file is read by several subtasks. Ask for
-        ``default_non_splittable_file_enumerator`` if the lines of a file must stay in order.
+        On Spark: without a choice each file is read by one subtask, as PyFlink reads text files.
+        Ask for ``default_splittable_file_enumerator`` to have several subtasks read a large one.
         """
         self._options = replace(self._options, enumeration=file_enumerator._enumeration)
         return self
