@@ -25,3 +25,7 @@ class JobTranslationError(PyFlinkOnSparkError, ValueError):
 
 class EnvironmentSetupError(PyFlinkOnSparkError, RuntimeError):
     """Something outside the script is missing: Java, a Spark session, a free port, a folder."""
+
+
+class CheckpointError(PyFlinkOnSparkError, RuntimeError):
+    """A checkpoint or savepoint could not be written, or cannot be restored."""

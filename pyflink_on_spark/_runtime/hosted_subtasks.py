@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.subtask import Driver, Subtask
 from pyflink_on_spark._runtime.subtask_state import SubtaskState
 
 _OUTPUT_LIMIT = 32 * 1024 * 1024
-_PATIENCE = 0.1
+_PAUSE = 0.002
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ class HostedSubtasks:
         self._epochs[target] = epoch
 
     def poll(self, target: int, seconds: float, draining: bool = False) -> Iterator[list[Row]]:
-        """Read sources for some time, or until there is nothing for now; yield what leaves.
+        """Wait for elements and read them, until there is nothing for now; yield what leaves.
 
         Args:
             target: the subtask.
-            seconds: how long at most, as long as there is something to read.
+            seconds: how long at most.
             draining: whether sources that never end shall end now.
         """
         subtask = self._subtasks[target]
@@ -112,7 +112,7 @@ class HostedSubtasks:
             subtask.end_sources()
         elements, size = 0, 0
         now = time.monotonic()
-        deadline, patience = now + seconds, now + min(seconds, _PATIENCE)
+        deadline = now + seconds
         while subtask.reading and now < deadline and size < _OUTPUT_LIMIT:
             found = subtask.poll_sources()
             elements += found
@@ -120,9 +120,11 @@ class HostedSubtasks:
             if rows:
                 size += sum(len(row.payload) for row in rows)
                 yield rows
+            if not found:
+                if elements:
+                    break
+                time.sleep(_PAUSE)
             now = time.monotonic()
-            if not found and (elements or now > patience):
-                break
         self._elements = elements
 
     def receive(self, target: int, rows: Iterable[Row]) -> list[Row]:

@@ -16,6 +16,8 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._graph.job import Job, commit
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
+from pyflink_on_spark._spark.continuous.job import ContinuousJob
+from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from pyflink_on_spark._spark.dataframes import (
     channel_names,
     driver_channel,
@@ -39,20 +41,13 @@ class SparkEngine:
         self._server: ResultServer | None = None
         self._lock = threading.Lock()
 
-    def submit(self, job: Job) -> SparkJob:
-        """Start a job.
+    def submit(self, job: Job) -> SparkJob | ContinuousJob:
+        """Start a job: as one epoch if it ends by itself, else in continuous mode.
 
         Raises:
-            UnsupportedFlinkFeature: if one of its sources never ends.
+            CheckpointError: if the checkpoint that it is to begin with does not fit.
         """
-        if not job.bounded:
-            raise_unsupported(
-                f"the job {job.name!r} with a source that never ends",
-                kind=Gap.NOT_YET,
-                reason="continuous jobs are not there yet",
-                instead="Bound the source, for example by process_static_file_set().",
-            )
-        handle = SparkJob(job, self)
+        handle = ContinuousJob(job, self.server) if _goes_on(job) else SparkJob(job, self)
         handle.start()
         return handle
 
@@ -231,6 +226,14 @@ class SparkJob:
             channel.finish(self._error if name == self._job.collected else None)
             if name != self._job.collected and self._server is not None:
                 self._server.release(channel)
+
+
+def _goes_on(job: Job) -> bool:
+    """Whether a job needs what only the continuous mode has."""
+    if job.settings.batch:
+        return False
+    settings = CheckpointSettings.of(job.settings.configuration)
+    return not job.bounded or settings.interval is not None or settings.restore is not None
 
 
 def _describe(job: Job) -> str:

@@ -1,0 +1,263 @@
+"""Makes checkpoints and savepoints, commits what sinks have prepared, and finds the way back."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    complete,
+    find_checkpoint,
+    read_committables,
+    read_metadata,
+    read_states,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._spark.continuous.fleet import Fleet
+from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class CheckpointCoordinator:
+    """The checkpoints of one job, over all its attempts.
+
+    Args:
+        settings: what the configuration says.
+        job_id: the job's.
+        job_name: the job's.
+        operators: all of the job.
+        sinks: by number.
+        clock: says when a checkpoint is due.
+    """
+
+    def __init__(
+        self,
+        settings: CheckpointSettings,
+        job_id: str,
+        job_name: str,
+        operators: list[OperatorPlan],
+        sinks: Mapping[int, Sink],
+        clock: Clock,
+    ) -> None:
+        self._settings, self._job_id, self._job_name = settings, job_id, job_name
+        self._operators, self._sinks, self._clock = operators, sinks, clock
+        self._sink_names = {
+            plan.operator.sink_id: plan.state_id
+            for plan in operators
+            if isinstance(plan.operator, SinkOperator)
+        }
+        self._last_begin = self._last_end = clock.now()
+        self._number = 0
+        self._failures = 0
+        self._kept: list[Folder] = []
+        self._prepared: list[Any] = []
+        self._safe: list[Any] = []
+        self.restore: tuple[int, str | bytes] | None = None
+        """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+
+    def restore_given(self) -> None:
+        """Begin with the checkpoint that the user names, if there is one.
+
+        Raises:
+            CheckpointError: if it is not there, damaged, or does not fit the job.
+        """
+        if self._settings.restore is None:
+            return
+        place = find_checkpoint(self._settings.restore)
+        metadata = read_metadata(place)
+        self._check_fit(place, stateful_operators(read_states(place, metadata)))
+        self._number = metadata.checkpoint_id
+        self.restore = metadata.checkpoint_id, place.uri
+        self._safe = read_committables(place, metadata)
+
+    def attempt_begins(self) -> None:
+        """Forget what was prepared and not safe; commit again what is."""
+        self._prepared = []
+        self._last_begin = self._last_end = self._clock.now()
+        self._commit_safe()
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        if self._settings.interval is None:
+            return False
+        now = self._clock.now()
+        return (
+            now - self._last_begin >= self._settings.interval
+            and now - self._last_end >= self._settings.minimum_pause
+        )
+
+    def checkpoint(self, fleet: Fleet) -> None:
+        """Make a checkpoint; a failure counts against those that are tolerable.
+
+        Raises:
+            CheckpointError: if too many have failed.
+            SubtaskFailure: if a user's function fails in it too often.
+        """
+        self._last_begin = self._clock.now()
+        try:
+            number = self._make(fleet)
+        except (CheckpointError, SubtaskFailure, TimeoutError) as error:
+            self._failures += 1
+            if self._failures > self._settings.tolerable_failures:
+                raise
+            _log.warning("a checkpoint failed, which is tolerated: %s", error)
+        else:
+            self._failures = 0
+            fleet.tell("complete", number)
+        finally:
+            self._last_end = self._clock.now()
+
+    def savepoint(self, fleet: Fleet, directory: str | None) -> str:
+        """Write a savepoint and return its path.
+
+        Raises:
+            CheckpointError: if there is no directory, or it cannot be written.
+        """
+        parent = directory or self._settings.savepoint_directory
+        if parent is None:
+            raise CheckpointError(
+                "a savepoint needs a directory: give one, or set execution.checkpointing."
+                "savepoint-dir"
+            )
+        place = folder(f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}")
+        self._number += 1
+        self._write(fleet, place, savepoint=True)
+        fleet.tell("complete", self._number)
+        return place.uri
+
+    def final_commit(self, fleet: Fleet) -> None:
+        """Commit what is prepared at the end of all input."""
+        if self._settings.interval is not None:
+            self._make(fleet)
+            return
+        self._number += 1
+        answers = fleet.tell("snapshot", self._number, None)
+        self._safe, self._prepared = [*self._prepared, *self._named(answers)], []
+        self._commit_safe()
+
+    def job_finished(self) -> None:
+        """Remove the checkpoints of a job that needs them no more."""
+        self._drop_all()
+
+    def job_cancelled(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        if not self._settings.kept_when_cancelled:
+            self._drop_all()
+
+    def job_failed(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        if not self._settings.kept_when_failed:
+            self._drop_all()
+
+    def _make(self, fleet: Fleet) -> int:
+        self._number += 1
+        number = self._number
+        if self._settings.directory is None:
+            self._keep_in_memory(fleet)
+            return number
+        place = folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+        try:
+            self._write(fleet, place, savepoint=False)
+        except BaseException:
+            place.remove()
+            raise
+        self._kept.append(place)
+        while len(self._kept) > self._settings.retained:
+            self._kept.pop(0).remove()
+        return number
+
+    def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> None:
+        timeout = self._settings.timeout / 1000
+        answers = fleet.tell("snapshot", self._number, place.uri, timeout=timeout)
+        self._prepared += self._named(answers)
+        complete(
+            place,
+            checkpoint_id=self._number,
+            job_id=self._job_id,
+            job_name=self._job_name,
+            time=self._clock.now(),
+            savepoint=savepoint,
+            files=[answers[slot][0] for slot in sorted(answers)],
+            committables=self._prepared,
+        )
+        self.restore = self._number, place.uri
+        self._safe, self._prepared = self._prepared, []
+        self._commit_safe()
+
+    def _keep_in_memory(self, fleet: Fleet) -> None:
+        timeout = self._settings.timeout / 1000
+        answers = fleet.tell("snapshot", self._number, None, timeout=timeout)
+        self._prepared += self._named(answers)
+        whole = SlotState()
+        for content, _ in answers.values():
+            whole.merge(SlotState.from_bytes(content))
+        self._check_size(whole)
+        self.restore = self._number, whole.to_bytes()
+        self._safe, self._prepared = self._prepared, []
+        self._commit_safe()
+
+    def _check_size(self, whole: SlotState) -> None:
+        limit = self._settings.max_state_size
+        for name, parts in whole.operators.items():
+            for part in parts:
+                size = len(part.operator) + sum(map(len, part.keyed.values()))
+                if size > limit:
+                    raise CheckpointError(
+                        f"the state of {name!r} has {size} bytes in subtask {part.index}; the "
+                        f"memory-backed checkpoint storage takes {limit}. Set "
+                        "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
+                    )
+
+    def _named(self, answers: dict[int, Any]) -> list[Any]:
+        return [
+            (self._sink_names[sink], thing)
+            for slot in sorted(answers)
+            for sink, thing in answers[slot][1]
+        ]
+
+    def _commit_safe(self) -> None:
+        """Commit what a checkpoint has; a sink may see a thing again that it has committed."""
+        found: dict[str, list[Any]] = {}
+        for name, thing in self._safe:
+            found.setdefault(name, []).append(thing)
+        for number, sink in self._sinks.items():
+            things = found.get(self._sink_names.get(number) or "")
+            if things:
+                sink.commit(things)
+        self._safe = []
+
+    def _check_fit(self, place: Folder, stateful: Mapping[str, int]) -> None:
+        known = {plan.state_id: plan.max_parallelism for plan in self._operators}
+        for name, maximum in stateful.items():
+            if name not in known:
+                if self._settings.ignore_unclaimed:
+                    continue
+                raise CheckpointError(
+                    f"{place.uri} has state of the operator {name!r}, which this job has not. "
+                    "Give operators a uid() that stays, or set execution.state-recovery."
+                    "ignore-unclaimed-state to leave its state out."
+                )
+            if known[name] != maximum:
+                raise CheckpointError(
+                    f"{place.uri} was written with a max parallelism of {maximum} for {name!r}; "
+                    f"the job has {known[name]}. Set it with set_max_parallelism({maximum})."
+                )
+
+    def _drop_all(self) -> None:
+        while self._kept:
+            self._kept.pop().remove()
+        if self._settings.directory is not None:
+            place = folder(f"{self._settings.directory}/{self._job_id}")
+            if not place.names():
+                place.remove()

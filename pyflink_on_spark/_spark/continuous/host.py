@@ -1,0 +1,233 @@
+"""The process of a slot host. It does not import pyspark."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Listener
+from typing import Any
+
+from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    read_states,
+    write_state,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
+from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire, connect
+from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender
+from pyflink_on_spark._spark.result_sender import connect as connect_channel
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a slot host runs.
+
+    Args:
+        plan: the pickled levels and JobSettings.
+        attempt: how often the job was restarted.
+        restore: the folder of the checkpoint to begin with, or its content; None for a fresh start.
+        results: how to reach the driver's result channels; None if there are none.
+        channels: the driver's name of each channel.
+    """
+
+    plan: bytes
+    attempt: int
+    restore: tuple[int, str | bytes] | None
+    results: ChannelAddress | None
+    channels: dict[str, str]
+
+
+class SlotHost:
+    """Runs the subtasks of one slot.
+
+    Args:
+        slot: which one.
+        control: the connection to the driver.
+        authkey: what Spark's tasks have to know.
+    """
+
+    def __init__(self, slot: int, control: Wire, authkey: bytes) -> None:
+        self._slot, self._control = slot, control
+        self._lock = threading.Lock()
+        self._subtasks: HostedSubtasks | None = None
+        self._senders: dict[tuple[str, int], Sender] = {}
+        self._listener = Listener((control.own_address(), 0), "AF_INET", 64, authkey=authkey)
+        self.address = self._listener.address
+        threading.Thread(target=self._accept, name="tasks", daemon=True).start()
+
+    def run(self) -> None:
+        """Do what the driver says until it says no more."""
+        commands: dict[str, Callable[..., Any]] = {
+            "deploy": self._deploy,
+            "snapshot": self._snapshot,
+            "complete": self._complete,
+            "close": self._close,
+        }
+        while True:
+            name, *arguments = self._control.receive()
+            try:
+                with self._lock:
+                    result = commands[name](*arguments)
+            except Exception as error:  # noqa: BLE001 - the driver decides what it means
+                self._control.send("failed", _text(error))
+            else:
+                self._control.send("done", result)
+            if name == "close":
+                return
+
+    def _deploy(self, deployment: Deployment) -> None:
+        levels, job = pickle.loads(deployment.plan)
+        install_classes(job.classes)
+        restored = None
+        if deployment.restore is not None:
+            number, where = deployment.restore
+            restored = shares(levels, self._slot, _load(where), number)
+        self._deployment = deployment
+        self._subtasks = HostedSubtasks(
+            levels,
+            self._slot,
+            job,
+            SystemClock(),
+            self._drivers,
+            deployment.attempt,
+            restored,
+        )
+        self._subtasks.open()
+
+    def _snapshot(self, checkpoint_id: int, where: str | None) -> tuple[Any, list[Any]]:
+        """Write the state; return the file, or the content if it is to go nowhere."""
+        assert self._subtasks is not None
+        states, committables = self._subtasks.snapshot(checkpoint_id)
+        for sender in self._senders.values():
+            sender.flush()
+        state = SlotState()
+        for subtask in states.values():
+            state.add(self._slot, subtask)
+        if where is None:
+            return state.to_bytes(), committables
+        return write_state(folder(where), self._slot, state), committables
+
+    def _complete(self, checkpoint_id: int) -> None:
+        assert self._subtasks is not None
+        self._subtasks.notify_checkpoint_complete(checkpoint_id)
+
+    def _close(self, failed: bool) -> None:
+        if self._subtasks is not None:
+            self._subtasks.close(failed)
+        for sender in self._senders.values():
+            with contextlib.suppress(ChannelClosed):
+                sender.close()
+
+    def _drivers(self, target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+            return lambda things: self._sender(channel, target).send(things)
+
+        return of_channel
+
+    def _sender(self, channel: str, target: int) -> Sender:
+        sender = self._senders.get((channel, target))
+        if sender is None:
+            deployment = self._deployment
+            assert deployment.results is not None
+            name = deployment.channels[channel]
+            producer = f"{target}#{deployment.attempt}"
+            sender = connect_channel(deployment.results, name, producer)
+            self._senders[channel, target] = sender
+        return sender
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection = self._listener.accept()
+            except Exception:  # noqa: BLE001, S112 - a stranger, or one that left
+                continue
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        wire = Wire(connection, "a Spark task")
+        requests: dict[str, Callable[..., None]] = {
+            "poll": self._poll,
+            "begin": self._begin,
+            "rows": self._rows,
+            "finish": self._finish,
+        }
+        try:
+            while True:
+                name, *arguments = wire.receive()
+                try:
+                    with self._lock:
+                        requests[name](wire, *arguments)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the job learns of it
+                    if isinstance(error, HostLost):
+                        raise
+                    wire.send("failed", _text(error))
+        except HostLost:
+            wire.close()
+
+    def _poll(self, wire: Wire, target: int, seconds: float, draining: bool) -> None:
+        assert self._subtasks is not None
+        for rows in self._subtasks.poll(target, seconds, draining):
+            wire.send("rows", rows)
+        wire.send("rows", [])
+
+    def _begin(self, wire: Wire, target: int, epoch: int) -> None:
+        assert self._subtasks is not None
+        self._subtasks.begin(target, epoch)
+        wire.send("done", None)
+
+    def _rows(self, wire: Wire, target: int, rows: list[Any]) -> None:
+        assert self._subtasks is not None
+        wire.send("rows", self._subtasks.receive(target, rows))
+
+    def _finish(self, wire: Wire, target: int) -> None:
+        assert self._subtasks is not None
+        rows, report = self._subtasks.finish(target)
+        wire.send("done", (rows, report))
+
+
+def _load(where: str | bytes) -> SlotState:
+    if isinstance(where, bytes):
+        return SlotState.from_bytes(where)
+    place = find_checkpoint(where)
+    return read_states(place, read_metadata(place))
+
+
+def _text(error: BaseException) -> str:
+    return str(error) if type(error).__name__ == "SubtaskFailure" else f"{error!r}"
+
+
+def main() -> None:
+    """Connect to the driver that standard input names, and work for it."""
+    slot, driver, sys_path, aliased = pickle.load(sys.stdin.buffer)
+    for entry in sys_path:
+        if entry not in sys.path:
+            sys.path.append(entry)
+    if aliased:
+        install()
+    address: Address = driver
+    control = connect(address, "the driver")
+    host = SlotHost(slot, control, address.authkey)
+    control.send(slot, host.address, os.getpid())
+    code = 0
+    try:
+        host.run()
+    except HostLost:
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # a function that hangs in another thread holds nothing up
+
+
+if __name__ == "__main__":
+    main()

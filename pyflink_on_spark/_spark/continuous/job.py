@@ -1,0 +1,384 @@
+"""A job in continuous mode."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._graph.restarts import restart_strategy
+from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
+from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark._runtime.level import DRIVER
+from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan
+from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
+from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
+from pyflink_on_spark._spark.continuous.epoch_function import Epoch, EpochFunction
+from pyflink_on_spark._spark.continuous.fleet import Fleet
+from pyflink_on_spark._spark.continuous.host import Deployment
+from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+from pyflink_on_spark._spark.continuous.spawn import spawn_hosts
+from pyflink_on_spark._spark.dataframes import (
+    channel_names,
+    driver_channel,
+    exchanged,
+    subtasks_of,
+)
+from pyflink_on_spark._spark.failures import job_error
+from pyflink_on_spark._spark.result_channel import Channel, ResultServer
+from pyflink_on_spark._spark.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session import obtain_session
+from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+_SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
+_numbers = itertools.count()
+
+
+@dataclass
+class _Stop:
+    """A savepoint that was asked for.
+
+    Args:
+        directory: where to write it.
+        stop: whether the job ends with it.
+        drain: whether event time ends before.
+        path: gets the savepoint's path.
+    """
+
+    directory: str | None
+    stop: bool = False
+    drain: bool = False
+    path: Future[str] = field(default_factory=Future)
+
+
+class ContinuousJob:
+    """A job whose subtasks live in slot hosts, started again when it fails.
+
+    Args:
+        job: what to run.
+        server: gives what workers send results to.
+    """
+
+    def __init__(self, job: Job, server: Any) -> None:
+        self._job, self._get_server = job, server
+        self.job_id = job.settings.job_id
+        self._status = JobStatus.CREATED
+        self._error: BaseException | None = None
+        self._runtime = 0
+        self._cancelled = threading.Event()
+        self._requests: list[_Stop] = []
+        self._channels: dict[str, Channel] = {}
+        self._server: ResultServer | None = None
+        self._session: SparkSession | None = None
+        self._settings = CheckpointSettings.of(job.settings.configuration)
+        self._restarts = restart_strategy(job.settings.configuration)
+        self._coordinator = CheckpointCoordinator(
+            self._settings,
+            self.job_id,
+            job.name,
+            list(_operators(job.levels)),
+            job.sinks,
+            SystemClock(),
+        )
+        self._thread = threading.Thread(target=self._run, name=f"job-{self.job_id}", daemon=True)
+
+    def start(self) -> None:
+        """Find a session, open the channels, begin.
+
+        Raises:
+            CheckpointError: if the checkpoint to begin with does not fit.
+        """
+        self._coordinator.restore_given()
+        configuration = self._job.settings.configuration
+        spark = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+        self._session = obtain_session(spark, long_running=True)
+        for name in channel_names(self._job):
+            self._server = self._get_server(self._session)
+            callback = self._job.printers.get(name)
+            full_name = driver_channel(self._job, name)
+            self._channels[name] = self._server.open_channel(full_name, callback)
+        self._thread.start()
+
+    def status(self) -> JobStatus:
+        """Return how far the job has come."""
+        return self._status
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return the accumulators."""
+        return {}
+
+    def result(self) -> JobExecutionResult:
+        """Wait for the end; return the result or raise what the job failed with."""
+        self._join()
+        if self._error is not None:
+            raise self._error
+        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
+
+    def collected(self) -> Iterator[Any]:
+        """Yield what the job collects, as it comes; closing it ends the job."""
+        assert self._job.collected is not None
+        finished = False
+        try:
+            for things in self._channels[self._job.collected].batches():
+                yield from map(unseal, things)
+            finished = True
+        finally:
+            if not finished:
+                self.cancel()
+        self.result()
+
+    def cancel(self) -> None:
+        """End the job and wait until it has ended."""
+        self._cancelled.set()
+        self._join()
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Write a savepoint between two epochs; return its path."""
+        return self._request(_Stop(savepoint_directory))
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Write a savepoint and end the job; return the savepoint's path."""
+        request = _Stop(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
+        path = self._request(request)
+        self._join()
+        return path
+
+    def _request(self, request: _Stop) -> str:
+        self._requests.append(request)
+        while not request.path.done():
+            if not self._thread.is_alive():
+                raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
+            with contextlib.suppress(TimeoutError):
+                return request.path.result(0.2)
+        return request.path.result()
+
+    def _join(self) -> None:
+        while self._thread.is_alive():
+            self._thread.join(1.0)  # short waits let Ctrl-C through
+
+    def _run(self) -> None:
+        started = time.monotonic()
+        for attempt in itertools.count():
+            try:
+                self._coordinator.attempt_begins()
+                _Attempt(self, attempt).run()
+                self._end(JobStatus.FINISHED)
+                break
+            except BaseException as error:  # noqa: BLE001 - the strategy decides what it means
+                if self._cancelled.is_set():
+                    self._end(JobStatus.CANCELED, JobCancelledError("Job was cancelled."))
+                    break
+                delay = self._restarts.delay(SystemClock().now())
+                if delay is None:
+                    self._end(JobStatus.FAILED, job_error(self._job.name, error))
+                    break
+                self._status = JobStatus.RESTARTING
+                if self._cancelled.wait(delay / 1000):
+                    self._end(JobStatus.CANCELED, JobCancelledError("Job was cancelled."))
+                    break
+        self._runtime = int((time.monotonic() - started) * 1000)
+        for name, channel in self._channels.items():
+            channel.finish(self._error if name == self._job.collected else None)
+            if name != self._job.collected and self._server is not None:
+                self._server.release(channel)
+
+    def _end(self, status: JobStatus, error: BaseException | None = None) -> None:
+        self._error = error
+        with contextlib.suppress(OSError):
+            if status is JobStatus.FINISHED:
+                self._coordinator.job_finished()
+            elif status is JobStatus.CANCELED:
+                self._coordinator.job_cancelled()
+            else:
+                self._coordinator.job_failed()
+        self._status = status
+
+
+class _Attempt:
+    """One run of a job, from a fresh start or a checkpoint, to its end or a failure."""
+
+    def __init__(self, owner: ContinuousJob, number: int) -> None:
+        self._owner, self._number = owner, number
+        self._job, self._coordinator = owner._job, owner._coordinator
+        self._levels = owner._job.levels
+        self._slots = max(r.parallelism for level in self._levels for r in level.regions)
+        assert owner._session is not None
+        self._session: SparkSession = owner._session
+        host = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
+        self._fleet = Fleet(host or "127.0.0.1", self._slots)
+        self._ended = threading.Event()
+        self._draining: _Stop | None = None
+        self._epoch = Epoch(0, _SHORTEST_EPOCH)
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Run to the end.
+
+        Raises:
+            BaseException: what ended the attempt early.
+        """
+        failed = True
+        try:
+            self._fleet.assemble(
+                lambda: spawn_hosts(self._session, self._fleet.control, self._slots)
+            )
+            self._fleet.deploy(self._deployment())
+            self._owner._status = JobStatus.RUNNING
+            self._run_query()
+            failed = False
+        finally:
+            self._fleet.close(failed)
+
+    def _deployment(self) -> Deployment:
+        server = self._owner._server
+        return Deployment(
+            plan=pickle.dumps((self._levels, self._job.settings), 5),
+            attempt=self._number,
+            restore=self._coordinator.restore,
+            results=None if server is None else server.address,
+            channels={name: driver_channel(self._job, name) for name in channel_names(self._job)},
+        )
+
+    def _run_query(self) -> None:
+        count = subtasks_of(self._levels[0])
+        ticks = (
+            self._session.readStream.format("rate-micro-batch")
+            .option("rowsPerBatch", count)
+            .option("numPartitions", count)
+            .load()
+            .select("value")
+        )
+        folder = scratch_subfolder("queries") / f"{self.job_folder}"
+        query = (
+            ticks.writeStream.foreachBatch(self._run_epoch)
+            .queryName(f"{self._job.name} #{next(_numbers)}")
+            .option("checkpointLocation", str(folder))
+            .trigger(processingTime="0 seconds")
+            .start()
+        )
+        try:
+            self._wait(query)
+        finally:
+            query.stop()
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def job_folder(self) -> str:
+        """The name of a folder for the query's own log, which is of no use to anyone later."""
+        return f"{self._owner.job_id}-{self._number}"
+
+    def _wait(self, query: StreamingQuery) -> None:
+        while not self._ended.wait(0.05):
+            if self._owner._cancelled.is_set():
+                raise JobCancelledError("Job was cancelled.")
+            if not query.isActive and not self._ended.is_set():
+                error = query.exception()
+                raise error or RuntimeError("Spark has stopped the job's query")
+
+    def _run_epoch(self, batch: DataFrame, _: int) -> None:
+        """Run all levels once; called by Spark for each micro-batch."""
+        if self._ended.is_set() or self._owner._cancelled.is_set():
+            return
+        begun = time.monotonic()
+        reports = self._run_levels(batch)
+        took = time.monotonic() - begun
+        try:
+            self._after_epoch(reports)
+        except BaseException as error:  # noqa: BLE001 - the attempt's thread raises it
+            self._failure = error
+            self._ended.set()
+        self._epoch = Epoch(
+            self._epoch.number + 1, self._next_length(took, reports), self._draining is not None
+        )
+
+    def _run_levels(self, batch: DataFrame) -> list[EpochReport]:
+        context = self._session.sparkContext
+        context.setJobDescription(f"{self._job.name}: epoch {self._epoch.number}")
+        later = tuple(t for level in self._levels[1:] for t in _slots(level))
+        rows = batch
+        for number, level in enumerate(self._levels):
+            if number > 0:
+                rows = exchanged(rows, level)
+            function = EpochFunction(
+                self._epoch, _slots(level), later, self._fleet.data, first=number == 0
+            )
+            rows = rows.mapInArrow(function.__call__, ROW_SCHEMA)
+        found = rows.collect()
+        assert all(row.target == DRIVER for row in found)
+        return [unseal(bytes(row.payload)) for row in found]
+
+    def _after_epoch(self, reports: list[EpochReport]) -> None:
+        """Between two epochs: what was asked for, what is due, and whether it is the end."""
+        done = not any(report.reading for report in reports)
+        if self._draining is not None and done:
+            self._stop_with(self._draining)
+        elif done:
+            self._coordinator.final_commit(self._fleet)
+            self._ended.set()
+        elif self._draining is None:
+            self._answer_requests()
+            if not self._ended.is_set() and self._coordinator.due:
+                self._coordinator.checkpoint(self._fleet)
+
+    def _answer_requests(self) -> None:
+        requests = self._owner._requests
+        while requests and not self._ended.is_set():
+            request = requests.pop(0)
+            if request.stop and request.drain:
+                self._draining = request
+                return
+            if request.stop:
+                self._stop_with(request)
+            else:
+                self._save(request)
+
+    def _stop_with(self, request: _Stop) -> None:
+        if self._save(request):
+            self._ended.set()
+        self._draining = None
+
+    def _save(self, request: _Stop) -> bool:
+        try:
+            path = self._coordinator.savepoint(self._fleet, request.directory)
+        except Exception as error:  # noqa: BLE001 - it is the asker's
+            request.path.set_exception(error)
+            return False
+        request.path.set_result(path)
+        return True
+
+    def _next_length(self, took: float, reports: list[EpochReport]) -> float:
+        """Return how long to read next time: the more, the less time is Spark's own share."""
+        full = took >= self._epoch.seconds and any(report.elements for report in reports)
+        length = self._epoch.seconds * (1.5 if full else 0.5)
+        return min(max(length, _SHORTEST_EPOCH), _LONGEST_EPOCH)
+
+
+def _slots(level: LevelPlan) -> dict[int, int]:
+    return {
+        region.first_target + index: index
+        for region in level.regions
+        for index in range(region.parallelism)
+    }
+
+
+def _operators(levels: tuple[LevelPlan, ...]) -> Iterator[OperatorPlan]:
+    for level in levels:
+        for region in level.regions:
+            for segment in region.segments:
+                yield from segment.operators

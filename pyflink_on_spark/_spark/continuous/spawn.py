@@ -1,0 +1,69 @@
+"""Starts slot hosts where Spark's executors are."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from pyflink_on_spark._compat.import_hook import is_installed
+from pyflink_on_spark._spark.continuous.wire import Address
+
+_MODULE = "pyflink_on_spark._spark.continuous.host"
+_BEGIN = f"import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {_MODULE} as h; h.main()"
+
+
+@dataclass(frozen=True)
+class Spawn:
+    """Starts a slot host for each row; what ``mapInArrow`` calls.
+
+    Args:
+        driver: where hosts call in.
+        sys_path: where the driver finds modules, for the user's own.
+        aliased: whether ``pyflink`` is this package in the driver.
+    """
+
+    driver: Address
+    sys_path: tuple[str, ...]
+    aliased: bool
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Start hosts; nothing comes out."""
+        for batch in batches:
+            for slot in batch.column(0).to_pylist():
+                self._start(slot)
+            yield batch.slice(0, 0)
+
+    def _start(self, slot: int) -> None:
+        import json
+
+        path = json.dumps([*sys.path, *(p for p in self.sys_path if p not in sys.path)])
+        environment = {k: v for k, v in os.environ.items() if k != "SPARK_ENV_LOADED"}
+        host = subprocess.Popen(
+            [sys.executable, "-c", _BEGIN, path],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+            env=environment,
+        )
+        assert host.stdin is not None
+        host.stdin.write(pickle.dumps((slot, self.driver, self.sys_path, self.aliased)))
+        host.stdin.close()
+
+
+def spawn_hosts(session: SparkSession, driver: Address, slots: int) -> None:
+    """Start slot hosts, spread over the executors.
+
+    Args:
+        session: Spark.
+        driver: where hosts call in.
+        slots: how many.
+    """
+    start = Spawn(driver, tuple(sys.path), is_installed())
+    rows = session.range(0, slots, 1, slots).select("id")
+    rows.mapInArrow(start.__call__, "id LONG").collect()
