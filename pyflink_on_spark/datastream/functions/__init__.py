@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark.datastream.functions import _virtual_subclasses
 from pyflink_on_spark.datastream.functions.async_functions import (
     AsyncFunction,
     AsyncFunctionDescriptor,
