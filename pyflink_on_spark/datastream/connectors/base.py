@@ -21,7 +21,7 @@ class Source(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
-    _source: connector.Source | unsupported_use
+    _source: Any  # a connector.Source, or what stands for one until there is one
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
@@ -39,7 +39,7 @@ class Sink(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
-    _sink: connector.Sink | unsupported_use
+    _sink: Any  # a connector.Sink, or what stands for one until there is one
 
     def __init__(self, sink: Any) -> None:
         super().__init__(sink)

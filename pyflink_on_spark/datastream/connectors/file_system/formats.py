@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.unsupported import unsupported_use
 from pyflink_on_spark._runtime.files.file_format import FileFormat
 from pyflink_on_spark._runtime.files.text_lines import TextLines
 from pyflink_on_spark.common._java_handles import own_handle
@@ -16,9 +17,12 @@ class StreamFormat:
         j_stream_format: the runtime's format.
     """
 
+    _format: Any  # a FileFormat, or what stands for one until there is one
+
     def __init__(self, j_stream_format: Any) -> None:
-        call = "StreamFormat(j_stream_format)"
-        self._format = own_handle(j_stream_format, FileFormat, call)  # type: ignore[type-abstract]
+        if not isinstance(getattr(type(self), "_format", None), unsupported_use):
+            call = "StreamFormat(j_stream_format)"
+            self._format = own_handle(j_stream_format, FileFormat, call)  # type: ignore[type-abstract]
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
@@ -44,6 +48,9 @@ class BulkFormat:
         j_bulk_format: the runtime's format.
     """
 
+    _format: Any  # a FileFormat, or what stands for one until there is one
+
     def __init__(self, j_bulk_format: Any) -> None:
-        call = "BulkFormat(j_bulk_format)"
-        self._format = own_handle(j_bulk_format, FileFormat, call)  # type: ignore[type-abstract]
+        if not isinstance(getattr(type(self), "_format", None), unsupported_use):
+            call = "BulkFormat(j_bulk_format)"
+            self._format = own_handle(j_bulk_format, FileFormat, call)  # type: ignore[type-abstract]

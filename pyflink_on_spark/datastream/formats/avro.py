@@ -1,0 +1,179 @@
+"""Avro, in files and as messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.io import InputFormat
+from pyflink_on_spark.common.serialization import BulkWriterFactory
+from pyflink_on_spark.datastream.connectors._arguments import argument, require
+from pyflink_on_spark.datastream.formats._not_yet import format_gap
+from pyflink_on_spark.datastream.utils import ResultTypeQueryable
+
+__all__ = [
+    "AvroSchema",
+    "GenericRecordAvroTypeInfo",
+    "AvroInputFormat",
+    "AvroBulkWriters",
+    "AvroRowDeserializationSchema",
+    "AvroRowSerializationSchema",
+]
+
+
+class AvroSchema:
+    """An Avro schema; made with ``parse_string`` or ``parse_file``.
+
+    Args:
+        j_schema: the schema as JSON text.
+
+    Raises:
+        ValueError: it is not JSON.
+
+    On Spark: whether the JSON is a schema shows when records are read or written.
+    """
+
+    def __init__(self, j_schema):
+        text = own_handle(j_schema, str, "AvroSchema(j_schema)")
+        try:
+            self._definition: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"an Avro schema is JSON: {error}") from None
+        require(
+            isinstance(self._definition, (str, list, dict)),
+            f"an Avro schema is a name, an object or a union, not {text}",
+        )
+
+    def __str__(self):
+        return json.dumps(self._definition, separators=(",", ":"))
+
+    @staticmethod
+    def parse_string(json_schema: str) -> AvroSchema:
+        """Read a schema from a JSON text.
+
+        Raises:
+            ValueError: it is not JSON.
+        """
+        return AvroSchema(argument(json_schema, str, "parse_string(json_schema)"))
+
+    @staticmethod
+    def parse_file(file_path: str) -> AvroSchema:
+        """Read a schema from a file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: it is not JSON.
+        """
+        path = argument(file_path, str, "parse_file(file_path)")
+        return AvroSchema(Path(path).read_text(encoding="utf-8"))
+
+
+class GenericRecordAvroTypeInfo(TypeInformation):
+    """Elements that are dicts, lists and plain values, as an Avro schema says.
+
+    Args:
+        schema: the schema.
+    """
+
+    def __init__(self, schema: AvroSchema):
+        self._schema = argument(schema, AvroSchema, "GenericRecordAvroTypeInfo(schema)")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GenericRecordAvroTypeInfo):
+            return False
+        return self._schema._definition == other._schema._definition
+
+    def __hash__(self) -> int:
+        return hash(str(self._schema))
+
+
+class AvroInputFormat(InputFormat, ResultTypeQueryable):
+    """Reads Avro files, for ``create_input``.
+
+    Args:
+        path: the file.
+        schema: the records' schema.
+    """
+
+    _source = format_gap("Avro files")
+
+    def __init__(self, path: str, schema: AvroSchema):
+        self._path = argument(path, str, "AvroInputFormat(path, schema)")
+        self._type_info = GenericRecordAvroTypeInfo(schema)
+        super().__init__(self._path)
+
+    def get_produced_type(self) -> GenericRecordAvroTypeInfo:
+        """Return the records' type."""
+        return self._type_info
+
+
+class AvroBulkWriters:
+    """Makes what writes Avro files."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
+        """Write dicts, lists and plain values as an Avro schema says."""
+        return BulkWriterFactory(argument(schema, AvroSchema, "for_generic_record(schema)"))
+
+
+class AvroRowDeserializationSchema(DeserializationSchema):
+    """Makes rows of Avro messages.
+
+    Args:
+        record_class: the name of a Java class.
+        avro_schema_string: the messages' schema, as JSON.
+
+    Raises:
+        TypeError: neither is given.
+        ValueError: the schema is not JSON.
+
+    On Spark: there are no Java classes, so only the schema can be given.
+    """
+
+    _deserialize = format_gap("Avro messages")
+
+    def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
+        call = "AvroRowDeserializationSchema(record_class, avro_schema_string)"
+        self._schema = _schema_of_rows(record_class, avro_schema_string, call)
+        super().__init__(self._schema)
+
+
+class AvroRowSerializationSchema(SerializationSchema):
+    """Makes Avro messages of rows.
+
+    Args:
+        record_class: the name of a Java class.
+        avro_schema_string: the messages' schema, as JSON.
+
+    Raises:
+        TypeError: neither is given.
+        ValueError: the schema is not JSON.
+
+    On Spark: there are no Java classes, so only the schema can be given.
+    """
+
+    _serialize = format_gap("Avro messages")
+
+    def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
+        call = "AvroRowSerializationSchema(record_class, avro_schema_string)"
+        self._schema = _schema_of_rows(record_class, avro_schema_string, call)
+        super().__init__(self._schema)
+
+
+def _schema_of_rows(
+    record_class: str | None, avro_schema_string: str | None, call: str
+) -> AvroSchema:
+    if record_class is not None:
+        raise_unsupported(
+            f"{call} with record_class={record_class!r}",
+            kind=Gap.NEVER,
+            reason="a Java class has no meaning outside Flink's JVM",
+            instead="Give the schema as avro_schema_string.",
+        )
+    if avro_schema_string is None:
+        raise TypeError("record_class or avro_schema_string should be specified.")
+    return AvroSchema(argument(avro_schema_string, str, call))

@@ -1,0 +1,236 @@
+"""Rows as single lines of CSV, for sources and sinks of messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyflink_on_spark.common import (
+    DeserializationSchema,
+    SerializationSchema,
+    TypeInformation,
+    Types,
+)
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.typeinfo import (
+    BasicArrayTypeInfo,
+    ObjectArrayTypeInfo,
+    RowTypeInfo,
+)
+from pyflink_on_spark.datastream.connectors._arguments import argument, require
+from pyflink_on_spark.datastream.formats._not_yet import format_gap
+
+_SIMPLE = [
+    *(Types.STRING(), Types.BOOLEAN(), Types.BYTE(), Types.SHORT(), Types.INT(), Types.LONG()),
+    *(Types.FLOAT(), Types.DOUBLE(), Types.BIG_INT(), Types.BIG_DEC(), Types.INSTANT()),
+    *(Types.SQL_DATE(), Types.SQL_TIME(), Types.SQL_TIMESTAMP()),
+    Types.PRIMITIVE_ARRAY(Types.BYTE()),
+]
+_LINE_ENDS = ("\n", "\r", "\r\n", "")
+
+
+@dataclass(frozen=True)
+class CsvRowFormat:
+    r"""How a row is written as a line.
+
+    Attributes:
+        row_type: the fields.
+        field_delimiter: one character.
+        array_delimiter: what stands between the elements of arrays and nested rows.
+        quote: one character, or None: nothing is quoted.
+        escape: one character, or None: nothing is escaped.
+        null: the text for None.
+        line_delimiter: what a written row ends with: ``\n``, ``\r``, ``\r\n`` or nothing.
+        comments: whether a message that begins with ``#`` is no row.
+        ignore_errors: whether None stands for what cannot be read; the job fails otherwise.
+    """
+
+    row_type: RowTypeInfo
+    field_delimiter: str = ","
+    array_delimiter: str = ";"
+    quote: str | None = '"'
+    escape: str | None = None
+    null: str = ""
+    line_delimiter: str = "\n"
+    comments: bool = False
+    ignore_errors: bool = False
+
+
+class CsvRowDeserializationSchema(DeserializationSchema):
+    """Makes rows of lines of CSV; made with ``Builder(type_info)``.
+
+    Args:
+        j_deserialization_schema: how a row is written.
+    """
+
+    _deserialize = format_gap("CSV messages")
+
+    def __init__(self, j_deserialization_schema):
+        call = "CsvRowDeserializationSchema(j_deserialization_schema)"
+        self._format = own_handle(j_deserialization_schema, CsvRowFormat, call)
+        super().__init__(j_deserialization_schema)
+
+    def _produced_type(self) -> TypeInformation:
+        return self._format.row_type
+
+    class Builder:
+        """Says how rows are read from lines.
+
+        Args:
+            type_info: the rows' type; fields are simple types, arrays or rows of these.
+
+        Raises:
+            TypeError: there is no type.
+            ValueError: it is not a row's, or has fields that CSV has no text for.
+        """
+
+        def __init__(self, type_info: TypeInformation):
+            self._format = CsvRowFormat(_checked_row_type(type_info))
+
+        def set_field_delimiter(self, delimiter: str):
+            """Set the character between fields; a comma without this."""
+            return self._with(field_delimiter=_character(delimiter, "set_field_delimiter"))
+
+        def set_allow_comments(self, allow_comments: bool):
+            """Set whether a line that begins with ``#`` is no row."""
+            call = "set_allow_comments(allow_comments)"
+            return self._with(comments=argument(allow_comments, bool, call))
+
+        def set_array_element_delimiter(self, delimiter: str):
+            """Set what stands between the elements of arrays; a semicolon without this."""
+            call = "set_array_element_delimiter(delimiter)"
+            return self._with(array_delimiter=argument(delimiter, str, call))
+
+        def set_quote_character(self, c: str):
+            """Set the character around texts; a double quote without this."""
+            return self._with(quote=_character(c, "set_quote_character"))
+
+        def set_escape_character(self, c: str):
+            """Set the character in front of characters that mean themselves."""
+            return self._with(escape=_character(c, "set_escape_character"))
+
+        def set_null_literal(self, null_literal: str):
+            """Set the text for None."""
+            call = "set_null_literal(null_literal)"
+            return self._with(null=argument(null_literal, str, call))
+
+        def set_ignore_parse_errors(self, ignore_parse_errors: bool):
+            """Set whether None stands for what cannot be read; the job fails without this."""
+            call = "set_ignore_parse_errors(ignore_parse_errors)"
+            return self._with(ignore_errors=argument(ignore_parse_errors, bool, call))
+
+        def build(self):
+            """Return the schema."""
+            return CsvRowDeserializationSchema(j_deserialization_schema=self._format)
+
+        def _with(self, **changes: Any) -> CsvRowDeserializationSchema.Builder:
+            self._format = replace(self._format, **changes)
+            return self
+
+
+class CsvRowSerializationSchema(SerializationSchema):
+    """Makes lines of CSV of rows; made with ``Builder(type_info)``.
+
+    Args:
+        j_csv_row_serialization_schema: how a row is written.
+    """
+
+    _serialize = format_gap("CSV messages")
+
+    def __init__(self, j_csv_row_serialization_schema):
+        call = "CsvRowSerializationSchema(j_csv_row_serialization_schema)"
+        self._format = own_handle(j_csv_row_serialization_schema, CsvRowFormat, call)
+        super().__init__(j_csv_row_serialization_schema)
+
+    class Builder:
+        """Says how rows are written as lines.
+
+        Args:
+            type_info: the rows' type; fields are simple types, arrays or rows of these.
+
+        Raises:
+            TypeError: there is no type.
+            ValueError: it is not a row's, or has fields that CSV has no text for.
+        """
+
+        def __init__(self, type_info: TypeInformation):
+            self._format = CsvRowFormat(_checked_row_type(type_info))
+
+        def set_field_delimiter(self, c: str):
+            """Set the character between fields; a comma without this."""
+            return self._with(field_delimiter=_character(c, "set_field_delimiter"))
+
+        def set_line_delimiter(self, delimiter: str):
+            r"""Set the line end; ``\n`` without this.
+
+            Raises:
+                ValueError: it is none of ``\n``, ``\r``, ``\r\n`` and the empty text.
+            """
+            require(
+                delimiter in _LINE_ENDS,
+                "Unsupported new line delimiter. Only \\n, \\r, \\r\\n, or empty string are "
+                "supported.",
+            )
+            return self._with(line_delimiter=delimiter)
+
+        def set_array_element_delimiter(self, delimiter: str):
+            """Set what stands between the elements of arrays; a semicolon without this."""
+            call = "set_array_element_delimiter(delimiter)"
+            return self._with(array_delimiter=argument(delimiter, str, call))
+
+        def disable_quote_character(self):
+            """Quote nothing."""
+            return self._with(quote=None)
+
+        def set_quote_character(self, c: str):
+            """Set the character around texts; a double quote without this."""
+            return self._with(quote=_character(c, "set_quote_character"))
+
+        def set_escape_character(self, c: str):
+            """Set the character in front of characters that mean themselves."""
+            return self._with(escape=_character(c, "set_escape_character"))
+
+        def set_null_literal(self, s: str):
+            """Set the text for None."""
+            return self._with(null=argument(s, str, "set_null_literal(s)"))
+
+        def build(self):
+            """Return the schema."""
+            return CsvRowSerializationSchema(j_csv_row_serialization_schema=self._format)
+
+        def _with(self, **changes: Any) -> CsvRowSerializationSchema.Builder:
+            self._format = replace(self._format, **changes)
+            return self
+
+
+def _checked_row_type(type_info: Any) -> RowTypeInfo:
+    if type_info is None:
+        raise TypeError("Type information must not be None")
+    if not isinstance(type_info, RowTypeInfo):
+        raise ValueError("Row type information expected.")
+    for name, field in zip(type_info.get_field_names(), type_info.get_field_types()):
+        for nested in _second_level(field):
+            require(
+                nested in _SIMPLE,
+                f"Only simple types are supported in the second level nesting of fields '{name}' "
+                f"but was: {nested}",
+            )
+        require(
+            field in _SIMPLE or _second_level(field),
+            f"Unsupported type information '{field}' for field '{name}'.",
+        )
+    return type_info
+
+
+def _second_level(field: TypeInformation) -> list[TypeInformation]:
+    if isinstance(field, RowTypeInfo):
+        return field.get_field_types()
+    if isinstance(field, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
+        return [field._element_type]
+    return []
+
+
+def _character(text: Any, method: str) -> str:
+    given = argument(text, str, f"{method}(c)")
+    require(given, f"{method}(c) takes one character, not the empty text")
+    return given[0]

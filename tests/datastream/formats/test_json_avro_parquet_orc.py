@@ -1,0 +1,147 @@
+"""What the formats are told, what they refuse, and that they say so when they are used."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark.common import Configuration, Types
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.file_system import FileSource
+from pyflink_on_spark.datastream.formats.avro import (
+    AvroBulkWriters,
+    AvroInputFormat,
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
+    AvroSchema,
+    GenericRecordAvroTypeInfo,
+)
+from pyflink_on_spark.datastream.formats.json import (
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+)
+from pyflink_on_spark.datastream.formats.orc import OrcBulkWriters
+from pyflink_on_spark.datastream.formats.parquet import (
+    AvroParquetReaders,
+    AvroParquetWriters,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
+)
+from pyflink_on_spark.table import DataTypes
+
+ROW = Types.ROW_NAMED(["a"], [Types.INT()])
+RECORD = '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}'
+COLUMNS = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])
+
+
+class TestJson:
+    def test_reading_keeps_what_it_was_told(self):
+        builder = JsonRowDeserializationSchema.builder().type_info(ROW).fail_on_missing_field()
+        schema = builder.build()
+        assert schema._format.row_type == ROW
+        assert schema._format.fail_on_missing_field
+        assert not schema._format.ignore_errors
+        assert schema._produced_type() == ROW
+        with pytest.raises(UnsupportedFlinkFeature, match="JSON messages are not read"):
+            schema._deserialize(b"{}")
+
+    def test_errors_are_met_in_one_way(self):
+        builder = JsonRowDeserializationSchema.builder().type_info(ROW).ignore_parse_errors()
+        assert builder.build()._format.ignore_errors
+        with pytest.raises(ValueError, match="are both true"):
+            builder.fail_on_missing_field().build()
+
+    def test_a_json_schema_is_refused(self):
+        with pytest.raises(UnsupportedFlinkFeature, match=r"Builder\.json_schema is not yet"):
+            JsonRowDeserializationSchema.builder().json_schema("{}")
+
+    def test_needs_a_row_type(self):
+        for builder in (
+            JsonRowDeserializationSchema.builder(),
+            JsonRowSerializationSchema.builder(),
+        ):
+            with pytest.raises(TypeError, match="Typeinfo should be set"):
+                builder.build()
+        with pytest.raises(ValueError, match="Only RowTypeInfo"):
+            JsonRowDeserializationSchema.builder().type_info(Types.STRING()).build()
+        with pytest.raises(ValueError, match="Only RowTypeInfo"):
+            JsonRowSerializationSchema.builder().with_type_info(Types.STRING()).build()
+
+    def test_writing_keeps_its_type(self):
+        schema = JsonRowSerializationSchema.builder().with_type_info(ROW).build()
+        assert schema._format.row_type == ROW
+        with pytest.raises(UnsupportedFlinkFeature, match="JSON messages are not read"):
+            schema._serialize(None)
+
+
+class TestAvro:
+    def test_a_schema_is_json(self, tmp_path):
+        file = tmp_path / "schema.avsc"
+        file.write_text(RECORD)
+        schema = AvroSchema.parse_file(str(file))
+        assert str(schema) == RECORD.replace(" ", "")
+        for broken in ("{", "1"):
+            with pytest.raises(ValueError, match="an Avro schema is"):
+                AvroSchema.parse_string(broken)
+
+    def test_types_are_equal_by_schema(self):
+        first, second = (GenericRecordAvroTypeInfo(AvroSchema(RECORD)) for _ in range(2))
+        assert first == second
+        assert first != GenericRecordAvroTypeInfo(AvroSchema('"string"'))
+
+    def test_reading_files_says_what_is_missing(self):
+        schema = AvroSchema(RECORD)
+        avro = AvroInputFormat("/data", schema)
+        assert avro.get_produced_type() == GenericRecordAvroTypeInfo(schema)
+        env = StreamExecutionEnvironment.get_execution_environment()
+        with pytest.raises(UnsupportedFlinkFeature, match="Avro files are not read"):
+            env.create_input(avro)
+
+    def test_writers_know_their_schema(self):
+        schema = AvroSchema(RECORD)
+        assert AvroBulkWriters.for_generic_record(schema).get_java_object() is schema
+
+    @pytest.mark.parametrize("kind", [AvroRowDeserializationSchema, AvroRowSerializationSchema])
+    def test_messages_have_a_schema(self, kind):
+        assert str(kind(avro_schema_string=RECORD)._schema) == RECORD.replace(" ", "")
+        with pytest.raises(TypeError, match="should be specified"):
+            kind()
+        with pytest.raises(UnsupportedFlinkFeature, match="as avro_schema_string"):
+            kind("org.example.Record")
+
+
+class TestParquetAndOrc:
+    def test_reading_rows_says_what_is_missing(self):
+        hadoop = Configuration()
+        hadoop.set_string("fs.x", "y")
+        rows = ParquetColumnarRowInputFormat(COLUMNS, hadoop, 100, True, False)
+        assert rows._rows.row_type == COLUMNS
+        assert rows._rows.hadoop_options == {"fs.x": "y"}
+        assert rows._rows.batch_size == 100
+        assert rows._rows.utc_timestamps
+        assert not rows._rows.case_sensitive
+        with pytest.raises(UnsupportedFlinkFeature, match="Parquet files are not read"):
+            FileSource.for_bulk_file_format(rows, "/data")
+
+    def test_reading_records_says_what_is_missing(self):
+        records = AvroParquetReaders.for_generic_record(AvroSchema(RECORD))
+        with pytest.raises(UnsupportedFlinkFeature, match="Parquet files are not read"):
+            FileSource.for_record_stream_format(records, "/data")
+
+    def test_writers_know_their_columns(self):
+        schema = AvroSchema(RECORD)
+        records = AvroParquetWriters.for_generic_record(schema)
+        assert records.get_java_object().schema is schema
+        parquet = ParquetBulkWriters.for_row_type(COLUMNS, utc_timestamp=True)
+        assert parquet.get_row_type() == COLUMNS
+        assert parquet.get_java_object().utc_timestamps
+        writing = Configuration()
+        writing.set_string("orc.compress", "LZ4")
+        orc = OrcBulkWriters.for_row_type(COLUMNS, writing)
+        assert orc.get_row_type() == COLUMNS
+        assert orc.get_java_object().writer_options == {"orc.compress": "LZ4"}
+
+    @pytest.mark.parametrize("make", [OrcBulkWriters.for_row_type, ParquetBulkWriters.for_row_type])
+    def test_columns_are_a_row_type(self, make):
+        with pytest.raises(TypeError, match="row_type must be an instance of RowType"):
+            make(DataTypes.INT())
