@@ -59,7 +59,7 @@ def _expect_gaps(items: list[pytest.Item]) -> None:
         name = f"{Path(item.path).name}::{item.name}"
         for prefix, reason in reasons.items():
             if name.startswith(prefix):
-                item.add_marker(pytest.mark.xfail(strict=False, reason=reason))
+                item.add_marker(pytest.mark.xfail(strict=True, reason=reason))
 
 
 def _start_pyflink(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ MIN_TIMESTAMP = -(2**63)
 MAX_WATERMARK = 2**63 - 1
 
 BUNDLE_SIZE = 4096
-"""How many elements a source hands over at once, and the most that one buffer of an exchange holds."""
+"""How many elements a source hands over at once; the most that a buffer of an exchange holds."""
 
 
 @dataclass(slots=True)
@@ -26,14 +26,19 @@ class Bundle:
     timestamps: list[int | None] | None = None
     keys: list[Any] | None = None
 
+    def first(self, count: int) -> Bundle:
+        """Return the first elements."""
+        return self._part(slice(count))
+
     def after(self, count: int) -> Bundle:
         """Return what follows the first elements."""
-        if not count:
-            return self
+        return self._part(slice(count, None)) if count else self
+
+    def _part(self, which: slice) -> Bundle:
         return Bundle(
-            self.values[count:],
-            None if self.timestamps is None else self.timestamps[count:],
-            None if self.keys is None else self.keys[count:],
+            self.values[which],
+            None if self.timestamps is None else self.timestamps[which],
+            None if self.keys is None else self.keys[which],
         )
 
 

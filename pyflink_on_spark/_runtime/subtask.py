@@ -7,7 +7,13 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import Bundle, EndOfInput
+from pyflink_on_spark._runtime.bundle import (
+    BUNDLE_SIZE,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
 from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
@@ -40,6 +46,10 @@ _SOURCE = "source"
 class Subtask:
     """Runs one subtask from ``open`` to ``close``.
 
+    Several sources take turns: first for one element, then for more and more, so that of small
+    inputs, too, none is read to its end before another one. Never by the clock: a subtask that is
+    run again has to send the same rows.
+
     Args:
         region: what it runs; its operators are copied, so that no two subtasks share one.
         index: which subtask it is, from 0.
@@ -68,6 +78,8 @@ class Subtask:
         self._opened: list[Operator] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._readers: dict[int, SourceReader] = {}
+        self._held: dict[int, Bundle] = {}
+        self._turn = 1
         self._writers: list[ExchangeWriter] = []
         self._finished: dict[int, list[Any]] = {}
         self._channels = self._incoming()
@@ -82,6 +94,7 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     self._readers[index] = self._reader(segment)
+            self._sharing = len(self._readers) > 1
 
     def run_sources(self) -> Iterator[None]:
         """Read all sources to their end; yields after each turn, so that rows can leave."""
@@ -94,7 +107,7 @@ class Subtask:
         count = 0
         for index, reader in list(self._readers.items()):
             with self._explained():
-                event = reader.poll()
+                event = self._next(index, reader)
                 if isinstance(event, Bundle):
                     count += len(event.values)
                     self._segments[index].receive(0, event)
@@ -104,11 +117,13 @@ class Subtask:
                 elif reader.ended:
                     self._end_source(index)
                 self._tick()
+        self._turn = min(self._turn * 2, BUNDLE_SIZE)
         return count
 
     def end_sources(self) -> None:
         """Read no further: to those downstream it is as if all sources had ended."""
         with self._explained():
+            self._release()
             for index in list(self._readers):
                 self._end_source(index)
 
@@ -163,9 +178,15 @@ class Subtask:
             for reader in self._readers.values():
                 reader.notify_checkpoint_complete(checkpoint_id)
 
-    def end_epoch(self) -> None:
-        """Fire what is due by processing time, and let go of all that waits to be sent."""
+    def tick(self) -> None:
+        """Let what is due by processing time fire, without an element."""
         with self._explained():
+            self._tick()
+
+    def end_epoch(self) -> None:
+        """Work off what was read, fire what is due by processing time, send all that waits."""
+        with self._explained():
+            self._release()
             self._tick()
             for segment in self._segments:
                 segment.emit_watermark()
@@ -186,7 +207,7 @@ class Subtask:
             operator = self._opened.pop()
             try:
                 operator.close()
-            except Exception as cause:
+            except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
         if error is not None and not failed:
             raise error
@@ -195,6 +216,21 @@ class Subtask:
         now = self._clock.now()
         for segment in self._segments:
             segment.advance_processing_time(now)
+
+    def _next(self, index: int, reader: SourceReader) -> Bundle | Watermark | ChannelStatus | None:
+        event: Bundle | Watermark | ChannelStatus | None = self._held.pop(index, None)
+        if event is None:
+            event = reader.poll()
+        if not self._sharing or not isinstance(event, Bundle) or len(event.values) <= self._turn:
+            return event
+        self._held[index] = event.after(self._turn)
+        return event.first(self._turn)
+
+    def _release(self) -> None:
+        """Work off what was read and waits for its turn."""
+        while self._held:
+            index = next(iter(self._held))
+            self._segments[index].receive(0, self._held.pop(index))
 
     def _end_source(self, index: int) -> None:
         reader = self._readers.pop(index)
@@ -331,5 +367,5 @@ def _side_output(segment: Segment | None, plan: OperatorPlan | None) -> Callable
     return lambda tag, value: segment.side_output(f"{node}/{tag}", value)
 
 
-def _no_side_output(tag: str, value: Any) -> None:
+def _no_side_output(tag: str, _: Any) -> None:
     raise AssertionError(f"no side output {tag} here")

@@ -68,7 +68,7 @@ class AnyWindows:
         return self._fire(timers.due_by_clock(now), False)
 
     def _due_before_element(self) -> Iterator[Any]:
-        """Yield what comes out of timers that the clock has passed; then the element is as before."""
+        """Yield what comes out of timers that the clock has passed; leave the element as it was."""
         backend, cursor = self._backend, self._operation.cursor
         key, timestamp = backend.key, cursor.timestamp
         yield from self.advance_processing_time(self._timers.clock.now())

@@ -79,7 +79,7 @@ class RegularWindows:
         """Yield the results of the windows whose end has come."""
         self._timers.watermark = watermark
         limit = watermark + 1
-        windows = self._table.namespaces
+        windows: Iterable[Any] = self._table.namespaces
         over = [window for window in windows if window is not None and window.end <= limit]
         if not over:
             return ()
