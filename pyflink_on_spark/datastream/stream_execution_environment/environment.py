@@ -100,7 +100,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             JobExecutionError: if the job fails; it begins with the user's own traceback.
             ValueError: if nothing was added.
         """
-        return self._submit(self._take(), job_name).result()
+        return self._submit(self._take(), job_name, attached=True).result()
 
     def execute_async(self, job_name: str = DEFAULT_JOB_NAME) -> JobClient:
         """Run everything that was added since the last time, and return at once."""
@@ -157,6 +157,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         transformations: list[Transformation],
         job_name: str | None,
         collected: str | None = None,
+        attached: bool = False,
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
@@ -168,6 +169,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             configuration=self._configuration.to_dict(),
             printers=printers,
             collected=collected,
+            attached=attached,
         )
         return current_engine().submit(job)
 

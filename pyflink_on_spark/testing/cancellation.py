@@ -1,0 +1,116 @@
+"""Ending a job from outside, without waiting for the end of a bundle."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.plan import LevelPlan, RegionPlan, SegmentPlan
+from pyflink_on_spark.testing.same_process import SameProcess
+
+
+class Cancelled(BaseException):
+    """Goes through everything up to the job; no ``except Exception`` may hold it up."""
+
+
+class Cancellation(SameProcess):
+    """Whether a job has been cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the job to end."""
+        self._event.set()
+
+    def __bool__(self) -> bool:
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Go on only if the job was not cancelled.
+
+        Raises:
+            Cancelled: if it was.
+        """
+        if self._event.is_set():
+            raise Cancelled
+
+    def wait(self, seconds: float) -> None:
+        """Wait some time, or until the job is cancelled."""
+        self._event.wait(seconds)
+
+
+def cancellable(levels: Sequence[LevelPlan], cancellation: Cancellation) -> list[LevelPlan]:
+    """Return a job's levels with sources that stop between two elements."""
+
+    def segment(plan: SegmentPlan) -> SegmentPlan:
+        if plan.source is None:
+            return plan
+        return replace(plan, source=_CancellableSource(plan.source, cancellation))
+
+    def region(plan: RegionPlan) -> RegionPlan:
+        return replace(plan, segments=tuple(map(segment, plan.segments)))
+
+    return [LevelPlan(tuple(map(region, level.regions))) for level in levels]
+
+
+class _CancellableSource(Source):
+    def __init__(self, source: Source, cancellation: Cancellation) -> None:
+        self._source, self._cancellation = source, cancellation
+
+    def splits(self, parallelism: int) -> list[Any]:
+        return self._source.splits(parallelism)
+
+    def reader(
+        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+    ) -> SourceReader:
+        reader = self._source.reader(splits, restored, context)
+        return _CancellableReader(reader, self._cancellation)
+
+
+class _CancellableReader(SourceReader):
+    def __init__(self, reader: SourceReader, cancellation: Cancellation) -> None:
+        self._reader, self._cancellation = reader, cancellation
+
+    @property
+    def ended(self) -> bool:  # type: ignore[override]
+        return self._reader.ended
+
+    def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        event = self._reader.poll()
+        if isinstance(event, Bundle):
+            values = _Watched(event.values, self._cancellation)
+            return Bundle(values, event.timestamps, event.keys)
+        return event
+
+    def snapshot(self) -> list[Any]:
+        return self._reader.snapshot()
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._reader.notify_checkpoint_complete(checkpoint_id)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class _Watched(list[Any]):
+    """Elements that come to an end when the job is cancelled; so do slices of them."""
+
+    def __init__(self, values: Iterable[Any], cancellation: Cancellation) -> None:
+        super().__init__(values)
+        self._cancellation = cancellation
+
+    def __iter__(self) -> Iterator[Any]:
+        for value in super().__iter__():
+            self._cancellation.check()
+            yield value
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return _Watched(found, self._cancellation) if isinstance(index, slice) else found

@@ -1,0 +1,220 @@
+"""A job that runs in this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._graph.job import Job, abort, commit
+from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common.job_execution_result import JobOutcome
+from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
+from pyflink_on_spark.testing.checkpointing import Checkpointing
+from pyflink_on_spark.testing.task_group import TaskGroup
+
+_NOTHING_TO_READ_SECONDS = 0.01
+
+
+class LocalJob:
+    """A job in this process: in the calling thread, in one of its own, or as a lazy iterator.
+
+    Args:
+        job: what runs.
+        clock: processing time.
+    """
+
+    def __init__(self, job: Job, clock: Clock) -> None:
+        self._job, self._clock = job, clock
+        self.job_id = job.settings.job_id
+        self._collected: list[Any] = []
+        self._error: Exception | None = None
+        self._status = JobStatus.CREATED
+        self._runtime = 0
+        self._cancellation = Cancellation()
+        self._changed = threading.Condition()
+        self._idle_turns = 0
+        self._thread: threading.Thread | None = None
+
+    def run(self) -> None:
+        """Run to the end in the calling thread."""
+        for _ in self._turns():
+            pass
+
+    def start(self) -> None:
+        """Run in a thread of its own."""
+        self._status = JobStatus.RUNNING
+        self._thread = threading.Thread(target=self.run, name=f"job-{self.job_id}", daemon=True)
+        self._thread.start()
+
+    def status(self) -> JobStatus:
+        """Return how far the job has come."""
+        return self._status
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return the accumulators."""
+        return {}
+
+    def result(self) -> JobExecutionResult:
+        """Wait for the end; return the result, or raise what the job failed with."""
+        self._join()
+        if self._error is not None:
+            raise self._error
+        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
+
+    def collected(self) -> Iterator[Any]:
+        """Run the job as far as its elements are asked for; closing it ends the job."""
+        turns = self._turns()
+        try:
+            for _ in turns:
+                yield from self._take_collected()
+            yield from self._take_collected()
+        finally:
+            turns.close()
+        self.result()
+
+    def cancel(self) -> None:
+        """End the job between two elements, and wait until it has ended."""
+        self._cancellation.cancel()
+        self._join()
+
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait until everything there is has been worked off.
+
+        Raises:
+            TimeoutError: if that is not so after some seconds.
+        """
+        with self._changed:
+            enough = self._idle_turns + 2  # the turn that is under way may have missed something
+            if not self._changed.wait_for(
+                lambda: self._idle_turns >= enough or self._over, seconds
+            ):
+                raise TimeoutError(f"the job {self._job.name!r} is still busy after {seconds} s")
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Raise: it is not there in-process."""
+        _no_savepoints("trigger_savepoint()")
+        return ""
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Raise: it is not there in-process."""
+        _no_savepoints("stop_with_savepoint()")
+        return ""
+
+    @property
+    def in_background(self) -> bool:
+        """Whether it has a thread of its own."""
+        return self._thread is not None
+
+    @property
+    def _over(self) -> bool:
+        return self._status in {JobStatus.FINISHED, JobStatus.FAILED, JobStatus.CANCELED}
+
+    def _join(self) -> None:
+        while self._thread is not None and self._thread.is_alive():
+            self._thread.join(1.0)  # short waits let Ctrl-C through
+
+    def _take_collected(self) -> list[Any]:
+        taken, self._collected[:] = self._collected[:], []
+        return taken
+
+    def _turns(self) -> Generator[None, None, None]:
+        """Run the job; yields between turns. Its end, whatever it is, is in the status."""
+        started = time.monotonic()
+        self._status = JobStatus.RUNNING
+        status = JobStatus.CANCELED  # unless it comes to an end of its own
+        try:
+            yield from self._attempt()
+            status = JobStatus.FINISHED
+        except Cancelled:
+            self._error = JobCancelledError("Job was cancelled.")
+        except SubtaskFailure as failure:
+            status, self._error = JobStatus.FAILED, _job_error(failure)
+        except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
+            status, self._error = JobStatus.FAILED, error
+        finally:
+            self._runtime = int((time.monotonic() - started) * 1000)
+            with self._changed:
+                self._status = status
+                self._changed.notify_all()
+
+    def _attempt(self) -> Iterator[None]:
+        tasks = TaskGroup(
+            cancellable(self._job.levels, self._cancellation),
+            self._job.settings,
+            self._clock,
+            self._driver,
+            check=self._cancellation.check,
+        )
+        checkpointing = Checkpointing(self._job, tasks, self._clock)
+        try:
+            tasks.open()
+            while tasks.reading:
+                found = tasks.turn()
+                if not found and tasks.reading:
+                    tasks.settle()
+                checkpointing.turn()
+                yield
+                if not found and tasks.reading:
+                    self._rest()
+            committables = tasks.committables()
+            yield
+        except BaseException:
+            prepared = _prepared(tasks)
+            tasks.close(failed=True)
+            abort(self._job.sinks, prepared)
+            raise
+        try:
+            tasks.close()
+        except BaseException:
+            abort(self._job.sinks, committables)
+            raise
+        commit(self._job.sinks, committables)
+
+    def _rest(self) -> None:
+        """Let others go on; then look again whether a source has something."""
+        with self._changed:
+            self._idle_turns += 1
+            self._changed.notify_all()
+        self._cancellation.wait(_NOTHING_TO_READ_SECONDS)
+
+    def _driver(self, channel: str) -> Callable[[list[Any]], None]:
+        if channel == self._job.collected:
+            return lambda things: self._collected.extend(map(unseal, things))
+        return self._job.printers[channel]
+
+
+def _prepared(tasks: TaskGroup) -> list[tuple[int, Any]]:
+    try:
+        return tasks.committables()
+    except Exception:  # noqa: BLE001 - the failure that brought us here is the one to tell of
+        return []
+
+
+def _job_error(failure: SubtaskFailure) -> JobExecutionError:
+    """Return the error that a program gets; its cause is the user's own exception."""
+    error = JobExecutionError(str(failure))
+    cause: BaseException | None = failure
+    seen = set()
+    while isinstance(cause, SubtaskFailure) and id(cause) not in seen:
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__
+    error.__cause__ = cause if not isinstance(cause, SubtaskFailure) else None
+    return error
+
+
+def _no_savepoints(call: str) -> None:
+    raise_unsupported(
+        call,
+        kind=Gap.NOT_YET,
+        reason="a job that runs in-process writes no savepoints",
+        instead="Test snapshots with pyflink_on_spark.testing.StreamHarness.",
+    )
