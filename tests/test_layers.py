@@ -95,7 +95,13 @@ def test_every_folder_of_modules_is_a_package():
 
 
 @pytest.mark.parametrize(
-    "module", ["pyflink_on_spark", "pyflink_on_spark.datastream", "pyflink_on_spark.testing"]
+    "module",
+    [
+        "pyflink_on_spark",
+        "pyflink_on_spark.datastream",
+        "pyflink_on_spark.extensions",
+        "pyflink_on_spark.testing",
+    ],
 )
 def test_an_import_loads_no_spark(module):
     program = (

@@ -1,0 +1,72 @@
+"""What goes beyond PyFlink: names that Flink has in Java and Scala, for Python.
+
+A program that uses them runs on pyflink_on_spark only.
+"""
+
+from __future__ import annotations
+
+from pyflink_on_spark.extensions.checkpointed import (
+    CheckpointedFunction,
+    CheckpointListener,
+    FunctionInitializationContext,
+    FunctionSnapshotContext,
+    ListCheckpointed,
+    OperatorStateStore,
+)
+from pyflink_on_spark.extensions.sink_function import (
+    RichSinkFunction,
+    SinkContext,
+    SinkFunction,
+    add_sink,
+)
+from pyflink_on_spark.extensions.source_function import (
+    ParallelSourceFunction,
+    RichParallelSourceFunction,
+    RichSourceFunction,
+    SourceContext,
+    SourceFunction,
+    add_source,
+)
+from pyflink_on_spark.extensions.state import (
+    FoldFunction,
+    FoldingState,
+    FoldingStateDescriptor,
+    SortedMapState,
+    SortedMapStateDescriptor,
+    get_folding_state,
+    get_sorted_map_state,
+)
+from pyflink_on_spark.extensions.with_state import (
+    filter_with_state,
+    flat_map_with_state,
+    map_with_state,
+)
+
+__all__ = [
+    "CheckpointListener",
+    "CheckpointedFunction",
+    "FoldFunction",
+    "FoldingState",
+    "FoldingStateDescriptor",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
+    "ListCheckpointed",
+    "OperatorStateStore",
+    "ParallelSourceFunction",
+    "RichParallelSourceFunction",
+    "RichSinkFunction",
+    "RichSourceFunction",
+    "SinkContext",
+    "SinkFunction",
+    "SortedMapState",
+    "SortedMapStateDescriptor",
+    "SourceContext",
+    "SourceFunction",
+    "add_sink",
+    "add_source",
+    "filter_with_state",
+    "flat_map_with_state",
+    "get_folding_state",
+    "get_sorted_map_state",
+    "map_with_state",
+]

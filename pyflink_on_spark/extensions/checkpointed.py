@@ -1,0 +1,181 @@
+"""Functions that take part in checkpoints themselves: mixins for any user function."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from pyflink_on_spark._runtime import checkpointed as engine
+from pyflink_on_spark.datastream import state
+from pyflink_on_spark.datastream.functions import KeyedStateStore
+from pyflink_on_spark.datastream.state import BroadcastState, ListState
+
+
+class OperatorStateStore(state.OperatorStateStore):
+    """Gives access to state that belongs to no key.
+
+    A list's elements have to be independent of each other: after a change of parallelism they may
+    find themselves in other instances. Names are one per operator.
+    """
+
+    @abstractmethod
+    def get_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState:
+        """Return a list whose elements are dealt out evenly when the parallelism changes.
+
+        Args:
+            state_descriptor: its name and type.
+
+        Raises:
+            TypeError: it describes another kind of state.
+            ValueError: it has a time to live.
+            RuntimeError: the name belongs to a list that is united.
+        """
+
+    @abstractmethod
+    def get_union_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState:
+        """Return a list of which every instance gets all elements of all instances after a restart.
+
+        Args:
+            state_descriptor: its name and type.
+
+        Raises:
+            TypeError: it describes another kind of state.
+            ValueError: it has a time to live.
+            RuntimeError: the name belongs to a list that is dealt out.
+        """
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: state.MapStateDescriptor) -> BroadcastState:
+        """Return a map that is the same in all instances.
+
+        Args:
+            state_descriptor: its name and types.
+        """
+
+
+class FunctionInitializationContext(ABC):
+    """What ``initialize_state`` gets."""
+
+    @abstractmethod
+    def is_restored(self) -> bool:
+        """Tell whether the job goes on from a checkpoint or savepoint."""
+
+    @abstractmethod
+    def get_restored_checkpoint_id(self) -> int | None:
+        """Return the number of that checkpoint; None at a fresh start."""
+
+    @abstractmethod
+    def get_operator_state_store(self) -> OperatorStateStore:
+        """Return what gives state that belongs to no key."""
+
+    @abstractmethod
+    def get_keyed_state_store(self) -> KeyedStateStore:
+        """Return what gives state of keys; its methods raise outside keyed streams."""
+
+
+class FunctionSnapshotContext(ABC):
+    """What ``snapshot_state`` gets."""
+
+    @abstractmethod
+    def get_checkpoint_id(self) -> int:
+        """Return the checkpoint's number; later ones have larger numbers."""
+
+    @abstractmethod
+    def get_checkpoint_timestamp(self) -> int:
+        """Return when the checkpoint is taken, in ms since the epoch.
+
+        On Spark: each instance has its own time, that of its own snapshot.
+        """
+
+
+class CheckpointedFunction(ABC):
+    """Keeps state that belongs to no key; a second base class of a function, source or sink."""
+
+    _checkpoint_protocol: ClassVar[str] = "function"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _refuse_both(cls)
+
+    @abstractmethod
+    def snapshot_state(self, context: FunctionSnapshotContext) -> None:
+        """Put into the states what has to survive; called at every checkpoint.
+
+        Args:
+            context: valid during this call only.
+        """
+
+    @abstractmethod
+    def initialize_state(self, context: FunctionInitializationContext) -> None:
+        """Get the states, and take over what they hold; called once, before ``open``.
+
+        Args:
+            context: gives the states, and tells whether they were restored.
+        """
+
+
+class ListCheckpointed(ABC):
+    """Keeps one list that belongs to no key, and is dealt out when the parallelism changes.
+
+    Less general than CheckpointedFunction, and shorter.
+    """
+
+    _checkpoint_protocol: ClassVar[str] = "list"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _refuse_both(cls)
+
+    @abstractmethod
+    def snapshot_state(self, checkpoint_id: int, timestamp: int) -> list[Any]:
+        """Return what has to survive, as a list of independent things; called at every checkpoint.
+
+        Args:
+            checkpoint_id: the checkpoint's number.
+            timestamp: when it is taken, in ms since the epoch.
+        """
+
+    @abstractmethod
+    def restore_state(self, state: list[Any]) -> None:
+        """Take over this instance's share; called before ``open``, after a restart only.
+
+        Args:
+            state: may be empty.
+        """
+
+
+class CheckpointListener(ABC):
+    """Wants to know what becomes of checkpoints; a second base class of a function."""
+
+    _hears_of_checkpoints: ClassVar[bool] = True
+
+    @abstractmethod
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Learn that a checkpoint is safe. Not every one is told of: a later one speaks for it.
+
+        Args:
+            checkpoint_id: its number.
+        """
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
+        """Learn that a checkpoint was given up.
+
+        On Spark: never called. A checkpoint that cannot be written fails the job, and what is
+        restarted is a new instance.
+
+        Args:
+            checkpoint_id: its number.
+        """
+
+
+OperatorStateStore.register(engine.OperatorStateStore)
+FunctionInitializationContext.register(engine.InitializationContext)
+FunctionSnapshotContext.register(engine.SnapshotContext)
+
+
+def _refuse_both(kind: type) -> None:
+    if issubclass(kind, CheckpointedFunction) and issubclass(kind, ListCheckpointed):
+        raise TypeError(
+            f"{kind.__name__} cannot be both a CheckpointedFunction and a ListCheckpointed: "
+            "their snapshot_state methods differ"
+        )

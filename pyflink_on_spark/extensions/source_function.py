@@ -1,0 +1,143 @@
+"""Sources that are Python functions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pyflink_on_spark._runtime.source_function import FunctionSource
+from pyflink_on_spark._runtime.source_function.context import SourceContext as EngineContext
+from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark.common import WatermarkStrategy
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.functions import Function
+
+
+class SourceContext(ABC):
+    """What ``run`` gets: takes what the source emits."""
+
+    @abstractmethod
+    def collect(self, element: Any) -> None:
+        """Emit an element without a timestamp; waits while those downstream do not keep up.
+
+        Args:
+            element: may be changed afterwards, without effect.
+        """
+
+    @abstractmethod
+    def collect_with_timestamp(self, element: Any, timestamp: int) -> None:
+        """Emit an element with its event time.
+
+        Args:
+            element: may be changed afterwards, without effect.
+            timestamp: in ms since the epoch.
+        """
+
+    @abstractmethod
+    def emit_watermark(self, timestamp: int) -> None:
+        """Say that no element at or before a time follows. BATCH mode has no use for it.
+
+        Args:
+            timestamp: in ms since the epoch.
+
+        Raises:
+            TypeError: it is not an int.
+        """
+
+    @abstractmethod
+    def mark_as_temporarily_idle(self) -> None:
+        """Say that event time need not wait for this source until it emits again."""
+
+    @abstractmethod
+    def get_checkpoint_lock(self) -> AbstractContextManager[Any]:
+        """Return the lock that keeps snapshots out.
+
+        Emit an element and note it in the source's state inside ``with lock:``, and a snapshot sees
+        both or neither.
+        """
+
+
+class SourceFunction(Function):
+    """A source with one instance. See ``add_source``."""
+
+    @abstractmethod
+    def run(self, ctx: SourceContext) -> None:
+        """Emit elements; the source ends when this returns.
+
+        Args:
+            ctx: takes the elements; for this thread only.
+        """
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Have ``run`` return soon; called from another thread."""
+
+
+class RichSourceFunction(SourceFunction, ABC):
+    """A SourceFunction, by the name it has in Flink if it has ``open`` and ``close``."""
+
+
+class ParallelSourceFunction(SourceFunction, ABC):
+    """A source with as many instances as the parallelism says.
+
+    ``open(runtime_context)`` tells an instance which one it is.
+    """
+
+
+class RichParallelSourceFunction(ParallelSourceFunction, ABC):
+    """A ParallelSourceFunction, by the name it has in Flink with ``open`` and ``close``."""
+
+
+class _PythonSource:
+    """What ``from_source`` reads.
+
+    Args:
+        source: the engine's.
+    """
+
+    def __init__(self, source: FunctionSource) -> None:
+        self._source = source
+
+
+def add_source(
+    env: StreamExecutionEnvironment,
+    function: SourceFunction,
+    name: str = "Custom Source",
+    type_info: TypeInformation | None = None,
+    *,
+    bounded: bool = False,
+) -> DataStream:
+    """Make a stream of a source that is a Python function.
+
+    ``env.add_source`` refuses it, as PyFlink's does.
+
+    Args:
+        env: the environment.
+        function: copied at once; each instance runs in a thread beside its subtask.
+        name: the operator's name.
+        type_info: the type of the elements; untyped if not given.
+        bounded: whether ``run`` returns by itself. BATCH mode needs that.
+
+    Raises:
+        TypeError: it is no SourceFunction, or cannot be pickled.
+    """
+    if not isinstance(function, SourceFunction):
+        raise TypeError(
+            f"add_source needs a SourceFunction of pyflink_on_spark.extensions, not {function!r}"
+        )
+    source = FunctionSource(
+        UserFunction.of(function),
+        bounded=bounded,
+        parallel=isinstance(function, ParallelSourceFunction),
+    )
+    return env.from_source(
+        _PythonSource(source),
+        WatermarkStrategy.no_watermarks(),
+        name,
+        Types.PICKLED_BYTE_ARRAY() if type_info is None else type_info,
+    )
+
+
+SourceContext.register(EngineContext)

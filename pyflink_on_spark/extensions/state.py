@@ -1,0 +1,196 @@
+"""Kinds of keyed state that Flink has, or had, and PyFlink has not."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NoReturn, TypeVar
+
+from pyflink_on_spark._runtime.state import folding_state, sorted_map_state
+from pyflink_on_spark._runtime.user_function import PlainFunction
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream.functions import Function, RuntimeContext
+from pyflink_on_spark.datastream.state import AppendingState, MapState
+from pyflink_on_spark.datastream.state.descriptors import StateDescriptor
+
+K = TypeVar("K")
+V = TypeVar("V")
+T = TypeVar("T")
+ACC = TypeVar("ACC")
+
+
+class SortedMapState(MapState[K, V], Generic[K, V]):
+    """A map that is iterated in the order of its keys, which must be comparable with each other.
+
+    It must not be changed while it is iterated, except by the iterator's ``remove()``.
+    """
+
+    @abstractmethod
+    def first_entry(self) -> tuple[K, V] | None:
+        """Return the pair with the smallest key; None if there is none."""
+
+    @abstractmethod
+    def last_entry(self) -> tuple[K, V] | None:
+        """Return the pair with the largest key; None if there is none."""
+
+    @abstractmethod
+    def head_map(self, to_key: K) -> Iterator[tuple[K, V]]:
+        """Iterate over the pairs with keys below one.
+
+        Args:
+            to_key: not included.
+        """
+
+    @abstractmethod
+    def tail_map(self, from_key: K) -> Iterator[tuple[K, V]]:
+        """Iterate over the pairs with keys from one on.
+
+        Args:
+            from_key: included.
+        """
+
+    @abstractmethod
+    def sub_map(self, from_key: K, to_key: K) -> Iterator[tuple[K, V]]:
+        """Iterate over the pairs with keys between two.
+
+        Args:
+            from_key: included.
+            to_key: not included.
+        """
+
+
+class FoldingState(AppendingState[T, ACC], Generic[T, ACC]):
+    """Holds one value that everything added is folded into; ``get()`` is None at first.
+
+    Flink gave it up for AggregatingState, which can do the same.
+    """
+
+
+class FoldFunction(Function, Generic[T, ACC]):
+    """Combines what was folded so far with one more value."""
+
+    @abstractmethod
+    def fold(self, accumulator: ACC, value: T) -> ACC:
+        """Return the new accumulator.
+
+        Args:
+            accumulator: may be changed and returned.
+            value: what was added.
+        """
+
+
+class _LastingStateDescriptor(StateDescriptor):
+    """Names a state that knows no time to live."""
+
+    def enable_time_to_live(self, ttl_config: Any) -> NoReturn:
+        """Raise: this kind of state cannot expire.
+
+        Args:
+            ttl_config: not used.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(f"{self!r} cannot have a time to live; a MapState or ValueState can")
+
+
+class SortedMapStateDescriptor(_LastingStateDescriptor):
+    """Names a state of a sorted map.
+
+    Args:
+        name: its name.
+        key_type_info: the type of the keys.
+        value_type_info: the type of the values.
+    """
+
+    _kind = "sorted map"
+
+    def __init__(
+        self, name: str, key_type_info: TypeInformation, value_type_info: TypeInformation
+    ) -> None:
+        super().__init__(name, Types.MAP(key_type_info, value_type_info))
+
+
+class FoldingStateDescriptor(_LastingStateDescriptor):
+    """Names a state of a value that everything added is folded into.
+
+    Args:
+        name: its name.
+        initial_value: what each key begins with a copy of.
+        fold_function: a FoldFunction, or a callable of the accumulator and a value.
+        type_info: the type of the accumulator.
+
+    Raises:
+        TypeError: ``fold_function`` is neither.
+    """
+
+    _kind = "folding"
+
+    def __init__(
+        self,
+        name: str,
+        initial_value: ACC,
+        fold_function: FoldFunction[Any, ACC] | Callable[[ACC, Any], ACC],
+        type_info: TypeInformation,
+    ) -> None:
+        super().__init__(name, type_info)
+        self._initial_value = initial_value
+        if isinstance(fold_function, FoldFunction):
+            self._fold_function: Any = fold_function
+        elif callable(fold_function):
+            self._fold_function = PlainFunction("fold", fold_function)
+        else:
+            raise TypeError("fold_function must be a FoldFunction or a callable")
+
+    def get_initial_value(self) -> Any:
+        """Return what each key begins with."""
+        return self._initial_value
+
+    def get_fold_function(self) -> Any:
+        """Return the function, as an object with a method ``fold``."""
+        return self._fold_function
+
+
+def get_sorted_map_state(
+    runtime_context: RuntimeContext, state_descriptor: SortedMapStateDescriptor
+) -> SortedMapState[Any, Any]:
+    """Return a sorted map of the current key; to be called in ``open`` or ``initialize_state``.
+
+    Args:
+        runtime_context: what ``open`` gets.
+        state_descriptor: the state's name and types.
+
+    Raises:
+        RuntimeError: the stream is not keyed, or the name belongs to another state.
+        TypeError: it describes another kind of state, or ``runtime_context`` is something else.
+    """
+    state: Any = _keyed_state(runtime_context).sorted_map_state(state_descriptor)
+    return state
+
+
+def get_folding_state(
+    runtime_context: RuntimeContext, state_descriptor: FoldingStateDescriptor
+) -> FoldingState[Any, Any]:
+    """Return a folding state of the current key; to be called in ``open`` or ``initialize_state``.
+
+    Args:
+        runtime_context: what ``open`` gets.
+        state_descriptor: the state's name, type, function and initial value.
+
+    Raises:
+        RuntimeError: the stream is not keyed, or the name belongs to another state.
+        TypeError: it describes another kind of state, or ``runtime_context`` is something else.
+    """
+    state: Any = _keyed_state(runtime_context).folding_state(state_descriptor)
+    return state
+
+
+def _keyed_state(runtime_context: Any) -> Any:
+    if not isinstance(runtime_context, RuntimeContext):
+        raise TypeError(f"what open() gets is needed, not {runtime_context!r}")
+    engine_context: Any = runtime_context
+    return engine_context._keyed()
+
+
+SortedMapState.register(sorted_map_state.SortedMapState)
+FoldingState.register(folding_state.FoldingState)
