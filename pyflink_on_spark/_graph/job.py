@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan
 
@@ -24,6 +25,7 @@ class Job:
         collected: the name of the channel that the driver's program iterates, if any.
         bounded: whether every source ends.
         attached: whether the program waits for the end before it does anything else.
+        graph: what it was translated from, for those who show it.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Job:
     collected: str | None = None
     bounded: bool = True
     attached: bool = False
+    graph: StreamGraph | None = field(default=None, repr=False, compare=False)
 
 
 def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
@@ -95,6 +98,11 @@ def install_engine(engine: Engine | None) -> None:
 def installed_engine() -> Engine | None:
     """Return the engine that runs jobs, or None if none was chosen or needed so far."""
     return _installed[0] if _installed else None
+
+
+def runs_nothing() -> bool:
+    """Whether the engine only looks at jobs, so that no source need be there."""
+    return bool(_installed) and getattr(_installed[0], "runs_nothing", False)
 
 
 def current_engine() -> Engine:

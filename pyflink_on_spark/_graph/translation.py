@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._graph.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
@@ -53,12 +53,13 @@ def translate(
             configuration=dict(configuration),
             classes=capture_classes(),
         ),
-        levels=plan_levels(build_steps(graph), _splits),
+        levels=plan_levels(build_steps(graph), _no_splits if runs_nothing() else _splits),
         sinks={node.number: node.sink for node in graph.nodes if node.sink is not None},
         printers=printers,
         collected=collected,
         bounded=all(source.bounded for source in sources),
         attached=attached,
+        graph=graph,
     )
 
 
@@ -67,3 +68,7 @@ def _splits(step: Step) -> tuple[tuple[Any, ...], ...]:
     assert source is not None
     splits = source.splits(step.parallelism)
     return tuple(tuple(splits[index :: step.parallelism]) for index in range(step.parallelism))
+
+
+def _no_splits(step: Step) -> tuple[tuple[Any, ...], ...]:
+    return ((),) * step.parallelism

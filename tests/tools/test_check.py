@@ -146,6 +146,7 @@ def test_jars_are_not_needed():
     [
         ("from pyflink.java_gateway import get_gateway", "pyflink.java_gateway.get_gateway"),
         ("x = unknown._j_data_stream", "_j_data_stream"),
+        (SETUP + "env._j_stream_execution_environment.fail()", "_j_stream_execution_environment"),
     ],
 )
 def test_java_never_works(script, name):

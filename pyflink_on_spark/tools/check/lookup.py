@@ -109,7 +109,7 @@ class Lookup:
         found = mirror.find_member(cls, name)
         if found is None or found[0] is object:
             self._note_absent(cls, name, line)
-            return UNKNOWN
+            return AbsentValue(name) if name.startswith("_j_") else UNKNOWN
         declared, member = found
         if not declared.__module__.startswith(mirror.OURS):
             return UNKNOWN

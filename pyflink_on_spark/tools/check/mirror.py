@@ -77,7 +77,11 @@ def known_owner(cls: type, declared: type) -> type:
         cls: the class through which the member was reached.
         declared: the class that declares it.
     """
-    known = [c for c in cls.__mro__ if issubclass(c, declared) and _is_exported(c)]
+    known = [
+        c
+        for c in cls.__mro__
+        if issubclass(c, declared) and _is_exported(c.__module__, c.__qualname__)
+    ]
     return known[-1] if known else cls
 
 
@@ -277,10 +281,10 @@ def _nodes(thing: Any) -> tuple[ast.AST, ...]:
 
 
 @functools.cache
-def _is_exported(cls: type) -> bool:
+def _is_exported(module_name: str, qualified_name: str) -> bool:
     """Whether a package of the mirror names a class, or the one around it, as its own."""
-    name = cls.__qualname__.partition(".")[0]
-    parts = cls.__module__.split(".")
+    name = qualified_name.partition(".")[0]
+    parts = module_name.split(".")
     packages = (".".join(parts[:end]) for end in range(2, len(parts) + 1))
     return any(name in getattr(importlib.import_module(p), "__all__", ()) for p in packages)
 

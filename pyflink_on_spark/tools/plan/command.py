@@ -1,0 +1,70 @@
+"""``python -m pyflink_on_spark plan``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+from pyflink_on_spark._graph.execution_plan import execution_plan_json
+from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark.tools.plan.diagram import diagram_of
+from pyflink_on_spark.tools.plan.recording import record
+from pyflink_on_spark.tools.plan.svg import svg_of
+from pyflink_on_spark.tools.plan.text import text_of
+
+
+def main(arguments: list[str]) -> int:
+    """Show the plan of a script.
+
+    Returns:
+        0, 1 if the script runs no job, or 2 for a wrong command line.
+    """
+    options = _parser().parse_args(arguments)
+    script = Path(options.script)
+    if not script.is_file():
+        print(f"plan: there is no script {script}", file=sys.stderr)
+        return 2
+    with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
+        jobs = record(script, options.arguments)
+    if not jobs:
+        print(f"plan: {script} ran to its end without executing a job", file=sys.stderr)
+        return 1
+    shown = _shown(jobs, options.format or _format_for(options.output))
+    if options.output is None:
+        print(shown)
+    else:
+        Path(options.output).write_text(shown + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pyflink_on_spark plan",
+        description="Show the graph of a script. The script is run, its jobs are not; what it "
+        "prints itself goes to standard error.",
+    )
+    parser.add_argument("script", metavar="SCRIPT")
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the script's; after --")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "svg"),
+        help="text (the default), Flink's JSON, or a picture; else by the name of FILE",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    return parser
+
+
+def _format_for(output: str | None) -> str:
+    suffix = Path(output or "").suffix
+    return {".svg": "svg", ".json": "json"}.get(suffix, "text")
+
+
+def _shown(jobs: list[Job], form: str) -> str:
+    if form == "json":
+        plans = [json.loads(execution_plan_json(job.graph)) for job in jobs if job.graph]
+        return json.dumps(plans[0] if len(plans) == 1 else plans, indent=2)
+    diagrams = list(map(diagram_of, jobs))
+    return svg_of(diagrams) if form == "svg" else "\n\n\n".join(map(text_of, diagrams))

@@ -1,0 +1,93 @@
+"""Runs a script whose jobs are only looked at."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._graph.job import Job, install_engine, installed_engine
+from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+
+class RecordingEngine:
+    """Takes jobs and runs none.
+
+    Attributes:
+        jobs: what was submitted.
+        runs_nothing: tells the translation that no source is read.
+    """
+
+    runs_nothing = True
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def submit(self, job: Job) -> RecordedJob:
+        """Keep a job."""
+        self.jobs.append(job)
+        return RecordedJob(job)
+
+
+class RecordedJob:
+    """The handle of a job that is said to have ended well, with no output."""
+
+    def __init__(self, job: Job) -> None:
+        self.job_id = job.settings.job_id
+
+    def result(self) -> JobExecutionResult:
+        """Return a result without accumulators."""
+        return JobExecutionResult(JobOutcome(self.job_id, 0, {}))
+
+    def collected(self) -> Iterator[Any]:
+        """Return nothing: no element was computed."""
+        return iter(())
+
+    def status(self) -> JobStatus:
+        """Return that it ended."""
+        return JobStatus.FINISHED
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return none."""
+        return {}
+
+    def cancel(self) -> None:
+        """Do nothing: nothing runs."""
+
+
+@contextmanager
+def recording() -> Iterator[RecordingEngine]:
+    """Let jobs be recorded, not run, for a while."""
+    before, engine = installed_engine(), RecordingEngine()
+    install_engine(engine)
+    try:
+        yield engine
+    finally:
+        install_engine(before)
+
+
+def record(script: Path, arguments: list[str]) -> list[Job]:
+    """Return the jobs that a script would run.
+
+    Args:
+        script: the script's file; it is run as Python's main program.
+        arguments: its own arguments.
+    """
+    install()
+    before = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
+    try:
+        with recording() as engine:
+            try:
+                runpy.run_path(str(script), run_name="__main__")
+            except SystemExit as ended:
+                if ended.code not in {None, 0} and not engine.jobs:
+                    raise
+        return engine.jobs
+    finally:
+        sys.argv, sys.path[0] = before

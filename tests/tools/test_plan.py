@@ -1,0 +1,162 @@
+"""The graph of a script as text, JSON and a picture; nothing of it is run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from pyflink_on_spark._graph.job import current_engine, install_engine
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
+from pyflink_on_spark.testing import LocalEngine
+from pyflink_on_spark.tools.plan.command import main
+from pyflink_on_spark.tools.plan.diagram import Role, diagram_of
+from pyflink_on_spark.tools.plan.layout import lay_out
+from pyflink_on_spark.tools.plan.recording import recording
+from pyflink_on_spark.tools.plan.text import text_of
+
+SCRIPT = """
+import sys
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+def fail(x):
+    raise AssertionError("this runs nothing")
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(2)
+print("parallel", *sys.argv[1:])
+env.from_collection(["a"]).map(fail).key_by(fail).reduce(fail).print()
+env.execute("<words> & more")
+print("done")
+"""
+NUMBER = Types.INT()
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "words.py"
+    path.write_text(SCRIPT)
+    yield path
+    install_engine(None)
+
+
+@pytest.fixture
+def env():
+    environment = StreamExecutionEnvironment.get_execution_environment()
+    environment.set_parallelism(2)
+    return environment
+
+
+def diagram(env):
+    with recording() as engine:
+        env.execute("job")
+    return diagram_of(engine.jobs[0])
+
+
+def test_text(script, capsys):
+    assert main([str(script), "one", "two"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "parallel one two\ndone\n"
+    assert shown.out == (
+        "<words> & more (STREAMING, 3 levels, 2 exchanges)\n"
+        "\n"
+        "level 1\n"
+        "  [1] 1 subtask\n"
+        "      source: Collection Source                     words.py:11\n"
+        "      => REBALANCE to [2] Map\n"
+        "\n"
+        "level 2\n"
+        "  [2] 2 subtasks\n"
+        "      Map                                           words.py:11\n"
+        "      key by                                        words.py:11\n"
+        "      => HASH to [3] Reduce\n"
+        "\n"
+        "level 3\n"
+        "  [3] 2 subtasks\n"
+        "      Reduce                                        words.py:11\n"
+        "      Map                                           words.py:11\n"
+        "      sink: Print to Std. Out                       words.py:11\n"
+    )
+
+
+def test_json_is_flink_s(script, capsys):
+    assert main([str(script), "--format", "json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert [node["pact"] for node in plan["nodes"]] == [
+        "Data Source",
+        "Operator",
+        "Operator",
+        "Data Sink",
+    ]
+
+
+def test_a_picture_goes_to_a_file_and_is_well_formed(script, tmp_path, capsys):
+    picture = tmp_path / "plan.svg"
+    assert main([str(script), "-o", str(picture)]) == 0
+    assert capsys.readouterr().out == ""
+    texts = [node.text for node in ET.parse(picture).iter() if node.tag.endswith("}text")]
+    assert "<words> & more" in texts
+    assert {"HASH", "REBALANCE", "Reduce", "words.py:11", "SOURCE", "SINK", "LEVEL 3"} <= set(texts)
+
+
+def test_scripts_that_are_not_there_or_run_nothing(tmp_path, capsys):
+    assert main([str(tmp_path / "none.py")]) == 2
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    assert main([str(empty)]) == 1
+    assert "without executing a job" in capsys.readouterr().err
+
+
+def test_sources_that_are_not_there_can_be_planned(env):
+    from pyflink_on_spark.common import WatermarkStrategy
+    from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
+
+    form = StreamFormat.text_line_format()
+    source = FileSource.for_record_stream_format(form, "/there/is/none").build()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "lines").print()
+    assert diagram(env).boxes[0].rows[0].name == "lines"
+
+
+def test_the_engine_before_is_there_again():
+    install_engine(LocalEngine())
+    try:
+        with recording() as engine:
+            assert current_engine() is engine
+        assert isinstance(current_engine(), LocalEngine)
+    finally:
+        install_engine(None)
+
+
+def test_side_outputs_and_roles(env):
+    tag = OutputTag("late", NUMBER)
+
+    class Split(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield tag, value
+
+    split = env.from_collection([1], NUMBER).process(Split(), NUMBER)
+    split.get_side_output(tag).rebalance().print()
+    split.print()
+    shown = diagram(env)
+    assert [row.role for box in shown.boxes for row in box.rows].count(Role.SINK) == 2
+    assert any(arrow.side for arrow in shown.arrows)
+    assert "side" in text_of(shown)
+
+
+def test_boxes_do_not_overlap_and_arrows_go_right(env):
+    streams = [env.from_collection([n], NUMBER).name(f"source {n}") for n in range(4)]
+    united = streams[0].union(*streams[1:]).key_by(lambda x: x).sum(0)
+    united.rebalance().map(lambda x: x, NUMBER).union(streams[0]).rescale().print()
+    united.print()
+    layout = lay_out(diagram(env))
+    for one, other in itertools.combinations(layout.places, 2):
+        beside = one.x + one.width <= other.x or other.x + other.width <= one.x
+        below = one.y + one.height <= other.y or other.y + other.height <= one.y
+        assert beside or below
+    for route in layout.routes:
+        xs = [x for x, _ in route.points]
+        assert xs == sorted(xs)
+        assert all(0 <= y <= layout.height for _, y in route.points)
