@@ -7,6 +7,7 @@ that compares by a canonical form.
 
 from __future__ import annotations
 
+import io
 import pickle
 import struct
 import zlib
@@ -68,10 +69,23 @@ def _identity(value: Any) -> Hashable:
     if kind is tuple or kind is list:
         return (kind.__name__, *map(_identity, value))
     if kind is Row:
-        names = tuple(value.get_field_names() or ()) if hasattr(value, "get_field_names") else ()
-        kind_of_row = value.get_row_kind().name
-        return ("row", kind_of_row, names, *map(_identity, value))
-    return ("object", pickle.dumps(value, 5))
+        names = tuple(getattr(value, "_fields", ()))
+        return ("row", value.get_row_kind().name, names, *map(_identity, value))
+    if kind is frozenset:
+        return ("frozenset", *sorted(map(_identity, value), key=repr))
+    return ("object", _canonical_pickle(value))
+
+
+def _canonical_pickle(value: Any) -> bytes:
+    """Return a pickle that does not depend on which of the parts are one and the same object."""
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, 5)
+    pickler.fast = True
+    try:
+        pickler.dump(value)
+    except (ValueError, RecursionError):  # it contains itself
+        return pickle.dumps(value, 5)
+    return buffer.getvalue()
 
 
 def key_hash(key: Any) -> int:

@@ -1,0 +1,238 @@
+"""Elements into buffers, and out again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyflink_on_spark._runtime import exchange
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
+from pyflink_on_spark._runtime.context import Cursor, timed
+from pyflink_on_spark._runtime.exchange import ExchangePlan, ExchangeWriter, decode, encode
+from pyflink_on_spark._runtime.isolation import seal
+from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, wrap_key
+from pyflink_on_spark._runtime.partitioners import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    ForwardPartitioner,
+    GlobalPartitioner,
+    HashPartitioner,
+    RebalancePartitioner,
+    RescalePartitioner,
+    ShufflePartitioner,
+)
+from pyflink_on_spark._runtime.user_function import UserFunction
+
+
+class Sent:
+    """A writer, and what it shipped, by the index of the receiver."""
+
+    def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, **asked):
+        settings = {"max_parallelism": 16, "keyed": False, "timestamped": False, "isolate": False}
+        plan = ExchangePlan(
+            first_channel=10, first_target=100, senders=senders, receivers=receivers,
+            partitioner=partitioner, **(settings | asked),
+        )  # fmt: skip
+        self.rows = []
+        self.writer = ExchangeWriter(plan, sender, self.rows.append)
+
+    def write(self, *elements, at=None):
+        cursor = Cursor()
+        source = iter(elements) if at is None else timed(elements, at, cursor)
+        self.writer.write(source, cursor)
+        return self
+
+    def flush(self):
+        self.writer.flush()
+        return self
+
+    def events(self, receiver):
+        return [decode(row.payload) for row in self.rows if row.target == 100 + receiver]
+
+    def values(self, receiver):
+        bundles = [event for event in self.events(receiver) if isinstance(event, Bundle)]
+        return [value for bundle in bundles for value in bundle.values]
+
+
+class Modulo:
+    def partition(self, key, num_partitions):
+        return key % num_partitions
+
+
+class Says:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def partition(self, key, num_partitions):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Watermark(5),
+        ChannelStatus(True),
+        EndOfInput(),
+        Bundle([1, [2]]),
+        Bundle(["a"], [None], [wrap_key((1,))]),
+    ],
+)
+def test_what_travels_comes_back(event):
+    assert decode(encode(event)) == event
+
+
+def test_sealed_elements_come_back_as_copies():
+    value = [1]
+    bundle = decode(encode(Bundle([seal(value), seal(value)]), sealed=True))
+    assert bundle.values == [[1], [1]]
+    assert bundle.values[0] is not bundle.values[1]
+
+
+def test_round_robin_goes_on_where_it_stopped():
+    sent = Sent(RebalancePartitioner())
+    sent.write("a", "b").write("c", "d", "e", "f", "g").write("h").flush()
+    assert [sent.values(i) for i in range(3)] == [["a", "d", "g"], ["b", "e", "h"], ["c", "f"]]
+
+
+@given(st.lists(st.integers(0, 7), max_size=8))
+def test_round_robin_does_not_depend_on_cuts(sizes):
+    whole, cut = Sent(RebalancePartitioner()), Sent(RebalancePartitioner())
+    numbers = iter(range(100))
+    for size in sizes:
+        cut.write(*[next(numbers) for _ in range(size)])
+    whole.write(*range(sum(sizes))).flush()
+    cut.flush()
+    assert [cut.values(i) for i in range(3)] == [whole.values(i) for i in range(3)]
+
+
+def test_rescale_reaches_its_own_share():
+    sent = Sent(RescalePartitioner(), receivers=4, sender=1).write(1, 2, 3).flush()
+    assert [sent.values(i) for i in range(4)] == [[], [], [1, 3], [2]]
+
+
+def test_broadcast_reaches_all():
+    sent = Sent(BroadcastPartitioner()).write(1, 2).flush()
+    assert [sent.values(i) for i in range(3)] == [[1, 2]] * 3
+
+
+def test_forward_and_global():
+    sent = Sent(ForwardPartitioner(), receivers=2, sender=1).write(1, 2).flush()
+    assert [sent.values(i) for i in range(2)] == [[], [1, 2]]
+    sent = Sent(GlobalPartitioner(), sender=1).write(1, 2).flush()
+    assert [sent.values(i) for i in range(3)] == [[1, 2], [], []]
+
+
+def test_shuffle_loses_nothing_and_keeps_the_order_of_each_receiver():
+    times = range(1000, 1300)
+    sent = Sent(ShufflePartitioner(), timestamped=True).write(*range(300), at=times).flush()
+    values = [sent.values(i) for i in range(3)]
+    assert Counter(chain.from_iterable(values)) == Counter(range(300))
+    assert all(found == sorted(found) and len(found) > 50 for found in values)
+    for receiver in range(3):
+        for bundle in sent.events(receiver):
+            assert bundle.timestamps == [1000 + value for value in bundle.values]
+
+
+def test_a_key_goes_where_its_key_group_is():
+    keys = ["a", 7, None, wrap_key((1, 2)), wrap_key(1.5)]
+    sent = Sent(HashPartitioner(), keyed=True).write(*[(key, [key]) for key in keys]).flush()
+    for receiver in range(3):
+        for bundle in sent.events(receiver):
+            assert bundle.values == [[key] for key in bundle.keys]
+            for key in bundle.keys:
+                assert subtask_of_key_group(key_group(key, 16), 16, 3) == receiver
+    assert sum(len(sent.values(i)) for i in range(3)) == len(keys)
+
+
+def test_routes_are_forgotten_when_there_are_many(monkeypatch):
+    monkeypatch.setattr(exchange, "ROUTES_KEPT", 4)
+    pairs = [(number % 50, number) for number in range(200)]
+    few = Sent(HashPartitioner(), keyed=True).write(*pairs).flush()
+    monkeypatch.setattr(exchange, "ROUTES_KEPT", 1000)
+    many = Sent(HashPartitioner(), keyed=True).write(*pairs).flush()
+    assert few.rows == many.rows
+    assert len(few.writer._routes) <= 4
+
+
+def test_custom_partitioning():
+    partitioner = CustomPartitioner(UserFunction.of(Modulo()))
+    sent = Sent(partitioner, keyed=True).write((4, "a"), (3, "b"), (5, "c")).flush()
+    assert [sent.values(i) for i in range(3)] == [["b"], ["a"], ["c"]]
+
+
+@pytest.mark.parametrize("answer", [3, -1, "0", True, None, 1.0])
+def test_a_partitioner_that_returns_nonsense(answer):
+    sent = Sent(CustomPartitioner(UserFunction.of(Says(answer))), keyed=True)
+    with pytest.raises(ValueError, match="expected an int from 0 to 2"):
+        sent.write(("key", "a"))
+
+
+@pytest.mark.parametrize(
+    ("partitioner", "keyed"),
+    [
+        (RebalancePartitioner(), False),
+        (BroadcastPartitioner(), False),
+        (ShufflePartitioner(), False),
+        (HashPartitioner(), True),
+        (CustomPartitioner(UserFunction.of(Modulo())), True),
+    ],
+)
+def test_what_was_emitted_does_not_change(partitioner, keyed):
+    sent = Sent(partitioner, receivers=1, keyed=keyed, isolate=True)
+
+    def growing():
+        value = [0]
+        for element in (1, (2,), value, value, 3):
+            yield (1, element) if keyed else element
+            value.append("changed")
+
+    sent.writer.write(growing(), Cursor())
+    sent.write((1, [9]) if keyed else [9]).flush()
+    early = [0, "changed", "changed"]
+    assert sent.values(0) == [1, (2,), early, [*early, "changed"], 3, [9]]
+
+
+def test_events_come_behind_all_elements_so_far_and_reach_all():
+    sent = Sent(RebalancePartitioner()).write("a")
+    sent.writer.event(Watermark(7))
+    sent.write("b").flush()
+    assert sent.events(0) == [Bundle(["a"]), Watermark(7)]
+    assert sent.events(1) == [Watermark(7), Bundle(["b"])]
+    assert sent.events(2) == [Watermark(7)]
+
+
+def test_rows_are_numbered_by_receiver_and_say_their_channel():
+    sent = Sent(RebalancePartitioner(), sender=1)
+    sent.writer.event(Watermark(7))
+    sent.writer.event(EndOfInput())
+    assert [(row.target, row.channel, row.seq) for row in sent.rows] == [
+        (100, 11, 0), (101, 11, 0), (102, 11, 0), (100, 11, 1), (101, 11, 1), (102, 11, 1),
+    ]  # fmt: skip
+
+
+def test_a_full_buffer_leaves_at_once_and_grows():
+    sent = Sent(GlobalPartitioner()).write(*range(255))
+    assert sent.rows == []
+    sent.write(*range(1000))
+    sizes = [len(bundle.values) for bundle in sent.events(0)]
+    assert sizes == [256, 512]
+    sent.write(*range(20_000)).flush()
+    assert max(len(bundle.values) for bundle in sent.events(0)) == exchange.BUNDLE_SIZE
+
+
+def test_buffers_of_large_elements_stay_small():
+    sent = Sent(GlobalPartitioner()).write(*["x" * 50_000] * 600).flush()
+    assert len(sent.values(0)) == 600
+    late = [len(row.payload) for row in sent.rows][1:]
+    assert max(late) < 2 * exchange.BUFFER_BYTES
+
+
+def test_collected_elements():
+    sent = Sent(GlobalPartitioner(), timestamped=True)
+    sent.writer.write_bundle(Bundle(["a", "b"], [1, 2]))
+    sent.writer.write_bundle(Bundle(["c"]))
+    assert sent.flush().events(0) == [Bundle(["a", "b", "c"], [1, 2, None])]

@@ -1,0 +1,62 @@
+"""What was emitted does not change any more."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._runtime.isolation import Freezer, is_immutable, isolated, seal, unseal
+
+
+class Text(str):
+    """A str with attributes is not immutable."""
+
+    __slots__ = ("__dict__",)
+
+
+@pytest.mark.parametrize("value", [1, "a", b"a", None, 1.5, True, 1j, (), (1, ("a", None))])
+def test_immutable(value):
+    assert is_immutable(value)
+    assert next(isolated([value])) is value
+
+
+@pytest.mark.parametrize("value", [[], {}, bytearray(b"a"), ([],), (1, (2, {3})), Text("a")])
+def test_mutable(value):
+    assert not is_immutable(value)
+    (copy,) = isolated([value])
+    assert copy == value
+    assert copy is not value
+
+
+def growing():
+    """Emits one list again and again, and changes it after each time."""
+    value = []
+    for number in range(3):
+        value.append(number)
+        yield value
+
+
+def test_isolated_elements_are_as_they_were():
+    assert list(isolated(growing())) == [[0], [0, 1], [0, 1, 2]]
+
+
+def test_a_freezer_keeps_immutable_elements_as_they_are():
+    freezer = Freezer()
+    elements = [1, ("a", 2), None]
+    assert freezer.collect(iter(elements)) == elements
+    assert not freezer.sealed
+
+
+def test_a_freezer_seals_from_the_first_mutable_element_on_for_good():
+    freezer = Freezer()
+    values = freezer.collect(iter([1, (2,), [3], 4]))
+    assert freezer.sealed
+    assert [unseal(value) for value in values] == [1, (2,), [3], 4]
+    assert freezer.collect(iter([5])) == [seal(5)]
+
+
+def test_a_freezer_takes_elements_as_they_are_when_they_come():
+    freezer = Freezer()
+    values = freezer.collect(growing())
+    assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
+    values = freezer.collect(growing())
+    assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
