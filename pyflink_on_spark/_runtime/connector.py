@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import Bundle as Bundle
-from pyflink_on_spark._runtime.bundle import ChannelStatus, Watermark
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -19,6 +18,9 @@ class SourceReader(ABC):
 
     ended: bool = False
     """Whether nothing will ever come any more."""
+
+    limit: int = BUNDLE_SIZE
+    """How many elements ``poll`` shall return at most; the subtask changes it as it goes."""
 
     @abstractmethod
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
@@ -107,8 +109,14 @@ class Source(ABC):
         return SplitReader(self, splits, restored, context)
 
 
+_END = object()
+
+
 class SplitReader(SourceReader):
-    """Reads one split after the other. Its snapshot: pairs of a split and a position."""
+    """Reads one split after the other.
+
+    Its snapshot: for each split a position, and how many elements behind it are read already.
+    """
 
     def __init__(
         self,
@@ -118,12 +126,14 @@ class SplitReader(SourceReader):
         context: OperatorContext,
     ) -> None:
         if restored is None:
-            self._todo = deque((split, None) for split in splits)
+            self._todo = deque((split, None, 0) for split in splits)
         else:
             task = context.task
             self._todo = deque(restored[task.subtask_index :: task.parallelism])
         self._source, self._context = source, context
         self._reading: Iterator[tuple[Bundle | None, Any]] | None = None
+        self._rest: tuple[Bundle, Any] | None = None
+        self._skip = 0
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
@@ -133,17 +143,44 @@ class SplitReader(SourceReader):
     def poll(self) -> Bundle | None:
         """Return the next elements."""
         while self._todo:
-            split, position = self._todo[0]
-            if self._reading is None:
-                self._reading = iter(self._source.resume(split, position, self._context))
-            found = next(self._reading, None)
-            if found is None:
-                self._reading = None
-                self._todo.popleft()
-                continue
-            bundle, self._todo[0] = found[0], (split, found[1])
-            return bundle
+            if self._rest is None and not self._read_on():
+                return None
+            if self._rest is not None:
+                return self._take(*self._rest)
         return None
+
+    def _read_on(self) -> bool:
+        """Read the next bundle, or begin the next split; tell whether there was anything."""
+        split, position, skip = self._todo[0]
+        if self._reading is None:
+            self._reading = iter(self._source.resume(split, position, self._context))
+            self._skip = skip
+        bundle, behind = next(self._reading, (_END, None))
+        if bundle is _END:
+            self._reading = None
+            self._todo.popleft()
+        elif bundle is None:
+            self._todo[0] = (split, behind, self._skip)
+            return False
+        else:
+            assert isinstance(bundle, Bundle)
+            skipped = min(self._skip, len(bundle.values))
+            self._skip -= skipped
+            self._rest = bundle.after(skipped), behind
+        return True
+
+    def _take(self, bundle: Bundle, behind: Any) -> Bundle:
+        split, position, skip = self._todo[0]
+        taken = bundle.first(self.limit) if len(bundle.values) > self.limit else bundle
+        if taken is bundle:
+            self._rest, self._todo[0] = None, (split, behind, self._skip)
+        else:
+            count = len(taken.values)
+            self._rest, self._todo[0] = (
+                (bundle.after(count), behind),
+                (split, position, skip + count),
+            )
+        return taken
 
     def snapshot(self) -> list[Any]:
         """Return what is left of each split."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
@@ -15,6 +16,8 @@ from pyflink_on_spark._runtime.subtask_state import SubtaskState
 
 _OUTPUT_LIMIT = 32 * 1024 * 1024
 _PAUSE = 0.002
+_FIRST_LIMIT = 16
+_TURN_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,9 @@ class HostedSubtasks:
                 if slot < region.parallelism:
                     target = region.first_target + slot
                     state = None if restored is None else restored.get(target)
-                    self._subtasks[target] = Subtask(
-                        region, slot, job, clock, driver(target), attempt, state
-                    )
+                    subtask = Subtask(region, slot, job, clock, driver(target), attempt, state)
+                    subtask.limit = _FIRST_LIMIT
+                    self._subtasks[target] = subtask
 
     def open(self) -> None:
         """Open all subtasks, downstream first."""
@@ -116,6 +119,7 @@ class HostedSubtasks:
         while subtask.reading and now < deadline and size < _OUTPUT_LIMIT:
             found = subtask.poll_sources()
             elements += found
+            subtask.limit = _limit(subtask.limit, time.monotonic() - now)
             rows = subtask.take_rows()
             if rows:
                 size += sum(len(row.payload) for row in rows)
@@ -159,3 +163,10 @@ class HostedSubtasks:
         """Close all subtasks that were opened."""
         while self._opened:
             self._opened.pop().close(failed)
+
+
+def _limit(limit: int, took: float) -> int:
+    """Return how many elements to read at once, so that slow functions do not hold an epoch up."""
+    if took > 2 * _TURN_SECONDS:
+        return max(1, int(limit * _TURN_SECONDS / took))
+    return min(limit * 2, BUNDLE_SIZE) if took < _TURN_SECONDS else limit

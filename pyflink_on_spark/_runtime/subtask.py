@@ -78,8 +78,9 @@ class Subtask:
         self._opened: list[Operator] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._readers: dict[int, SourceReader] = {}
-        self._held: dict[int, Bundle] = {}
         self._turn = 1
+        self.limit = BUNDLE_SIZE
+        """How many elements a source hands over at once, at most."""
         self._writers: list[ExchangeWriter] = []
         self._finished: dict[int, list[Any]] = {}
         self._channels = self._incoming()
@@ -94,7 +95,6 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     self._readers[index] = self._reader(segment)
-            self._sharing = len(self._readers) > 1
 
     def run_sources(self) -> Iterator[None]:
         """Read all sources to their end; yields after each turn, so that rows can leave."""
@@ -105,9 +105,11 @@ class Subtask:
     def poll_sources(self) -> int:
         """Work off what each source has next; return how many elements and events it was."""
         count = 0
+        limit = min(self._turn, self.limit) if len(self._readers) > 1 else self.limit
         for index, reader in list(self._readers.items()):
             with self._explained():
-                event = self._next(index, reader)
+                reader.limit = limit
+                event = reader.poll()
                 if isinstance(event, Bundle):
                     count += len(event.values)
                     self._segments[index].receive(0, event)
@@ -123,7 +125,6 @@ class Subtask:
     def end_sources(self) -> None:
         """Read no further: to those downstream it is as if all sources had ended."""
         with self._explained():
-            self._release()
             for index in list(self._readers):
                 self._end_source(index)
 
@@ -184,9 +185,8 @@ class Subtask:
             self._tick()
 
     def end_epoch(self) -> None:
-        """Work off what was read, fire what is due by processing time, send all that waits."""
+        """Fire what is due by processing time, and send all that waits."""
         with self._explained():
-            self._release()
             self._tick()
             for segment in self._segments:
                 segment.emit_watermark()
@@ -216,21 +216,6 @@ class Subtask:
         now = self._clock.now()
         for segment in self._segments:
             segment.advance_processing_time(now)
-
-    def _next(self, index: int, reader: SourceReader) -> Bundle | Watermark | ChannelStatus | None:
-        event: Bundle | Watermark | ChannelStatus | None = self._held.pop(index, None)
-        if event is None:
-            event = reader.poll()
-        if not self._sharing or not isinstance(event, Bundle) or len(event.values) <= self._turn:
-            return event
-        self._held[index] = event.after(self._turn)
-        return event.first(self._turn)
-
-    def _release(self) -> None:
-        """Work off what was read and waits for its turn."""
-        while self._held:
-            index = next(iter(self._held))
-            self._segments[index].receive(0, self._held.pop(index))
 
     def _end_source(self, index: int) -> None:
         reader = self._readers.pop(index)

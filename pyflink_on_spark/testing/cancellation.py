@@ -83,6 +83,7 @@ class _CancellableReader(SourceReader):
         return self._reader.ended
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        self._reader.limit = self.limit
         event = self._reader.poll()
         if isinstance(event, Bundle):
             values = _Watched(event.values, self._cancellation)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import json
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,23 +38,21 @@ class Spawn:
         """Start hosts; nothing comes out."""
         for batch in batches:
             for slot in batch.column(0).to_pylist():
-                self._start(slot)
+                self.start(slot)
             yield batch.slice(0, 0)
 
-    def _start(self, slot: int) -> None:
-        import json
-
+    def start(self, slot: int) -> None:
+        """Start one host on this machine."""
         path = json.dumps([*sys.path, *(p for p in self.sys_path if p not in sys.path)])
-        environment = {k: v for k, v in os.environ.items() if k != "SPARK_ENV_LOADED"}
         host = subprocess.Popen(
             [sys.executable, "-c", _BEGIN, path],
             stdin=subprocess.PIPE,
             start_new_session=True,
-            env=environment,
         )
         assert host.stdin is not None
         host.stdin.write(pickle.dumps((slot, self.driver, self.sys_path, self.aliased)))
         host.stdin.close()
+        threading.Thread(target=host.wait, name=f"host of slot {slot}", daemon=True).start()
 
 
 def spawn_hosts(session: SparkSession, driver: Address, slots: int) -> None:
@@ -65,5 +64,9 @@ def spawn_hosts(session: SparkSession, driver: Address, slots: int) -> None:
         slots: how many.
     """
     start = Spawn(driver, tuple(sys.path), is_installed())
+    if session.sparkContext.master.split("[")[0] == "local":
+        for slot in range(slots):  # the executor is here
+            start.start(slot)
+        return
     rows = session.range(0, slots, 1, slots).select("id")
     rows.mapInArrow(start.__call__, "id LONG").collect()
