@@ -173,6 +173,7 @@ class _Builder:
         step.timestamped = (
             any(link.sender.timestamped for link in step.inputs)
             or (operator is not None and operator.emits_timestamps)
+            or (self._graph.settings.batch and isinstance(operator, RollingOperator))
             or (step.origin.source is not None and step.origin.source.timestamped)
         )
         if operator is None:
