@@ -21,6 +21,11 @@ from pyflink_on_spark.datastream.connectors.file_system import StreamFormat as S
 from pyflink_on_spark.datastream.connectors.file_system import (
     StreamingFileSink as StreamingFileSink,
 )
+from pyflink_on_spark.datastream.connectors.jdbc import (
+    JdbcConnectionOptions as JdbcConnectionOptions,
+)
+from pyflink_on_spark.datastream.connectors.jdbc import JdbcExecutionOptions as JdbcExecutionOptions
+from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink as JdbcSink
 from pyflink_on_spark.datastream.connectors.kafka import FlinkKafkaConsumer as FlinkKafkaConsumer
 from pyflink_on_spark.datastream.connectors.kafka import (
     FlinkKafkaConsumerBase as FlinkKafkaConsumerBase,
@@ -34,5 +39,10 @@ from pyflink_on_spark.datastream.connectors.kafka import Semantic as Semantic
 from pyflink_on_spark.datastream.connectors.number_seq import (
     NumberSequenceSource as NumberSequenceSource,
 )
+from pyflink_on_spark.datastream.connectors.rabbitmq import (
+    RMQConnectionConfig as RMQConnectionConfig,
+)
+from pyflink_on_spark.datastream.connectors.rabbitmq import RMQSink as RMQSink
+from pyflink_on_spark.datastream.connectors.rabbitmq import RMQSource as RMQSource
 
 __all__ = ["Sink", "Source", "DeliveryGuarantee"]

@@ -1,0 +1,79 @@
+"""Several sources, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyflink_on_spark._compat.unsupported import Gap, unsupported_use
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.datastream.connectors._arguments import argument, require
+from pyflink_on_spark.datastream.connectors.base import Source
+
+__all__ = ["HybridSource", "HybridSourceBuilder"]
+
+
+@dataclass(frozen=True)
+class SourceChain:
+    """Sources that are read one after the other.
+
+    Attributes:
+        sources: the sources, of which only the last one need not end.
+    """
+
+    sources: tuple[Source, ...]
+
+
+class HybridSource(Source):
+    """Reads several sources, each when the one before it has ended; made with ``builder(...)``.
+
+    Args:
+        j_hybrid_source: the sources.
+    """
+
+    _source: Any = unsupported_use(
+        kind=Gap.NOT_YET,
+        reason="sources are not read one after the other",
+        instead="Make a stream of each, and unite them with union().",
+    )
+
+    def __init__(self, j_hybrid_source: Any):
+        call = "HybridSource(j_hybrid_source)"
+        self._chain = own_handle(j_hybrid_source, SourceChain, call)
+        super().__init__(j_hybrid_source)
+
+    @staticmethod
+    def builder(first_source: Source) -> HybridSourceBuilder:
+        """Begin with the source that is read first."""
+        first = argument(first_source, Source, "HybridSource.builder(first_source)")
+        return HybridSourceBuilder(SourceChain((first,)))
+
+
+class HybridSourceBuilder:
+    """Says which sources are read one after the other.
+
+    Args:
+        j_hybrid_source_builder: the sources to begin with.
+    """
+
+    def __init__(self, j_hybrid_source_builder: Any):
+        call = "HybridSourceBuilder(j_hybrid_source_builder)"
+        self._chain = own_handle(j_hybrid_source_builder, SourceChain, call)
+
+    def add_source(self, source: Source) -> HybridSourceBuilder:
+        """Add a source that is read when all others have ended.
+
+        Raises:
+            ValueError: the last of these never ends.
+        """
+        added = argument(source, Source, "add_source(source)")
+        require(
+            self._chain.sources[-1]._source.bounded,
+            "All sources except the final source need to be bounded.",
+        )
+        self._chain = replace(self._chain, sources=(*self._chain.sources, added))
+        return self
+
+    def build(self) -> HybridSource:
+        """Return the source."""
+        return HybridSource(self._chain)

@@ -1,0 +1,194 @@
+"""The source that reads Kinesis data streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.common import AssignerWithPeriodicWatermarksWrapper, DeserializationSchema
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.datastream.connectors._arguments import (
+    argument,
+    properties_argument,
+    require,
+)
+from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
+from pyflink_on_spark.datastream.functions import SourceFunction
+
+
+class ShardAssignment(Enum):
+    """Which subtask reads a shard.
+
+    Attributes:
+        BY_HASH: the one that the shard's hash code says.
+        UNIFORM: the one that the middle of the shard's range of keys says.
+    """
+
+    BY_HASH = "by hash"
+    UNIFORM = "uniform"
+
+
+class KinesisShardAssigner:
+    """Chooses the subtask that reads a shard; made with the methods below.
+
+    Args:
+        j_kinesis_shard_assigner: the choice.
+    """
+
+    def __init__(self, j_kinesis_shard_assigner):
+        call = "KinesisShardAssigner(j_kinesis_shard_assigner)"
+        self._assignment = own_handle(j_kinesis_shard_assigner, ShardAssignment, call)
+
+    @staticmethod
+    def default_shard_assigner() -> KinesisShardAssigner:
+        """Choose by the shard's hash code."""
+        return KinesisShardAssigner(ShardAssignment.BY_HASH)
+
+    @staticmethod
+    def uniform_shard_assigner() -> KinesisShardAssigner:
+        """Choose by the shard's range of keys, so that each subtask has as many keys."""
+        return KinesisShardAssigner(ShardAssignment.UNIFORM)
+
+
+class KinesisDeserializationSchema:
+    """Makes elements of records with all that belongs to them; in PyFlink always a Java object.
+
+    Args:
+        j_kinesis_deserialization_schema: a Java object.
+
+    Raises:
+        UnsupportedFlinkFeature: always; there are no Java objects.
+    """
+
+    def __init__(self, j_kinesis_deserialization_schema):
+        raise_unsupported(
+            "KinesisDeserializationSchema(j_kinesis_deserialization_schema)",
+            kind=Gap.NEVER,
+            reason="in PyFlink its work is done by a Java object",
+            instead="Give FlinkKinesisConsumer a DeserializationSchema.",
+        )
+
+
+@dataclass(frozen=True)
+class WatermarkSharing:
+    """How subtasks know each other's watermarks.
+
+    Attributes:
+        name: what they are known by.
+        log_interval: the time between two log lines, in ms; -1: none.
+    """
+
+    name: str
+    log_interval: int
+
+
+class WatermarkTracker:
+    """Lets subtasks wait for those that are behind in event time.
+
+    Args:
+        j_watermark_tracker: how they know each other's watermarks.
+    """
+
+    def __init__(self, j_watermark_tracker):
+        call = "WatermarkTracker(j_watermark_tracker)"
+        self._sharing = own_handle(j_watermark_tracker, WatermarkSharing, call)
+
+    @staticmethod
+    def job_manager_watermark_tracker(
+        aggregate_name: str, log_accumulator_interval_millis: int = -1
+    ) -> WatermarkTracker:
+        """Share watermarks through the job's coordinator.
+
+        Args:
+            aggregate_name: what they are known by.
+            log_accumulator_interval_millis: the time between two log lines, in ms; -1: none.
+        """
+        call = "job_manager_watermark_tracker(aggregate_name, log_accumulator_interval_millis)"
+        name = argument(aggregate_name, str, call)
+        interval = argument(log_accumulator_interval_millis, int, call)
+        return WatermarkTracker(WatermarkSharing(name, interval))
+
+
+@dataclass(frozen=True)
+class KinesisReading:
+    """What a FlinkKinesisConsumer was told.
+
+    Attributes:
+        streams: the streams' names.
+        deserializer: what makes elements of records.
+        properties: the client's properties, as they were given.
+        assignment: which subtask reads a shard.
+        watermarks: what makes watermarks for each shard, or None.
+        sharing: how subtasks wait for each other, or None.
+    """
+
+    streams: tuple[str, ...]
+    deserializer: DeserializationSchema
+    properties: dict[str, str] = field(repr=False)
+    assignment: ShardAssignment = ShardAssignment.BY_HASH
+    watermarks: AssignerWithPeriodicWatermarksWrapper | None = None
+    sharing: WatermarkSharing | None = None
+
+
+class FlinkKinesisConsumer(SourceFunction):
+    """Reads Kinesis data streams.
+
+    Args:
+        streams: a stream, or a list of streams.
+        deserializer: what makes elements of records.
+        config_props: the client's properties; the region or the endpoint has to be among them.
+
+    Raises:
+        ValueError: there is no stream, or neither region nor endpoint.
+    """
+
+    _source = connector_gap("Kinesis")
+
+    def __init__(
+        self,
+        streams: str | list[str],
+        deserializer: DeserializationSchema | KinesisDeserializationSchema,
+        config_props: dict[str, str],
+    ):
+        call = "FlinkKinesisConsumer(streams, deserializer, config_props)"
+        names = [streams] if isinstance(streams, str) else argument(streams, list, call)
+        require(names, "must be consuming at least 1 stream")
+        require("" not in names, "stream names cannot be empty Strings")
+        properties = properties_argument(config_props, call)
+        require(
+            "aws.region" in properties or "aws.endpoint" in properties,
+            "For FlinkKinesisConsumer AWS region ('aws.region') and/or AWS endpoint "
+            "('aws.endpoint') must be set in the config.",
+        )
+        self._options = KinesisReading(
+            tuple(argument(name, str, call) for name in names),
+            argument(deserializer, DeserializationSchema, call),
+            properties,
+        )
+        super().__init__(self._options)
+
+    def set_shard_assigner(self, shard_assigner: KinesisShardAssigner) -> FlinkKinesisConsumer:
+        """Set which subtask reads a shard."""
+        call = "set_shard_assigner(shard_assigner)"
+        return self._with(
+            assignment=argument(shard_assigner, KinesisShardAssigner, call)._assignment
+        )
+
+    def set_periodic_watermark_assigner(
+        self, periodic_watermark_assigner: AssignerWithPeriodicWatermarksWrapper
+    ) -> FlinkKinesisConsumer:
+        """Set what makes watermarks for each shard."""
+        call = "set_periodic_watermark_assigner(periodic_watermark_assigner)"
+        kind = AssignerWithPeriodicWatermarksWrapper
+        return self._with(watermarks=argument(periodic_watermark_assigner, kind, call))
+
+    def set_watermark_tracker(self, watermark_tracker: WatermarkTracker) -> FlinkKinesisConsumer:
+        """Let subtasks wait for those that are behind in event time."""
+        call = "set_watermark_tracker(watermark_tracker)"
+        return self._with(sharing=argument(watermark_tracker, WatermarkTracker, call)._sharing)
+
+    def _with(self, **changes: Any) -> FlinkKinesisConsumer:
+        self._options = self._j_function = replace(self._options, **changes)
+        return self

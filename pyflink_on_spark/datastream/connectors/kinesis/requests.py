@@ -1,0 +1,113 @@
+"""How sinks gather elements into requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from pyflink_on_spark.common import SerializationSchema
+from pyflink_on_spark.datastream.connectors._arguments import (
+    argument,
+    properties_argument,
+    require,
+)
+
+
+@dataclass(frozen=True)
+class Batching:
+    """When gathered elements become a request.
+
+    Attributes:
+        elements: at so many elements.
+        in_bytes: at so many bytes.
+        milliseconds: after so long.
+        requests_in_flight: how many requests may wait for their answers.
+        buffered: how many elements may wait; then writing waits.
+        element_bytes: how many bytes an element may have; the job fails if one has more.
+    """
+
+    elements: int = 500
+    in_bytes: int = 5 * 1024 * 1024
+    milliseconds: int = 5000
+    requests_in_flight: int = 50
+    buffered: int = 10_000
+    element_bytes: int = 1024 * 1024
+
+    def check(self) -> None:
+        """Raise ValueError if the numbers do not go together."""
+        for name, value in vars(self).items():
+            require(value > 0, f"{name} must be positive, not {value}")
+        require(
+            self.buffered > self.elements,
+            "The maximum number of requests that may be buffered should be strictly greater than "
+            "the maximum number of requests per batch.",
+        )
+        require(
+            self.in_bytes >= self.element_bytes,
+            "The maximum allowed size in bytes per flush must be greater than or equal to the "
+            "maximum allowed size in bytes of a single record.",
+        )
+
+
+class RequestingSinkBuilder:
+    """What the builders of both Kinesis sinks can be told.
+
+    Args:
+        batching: what holds if they are told nothing.
+    """
+
+    def __init__(self, batching: Batching) -> None:
+        self._batching = batching
+        self._serializer: SerializationSchema | None = None
+        self._fail_on_error = False
+        self._properties: dict[str, str] = {}
+
+    def set_serialization_schema(self, serialization_schema: SerializationSchema) -> Self:
+        """Set what makes records of elements."""
+        call = "set_serialization_schema(serialization_schema)"
+        self._serializer = argument(serialization_schema, SerializationSchema, call)
+        return self
+
+    def set_fail_on_error(self, fail_on_error: bool) -> Self:
+        """Set whether the job fails when a record is refused; it is sent again without this."""
+        self._fail_on_error = argument(fail_on_error, bool, "set_fail_on_error(fail_on_error)")
+        return self
+
+    def set_max_batch_size(self, max_batch_size: int) -> Self:
+        """Set how many elements a request has at most."""
+        return self._batch(elements=max_batch_size)
+
+    def set_max_in_flight_requests(self, max_in_flight_requests: int) -> Self:
+        """Set how many requests may wait for their answers."""
+        return self._batch(requests_in_flight=max_in_flight_requests)
+
+    def set_max_buffered_requests(self, max_buffered_requests: int) -> Self:
+        """Set how many elements may wait until writing waits, too."""
+        return self._batch(buffered=max_buffered_requests)
+
+    def set_max_batch_size_in_bytes(self, max_batch_size_in_bytes: int) -> Self:
+        """Set how many bytes a request has at most."""
+        return self._batch(in_bytes=max_batch_size_in_bytes)
+
+    def set_max_time_in_buffer_ms(self, max_time_in_buffer_ms: int) -> Self:
+        """Set how long an element waits at most, in ms."""
+        return self._batch(milliseconds=max_time_in_buffer_ms)
+
+    def set_max_record_size_in_bytes(self, max_record_size_in_bytes: int) -> Self:
+        """Set how many bytes an element has at most."""
+        return self._batch(element_bytes=max_record_size_in_bytes)
+
+    def _batch(self, **changes: int) -> Self:
+        for name, value in changes.items():
+            argument(value, int, f"the maximum of {name}")
+        self._batching = replace(self._batching, **changes)
+        return self
+
+    def _checked_serializer(self, kind: str) -> SerializationSchema:
+        if self._serializer is None:
+            raise ValueError(f"No SerializationSchema was supplied to the {kind} builder.")
+        return self._serializer
+
+    def _set_properties(self, properties: dict[str, str], call: str) -> Self:
+        self._properties = properties_argument(properties, call)
+        return self

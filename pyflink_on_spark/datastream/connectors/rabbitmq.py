@@ -1,0 +1,290 @@
+"""RabbitMQ's queues as sources and sinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.datastream.connectors._arguments import argument, require
+from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
+from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
+
+__all__ = ["RMQConnectionConfig", "RMQSource", "RMQSink"]
+
+
+@dataclass(frozen=True)
+class RMQConnection:
+    """How a broker is reached: with a URI, or with a host and what follows it.
+
+    Attributes:
+        uri: ``amqp://<user>:<password>@<host>:<port>/<virtual host>``.
+        host: the broker's host.
+        port: its port.
+        virtual_host: the part of it.
+        user_name: who connects.
+        password: with what.
+        network_recovery_interval: the time between two tries to connect again, in ms.
+        automatic_recovery: whether a lost connection is made again.
+        topology_recovery: whether queues and bindings are then made again, too.
+        connection_timeout: how long a connection may take, in ms.
+        requested_channel_max: how many channels a connection may have.
+        requested_frame_max: how many bytes a frame may have.
+        requested_heartbeat: the time between two signs of life, in s.
+        prefetch_count: how many messages may be under way without an acknowledgement.
+    """
+
+    uri: str | None = field(default=None, repr=False)
+    host: str | None = None
+    port: int | None = None
+    virtual_host: str | None = None
+    user_name: str | None = None
+    password: str | None = field(default=None, repr=False)
+    network_recovery_interval: int | None = None
+    automatic_recovery: bool | None = None
+    topology_recovery: bool | None = None
+    connection_timeout: int | None = None
+    requested_channel_max: int | None = None
+    requested_frame_max: int | None = None
+    requested_heartbeat: int | None = None
+    prefetch_count: int | None = None
+
+
+@dataclass(frozen=True)
+class RMQReading:
+    """What a RabbitMQ source was told.
+
+    Attributes:
+        connection: the broker.
+        queue: the queue.
+        use_correlation_id: whether messages have an id of their own, by which a message that comes
+            again is recognised.
+        deserializer: what makes elements of messages.
+    """
+
+    connection: RMQConnection
+    queue: str
+    use_correlation_id: bool
+    deserializer: DeserializationSchema
+
+
+@dataclass(frozen=True)
+class RMQWriting:
+    """What a RabbitMQ sink was told.
+
+    Attributes:
+        connection: the broker.
+        queue: the queue.
+        serializer: what makes messages of elements.
+    """
+
+    connection: RMQConnection
+    queue: str
+    serializer: SerializationSchema
+
+
+class RMQConnectionConfig:
+    """How a broker is reached; made with ``Builder()``.
+
+    Args:
+        j_rmq_connection_config: the settings.
+    """
+
+    def __init__(self, j_rmq_connection_config):
+        call = "RMQConnectionConfig(j_rmq_connection_config)"
+        self._connection = own_handle(j_rmq_connection_config, RMQConnection, call)
+
+    def get_host(self) -> str | None:
+        """Return the host."""
+        return self._connection.host
+
+    def get_port(self) -> int | None:
+        """Return the port."""
+        return self._connection.port
+
+    def get_virtual_host(self) -> str | None:
+        """Return the virtual host."""
+        return self._connection.virtual_host
+
+    def get_user_name(self) -> str | None:
+        """Return who connects."""
+        return self._connection.user_name
+
+    def get_password(self) -> str | None:
+        """Return the password."""
+        return self._connection.password
+
+    def get_uri(self) -> str | None:
+        """Return the URI."""
+        return self._connection.uri
+
+    def get_network_recovery_interval(self) -> int | None:
+        """Return the time between two tries to connect again, in ms."""
+        return self._connection.network_recovery_interval
+
+    def is_automatic_recovery(self) -> bool | None:
+        """Return whether a lost connection is made again."""
+        return self._connection.automatic_recovery
+
+    def is_topology_recovery(self) -> bool | None:
+        """Return whether queues and bindings are then made again, too."""
+        return self._connection.topology_recovery
+
+    def get_connection_timeout(self) -> int | None:
+        """Return how long a connection may take, in ms."""
+        return self._connection.connection_timeout
+
+    def get_requested_channel_max(self) -> int | None:
+        """Return how many channels a connection may have."""
+        return self._connection.requested_channel_max
+
+    def get_requested_frame_max(self) -> int | None:
+        """Return how many bytes a frame may have."""
+        return self._connection.requested_frame_max
+
+    def get_requested_heartbeat(self) -> int | None:
+        """Return the time between two signs of life, in s."""
+        return self._connection.requested_heartbeat
+
+    class Builder:
+        """Says how a broker is reached: with a URI, or with host, port, virtual host and user."""
+
+        def __init__(self):
+            self._connection = RMQConnection()
+
+        def set_port(self, port: int) -> RMQConnectionConfig.Builder:
+            """Set the port."""
+            return self._with(int, port=port)
+
+        def set_host(self, host: str) -> RMQConnectionConfig.Builder:
+            """Set the host."""
+            return self._with(str, host=host)
+
+        def set_virtual_host(self, vhost: str) -> RMQConnectionConfig.Builder:
+            """Set the virtual host."""
+            return self._with(str, virtual_host=vhost)
+
+        def set_user_name(self, user_name: str) -> RMQConnectionConfig.Builder:
+            """Set who connects."""
+            return self._with(str, user_name=user_name)
+
+        def set_password(self, password: str) -> RMQConnectionConfig.Builder:
+            """Set the password."""
+            return self._with(str, password=password)
+
+        def set_uri(self, uri: str) -> RMQConnectionConfig.Builder:
+            """Set ``amqp://<user>:<password>@<host>:<port>/<virtual host>``, in place of these."""
+            return self._with(str, uri=uri)
+
+        def set_topology_recovery_enabled(
+            self, topology_recovery_enabled: bool
+        ) -> RMQConnectionConfig.Builder:
+            """Set whether queues and bindings are made again with a lost connection."""
+            return self._with(bool, topology_recovery=topology_recovery_enabled)
+
+        def set_requested_heartbeat(self, requested_heartbeat: int) -> RMQConnectionConfig.Builder:
+            """Set the time between two signs of life, in s."""
+            return self._with(int, requested_heartbeat=requested_heartbeat)
+
+        def set_requested_frame_max(self, requested_frame_max: int) -> RMQConnectionConfig.Builder:
+            """Set how many bytes a frame may have."""
+            return self._with(int, requested_frame_max=requested_frame_max)
+
+        def set_requested_channel_max(
+            self, requested_channel_max: int
+        ) -> RMQConnectionConfig.Builder:
+            """Set how many channels a connection may have."""
+            return self._with(int, requested_channel_max=requested_channel_max)
+
+        def set_network_recovery_interval(
+            self, network_recovery_interval: int
+        ) -> RMQConnectionConfig.Builder:
+            """Set the time between two tries to connect again, in ms."""
+            return self._with(int, network_recovery_interval=network_recovery_interval)
+
+        def set_connection_timeout(self, connection_timeout: int) -> RMQConnectionConfig.Builder:
+            """Set how long a connection may take, in ms."""
+            return self._with(int, connection_timeout=connection_timeout)
+
+        def set_automatic_recovery(self, automatic_recovery: bool) -> RMQConnectionConfig.Builder:
+            """Set whether a lost connection is made again."""
+            return self._with(bool, automatic_recovery=automatic_recovery)
+
+        def set_prefetch_count(self, prefetch_count: int) -> RMQConnectionConfig.Builder:
+            """Set how many messages may be under way without an acknowledgement."""
+            return self._with(int, prefetch_count=prefetch_count)
+
+        def build(self) -> RMQConnectionConfig:
+            """Return the settings.
+
+            Raises:
+                ValueError: there is no URI, and not everything that takes its place.
+            """
+            if self._connection.uri is None:
+                for name in ("host", "port", "virtual_host", "user_name", "password"):
+                    known = getattr(self._connection, name) is not None
+                    require(known, f"{name} is not set, and there is no uri")
+            return RMQConnectionConfig(self._connection)
+
+        def _with(self, kind: type, **change: Any) -> RMQConnectionConfig.Builder:
+            for name, value in change.items():
+                argument(value, kind, f"the setting {name} of RMQConnectionConfig.Builder")
+            self._connection = replace(self._connection, **change)
+            return self
+
+
+class RMQSource(SourceFunction):
+    """Reads a queue.
+
+    Args:
+        connection_config: the broker.
+        queue_name: the queue.
+        use_correlation_id: whether messages have an id of their own, by which a message that comes
+            again is recognised, so that with checkpoints each counts once.
+        deserialization_schema: what makes elements of messages.
+    """
+
+    _source = connector_gap("RabbitMQ")
+
+    def __init__(
+        self,
+        connection_config: RMQConnectionConfig,
+        queue_name: str,
+        use_correlation_id: bool,
+        deserialization_schema: DeserializationSchema,
+    ):
+        call = "RMQSource(connection_config, queue_name, use_correlation_id, ...)"
+        self._options = RMQReading(
+            argument(connection_config, RMQConnectionConfig, call)._connection,
+            argument(queue_name, str, call),
+            argument(use_correlation_id, bool, call),
+            argument(deserialization_schema, DeserializationSchema, call),
+        )
+        super().__init__(source_func=self._options)
+
+
+class RMQSink(SinkFunction):
+    """Writes to a queue.
+
+    Args:
+        connection_config: the broker.
+        queue_name: the queue.
+        serialization_schema: what makes messages of elements.
+    """
+
+    _sink = connector_gap("RabbitMQ")
+
+    def __init__(
+        self,
+        connection_config: RMQConnectionConfig,
+        queue_name: str,
+        serialization_schema: SerializationSchema,
+    ):
+        call = "RMQSink(connection_config, queue_name, serialization_schema)"
+        self._options = RMQWriting(
+            argument(connection_config, RMQConnectionConfig, call)._connection,
+            argument(queue_name, str, call),
+            argument(serialization_schema, SerializationSchema, call),
+        )
+        super().__init__(sink_func=self._options)

@@ -1,0 +1,46 @@
+"""What a hybrid source is told and refuses, as real PyFlink was seen to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark.common import Duration, WatermarkStrategy
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink_on_spark.datastream.connectors.hybrid_source import HybridSource
+from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+
+
+def endless(folder):
+    text = StreamFormat.text_line_format()
+    builder = FileSource.for_record_stream_format(text, str(folder))
+    return builder.monitor_continuously(Duration.of_seconds(1)).build()
+
+
+def test_only_the_last_source_may_never_end(tmp_path):
+    numbers = NumberSequenceSource(1, 2)
+    unbounded = endless(tmp_path)
+    built = HybridSource.builder(numbers).add_source(unbounded).build()
+    assert built._chain.sources == (numbers, unbounded)
+    with pytest.raises(ValueError, match="All sources except the final source"):
+        HybridSource.builder(unbounded).add_source(numbers)
+
+
+def test_a_built_source_does_not_change():
+    builder = HybridSource.builder(NumberSequenceSource(1, 2))
+    built = builder.build()
+    builder.add_source(NumberSequenceSource(3, 4))
+    assert len(built._chain.sources) == 1
+
+
+def test_it_takes_sources_only():
+    with pytest.raises(TypeError, match="takes Source, not list"):
+        HybridSource.builder([1])
+
+
+def test_using_it_says_what_is_missing():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    source = HybridSource.builder(NumberSequenceSource(1, 2)).build()
+    with pytest.raises(UnsupportedFlinkFeature, match="HybridSource is not yet"):
+        env.from_source(source, WatermarkStrategy.no_watermarks(), "hybrid")

@@ -1,0 +1,78 @@
+"""What the JDBC sink is told, what it refuses, and that it says so when it is used."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark.common import Row, Types
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.jdbc import (
+    JdbcConnectionOptions,
+    JdbcExecutionOptions,
+    JdbcSink,
+)
+
+ROW = Types.ROW([Types.INT(), Types.STRING()])
+
+
+def connection():
+    builder = JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
+    builder.with_url("jdbc:postgresql://host:5432/shop").with_driver_name("org.postgresql.Driver")
+    return builder.with_user_name("me").with_password("secret").build()
+
+
+def test_connection_is_kept():
+    options = connection()
+    assert options.get_db_url() == "jdbc:postgresql://host:5432/shop"
+    assert options.get_driver_name() == "org.postgresql.Driver"
+    assert options.get_user_name() == "me"
+    assert options.get_password() == "secret"
+
+
+def test_connection_needs_a_url():
+    with pytest.raises(ValueError, match="jdbc url is empty"):
+        JdbcConnectionOptions.JdbcConnectionOptionsBuilder().build()
+
+
+def test_execution_defaults_are_flinks():
+    options = JdbcExecutionOptions.defaults()
+    assert options.get_batch_size() == 5000
+    assert options.get_batch_interval_ms() == 0
+    assert options.get_max_retries() == 3
+
+
+def test_execution_is_kept():
+    builder = JdbcExecutionOptions.builder().with_batch_size(2).with_batch_interval_ms(10)
+    options = builder.with_max_retries(5).build()
+    assert options.get_batch_size() == 2
+    assert options.get_batch_interval_ms() == 10
+    assert options.get_max_retries() == 5
+    with pytest.raises(ValueError, match="retries"):
+        builder.with_max_retries(-1).build()
+
+
+def test_sink_keeps_what_it_was_told():
+    sink = JdbcSink.sink("insert into t values (?, ?)", ROW, connection())
+    assert sink._statement.sql == "insert into t values (?, ?)"
+    assert sink._statement.row_type == ROW
+    assert sink._statement.connection.user_name == "me"
+    assert sink._statement.execution.batch_size == 5000
+
+
+def test_no_password_is_shown():
+    assert "secret" not in repr(JdbcSink.sink("delete from t", ROW, connection())._statement)
+
+
+def test_fields_have_sql_types():
+    with pytest.raises(ValueError, match="Unsupported type"):
+        JdbcSink.sink("insert", Types.ROW([Types.PICKLED_BYTE_ARRAY()]), connection())
+    with pytest.raises(TypeError, match="takes RowTypeInfo"):
+        JdbcSink.sink("insert", Types.STRING(), connection())
+
+
+def test_using_it_says_what_is_missing():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    stream = env.from_collection([Row(1, "a")], ROW)
+    with pytest.raises(UnsupportedFlinkFeature, match="JdbcSink is not yet"):
+        stream.add_sink(JdbcSink.sink("insert into t values (?, ?)", ROW, connection()))
