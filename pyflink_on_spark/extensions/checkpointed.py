@@ -174,7 +174,7 @@ FunctionSnapshotContext.register(engine.SnapshotContext)
 
 
 def _refuse_both(kind: type) -> None:
-    if issubclass(kind, CheckpointedFunction) and issubclass(kind, ListCheckpointed):
+    if {CheckpointedFunction, ListCheckpointed} <= set(kind.__mro__):
         raise TypeError(
             f"{kind.__name__} cannot be both a CheckpointedFunction and a ListCheckpointed: "
             "their snapshot_state methods differ"
