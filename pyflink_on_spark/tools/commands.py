@@ -21,3 +21,9 @@ def run_command(name: str, arguments: list[str]) -> int:
     module = importlib.import_module(f"pyflink_on_spark.tools.{name}.command")
     status: int = module.main(arguments)
     return status
+
+
+def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return a tool's own arguments and, after ``--``, those of the script that it runs."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:end], arguments[end + 1 :]

@@ -57,7 +57,7 @@ def diagram(env):
 
 
 def test_text(script, capsys):
-    assert main([str(script), "one", "two"]) == 0
+    assert main([str(script), "--", "one", "two"]) == 0
     shown = capsys.readouterr()
     assert shown.err == "parallel one two\ndone\n"
     assert shown.out == (

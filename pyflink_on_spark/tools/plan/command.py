@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark.tools.commands import split_at_dashes
 from pyflink_on_spark.tools.plan.diagram import diagram_of
 from pyflink_on_spark.tools.plan.recording import record
 from pyflink_on_spark.tools.plan.svg import svg_of
@@ -22,13 +23,14 @@ def main(arguments: list[str]) -> int:
     Returns:
         0, 1 if the script runs no job, or 2 for a wrong command line.
     """
-    options = _parser().parse_args(arguments)
+    own, given = split_at_dashes(arguments)
+    options = _parser().parse_args(own)
     script = Path(options.script)
     if not script.is_file():
         print(f"plan: there is no script {script}", file=sys.stderr)
         return 2
     with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
-        jobs = record(script, options.arguments)
+        jobs = record(script, given)
     if not jobs:
         print(f"plan: {script} ran to its end without executing a job", file=sys.stderr)
         return 1
@@ -46,8 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Show the graph of a script. The script is run, its jobs are not; what it "
         "prints itself goes to standard error.",
     )
-    parser.add_argument("script", metavar="SCRIPT")
-    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the script's; after --")
+    parser.add_argument("script", metavar="SCRIPT", help="its own arguments follow after --")
     parser.add_argument(
         "--format",
         choices=("text", "json", "svg"),
