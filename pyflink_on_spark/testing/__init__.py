@@ -1,8 +1,23 @@
-"""Runs whole jobs in this process, without a JVM, so that breakpoints in user functions work."""
+"""Runs whole jobs in this process, without a JVM, and single operators step by step.
+
+Breakpoints in user functions work. See docs/testing.md.
+"""
 
 from __future__ import annotations
 
+from pyflink_on_spark.testing.function_harness import harness_for
 from pyflink_on_spark.testing.local_engine import LocalEngine, install_local_engine, local_engine
 from pyflink_on_spark.testing.manual_clock import ManualClock
+from pyflink_on_spark.testing.output import Record, Watermark
+from pyflink_on_spark.testing.stream_harness import StreamHarness
 
-__all__ = ["LocalEngine", "ManualClock", "install_local_engine", "local_engine"]
+__all__ = [
+    "LocalEngine",
+    "ManualClock",
+    "Record",
+    "StreamHarness",
+    "Watermark",
+    "harness_for",
+    "install_local_engine",
+    "local_engine",
+]

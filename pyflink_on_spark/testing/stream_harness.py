@@ -1,0 +1,307 @@
+"""Runs operators step by step: a test pushes elements and time, and looks at what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
+from pyflink_on_spark._runtime.types import boundary_converter, source_converter
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.datastream import DataStream, OutputTag
+from pyflink_on_spark.testing.feed import Feed
+from pyflink_on_spark.testing.harness_job import harness_job
+from pyflink_on_spark.testing.manual_clock import ManualClock
+from pyflink_on_spark.testing.observed_subtask import ObservedSubtask
+from pyflink_on_spark.testing.output import (
+    MAIN_CHANNEL,
+    SIDE_CHANNEL,
+    Outputs,
+    Record,
+    Watermark,
+)
+from pyflink_on_spark.testing.task_group import TaskGroup
+
+
+class StreamHarness:
+    """Some operators under test, fed by hand.
+
+    They run as in a job: they are pickled before they are opened, elements are pickled on their way
+    in and out, declared types have their effect. What a user function raises comes out as it is.
+
+        with StreamHarness(lambda s: s.key_by(lambda v: v[0]).process(MyFunction())) as harness:
+            harness.push(("a", 1), timestamp=100)
+            harness.push_watermark(200)
+            assert harness.values() == [("a", 1)]
+
+    Args:
+        define: makes the stream under test of as many input streams as there are inputs.
+        inputs: how many.
+        input_types: the type of each input, if not untyped.
+        parallelism: how many subtasks the operators have.
+        max_parallelism: the number of key groups.
+        clock: processing time; one that stands at 0 if not given.
+        configuration: the environment's, for example with the runtime mode or job parameters.
+        snapshot: what ``snapshot`` returned, to go on from there.
+    """
+
+    def __init__(
+        self,
+        define: Callable[..., DataStream],
+        inputs: int = 1,
+        *,
+        input_types: Sequence[TypeInformation | None] = (),
+        parallelism: int = 1,
+        max_parallelism: int = 128,
+        clock: ManualClock | None = None,
+        configuration: Configuration | None = None,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._define, self._configuration = define, configuration
+        self._types = list(input_types) + [None] * (inputs - len(input_types))
+        self._parallelism, self._max_parallelism = parallelism, max_parallelism
+        self.clock = clock or ManualClock()
+        self._feeds = [Feed() for _ in range(inputs)]
+        self._checkpoint_id = 0
+        self._job = harness_job(
+            define, self._feeds, self._types, parallelism, max_parallelism, configuration
+        )
+        last = self._job.levels[-1].regions[-1]
+        self._outputs = Outputs(last.parallelism)
+        with _plain_errors():
+            self._tasks = TaskGroup(
+                self._job.levels,
+                self._job.settings,
+                self.clock,
+                self._driver,
+                snapshot,
+                ObservedSubtask,
+            )
+        self._opened = False
+
+    def open(self) -> None:
+        """Open the operators; a ``with`` statement does so, too."""
+        self._opened = True
+        with _plain_errors():
+            self._tasks.open()
+
+    def close(self) -> None:
+        """Close the operators, as at the end of a job."""
+        self._close(failed=False)
+
+    def __enter__(self) -> Self:
+        if not self._opened:
+            self.open()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._close(failed=kind is not None)
+
+    # -- what goes in ----------------------------------------------------------------------------
+
+    def push(self, value: Any, timestamp: int | None = None, *, into: int = 1) -> None:
+        """Let an element come.
+
+        Args:
+            value: the element.
+            timestamp: its event timestamp in ms, if it has one.
+            into: the number of the input, from 1.
+        """
+        type_info = self._types[into - 1]
+        if type_info is not None:
+            value = source_converter(type_info)(value)
+        self._feed(Bundle([unseal(seal(value))], [timestamp]), into)
+
+    def push_watermark(self, watermark: int, *, into: int | None = None) -> None:
+        """Advance event time.
+
+        Args:
+            watermark: in ms.
+            into: the number of an input, from 1; all of them if not given.
+        """
+        for number in self._numbers(into):
+            self._feed(Watermark(watermark), number)
+
+    def set_processing_time(self, now: int) -> None:
+        """Set the clock, and let fire what is due.
+
+        As in Flink, a timer for a time fires once the clock shows more than that.
+
+        Args:
+            now: in ms since the epoch.
+        """
+        self.clock.set(now)
+        self._work()
+
+    def advance_processing_time(self, milliseconds: int) -> None:
+        """Move the clock, and let fire what is due: see ``set_processing_time``."""
+        self.set_processing_time(self.clock.now() + milliseconds)
+
+    def end_input(self, *, into: int | None = None) -> None:
+        """End an input; a watermark of 2**63 - 1 comes before its end.
+
+        Args:
+            into: its number, from 1; all of them if not given.
+        """
+        for number in self._numbers(into):
+            self._feeds[number - 1].ended = True
+            self._work()
+
+    # -- what comes out --------------------------------------------------------------------------
+
+    def output(self) -> list[Record | Watermark]:
+        """Return all elements and watermarks so far, in their order."""
+        return list(self._outputs.main)
+
+    def records(self) -> list[Record]:
+        """Return all elements so far, with their timestamps."""
+        return [thing for thing in self._outputs.main if isinstance(thing, Record)]
+
+    def values(self) -> list[Any]:
+        """Return all elements so far."""
+        return [record.value for record in self.records()]
+
+    def watermarks(self) -> list[int]:
+        """Return all watermarks so far, in ms."""
+        return [thing.timestamp for thing in self._outputs.main if isinstance(thing, Watermark)]
+
+    def side_records(self, tag: OutputTag) -> list[Record]:
+        """Return all elements of a side output so far, with their timestamps."""
+        found = self._outputs.side.get(tag.tag_id, [])
+        convert = boundary_converter(tag.type_info)
+        if convert is None:
+            return list(found)
+        values = convert(iter([record.value for record in found]))
+        return [Record(value, record.timestamp) for value, record in zip(values, found)]
+
+    def side_output(self, tag: OutputTag) -> list[Any]:
+        """Return all elements of a side output so far."""
+        return [record.value for record in self.side_records(tag)]
+
+    def clear_output(self) -> None:
+        """Forget what came out so far."""
+        self._outputs.clear()
+
+    # -- state -----------------------------------------------------------------------------------
+
+    def state_entries(self, name: str | None = None) -> int:
+        """Return how many entries keyed state has: one for each key, and window, that has any.
+
+        Args:
+            name: of the state; all states if not given.
+        """
+        entries = (entry for group in self._key_groups() for entry in group.entries)
+        return sum(1 for entry in entries if name in {None, entry[0]})
+
+    def event_time_timers(self) -> list[tuple[int, Any]]:
+        """Return the time (ms) and key of each timer that waits for a watermark, earliest first.
+
+        Tumbling and sliding windows with the default trigger fire without timers.
+        """
+        return self._timers("event")
+
+    def processing_time_timers(self) -> list[tuple[int, Any]]:
+        """Return the time (ms) and key of each timer that waits for the clock, earliest first."""
+        return self._timers("processing")
+
+    def snapshot(self) -> bytes:
+        """Take a checkpoint: return all state, pickled."""
+        self._require_open()
+        self._checkpoint_id += 1
+        with _plain_errors():
+            return self._tasks.snapshot(self._checkpoint_id)
+
+    def notify_checkpoint_complete(self) -> None:
+        """Tell the operators that the latest snapshot is safe."""
+        self._require_open()
+        with _plain_errors():
+            self._tasks.notify_checkpoint_complete(self._checkpoint_id)
+
+    def restart(self, *, parallelism: int | None = None) -> StreamHarness:
+        """Take a snapshot, close this harness, and return an opened one that goes on from there.
+
+        What came out so far stays with this one.
+
+        Args:
+            parallelism: how many subtasks the operators have from now on; as before if not given.
+        """
+        snapshot = self.snapshot()
+        self.close()
+        harness = StreamHarness(
+            self._define,
+            len(self._feeds),
+            input_types=self._types,
+            parallelism=parallelism or self._parallelism,
+            max_parallelism=self._max_parallelism,
+            clock=self.clock,
+            configuration=self._configuration,
+            snapshot=snapshot,
+        )
+        harness._checkpoint_id = self._checkpoint_id
+        harness.open()
+        return harness
+
+    def _close(self, failed: bool) -> None:
+        if self._opened:
+            self._opened = False
+            with _plain_errors():
+                self._tasks.close(failed)
+
+    def _numbers(self, into: int | None) -> Sequence[int]:
+        return range(1, len(self._feeds) + 1) if into is None else [into]
+
+    def _feed(self, event: Bundle | Watermark, into: int) -> None:
+        feed = self._feeds[into - 1]
+        if feed.ended:
+            raise RuntimeError(f"input {into} has ended")
+        feed.waiting.append(event)
+        self._work()
+
+    def _work(self) -> None:
+        self._require_open()
+        with _plain_errors():
+            self._tasks.turn()
+            self._tasks.settle()
+
+    def _require_open(self) -> None:
+        if not self._opened:
+            raise RuntimeError("the harness is not open: use it in a with statement")
+
+    def _driver(self, channel: str) -> Callable[[list[Any]], None]:
+        if channel == MAIN_CHANNEL:
+            return self._outputs.take_main
+        if channel == SIDE_CHANNEL:
+            return self._outputs.take_side
+        return self._job.printers[channel]
+
+    def _key_groups(self) -> Iterator[KeyGroupState]:
+        self._require_open()
+        for subtask in self._tasks:
+            assert isinstance(subtask, ObservedSubtask)
+            for keyed_state in subtask.keyed_states:
+                yield from keyed_state.snapshot().values()
+
+    def _timers(self, queue: str) -> list[tuple[int, Any]]:
+        timers = (timer for group in self._key_groups() for timer in group.timers)
+        found = [(time, unwrap_key(key)) for name, time, key, _ in timers if name == queue]
+        return sorted(found, key=lambda timer: timer[0])
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Let the user's own error out; what the engine says about it is a note."""
+    try:
+        yield
+    except SubtaskFailure as failure:
+        cause = failure.__cause__
+        if cause is None or isinstance(cause, SubtaskFailure):
+            raise
+        place = str(failure).rsplit("\nin ", 1)[-1]
+        cause.add_note(f"in {place}")
+        raise cause from cause.__cause__
