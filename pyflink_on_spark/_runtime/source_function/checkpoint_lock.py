@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from threading import get_ident
 from typing import Self
 
 from pyflink_on_spark._runtime.source_function.event_queue import EventQueue
@@ -26,14 +27,15 @@ class CheckpointLock:
         self._lock = threading.Lock()
         self._owner: int | None = None
         self._depth = 0
+        self._snapshot_next = False
         self._no_snapshot = threading.Event()
-        self._no_snapshot.set()
 
     def acquire(self) -> None:
         """Take the lock."""
-        me = threading.get_ident()
+        me = get_ident()
         if self._owner != me:
-            self._no_snapshot.wait()
+            if self._snapshot_next:
+                self._no_snapshot.wait()
             self._lock.acquire()
             self._owner = me
         self._depth += 1
@@ -44,7 +46,7 @@ class CheckpointLock:
         Raises:
             RuntimeError: this thread does not have it.
         """
-        if self._owner != threading.get_ident():
+        if self._owner != get_ident():
             raise RuntimeError("the checkpoint lock is not held by this thread")
         self._depth -= 1
         if not self._depth:
@@ -63,10 +65,12 @@ class CheckpointLock:
     def for_snapshot(self) -> Iterator[None]:
         """Hold the lock before anybody else gets it again."""
         self._no_snapshot.clear()
+        self._snapshot_next = True
         self._queue.set_unlimited(True)
         try:
             with self._lock:
                 yield
         finally:
             self._queue.set_unlimited(False)
+            self._snapshot_next = False
             self._no_snapshot.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import ChannelStatus, Watermark
-from pyflink_on_spark._runtime.isolation import is_immutable, seal, unseal
+from pyflink_on_spark._runtime.isolation import IMMUTABLE_TYPES, is_immutable, seal, unseal
 from pyflink_on_spark._runtime.source_function.checkpoint_lock import CheckpointLock
 from pyflink_on_spark._runtime.source_function.event_queue import EventQueue
 
@@ -21,6 +21,7 @@ class SourceContext:
 
     def __init__(self, queue: EventQueue, lock: CheckpointLock, batch: bool) -> None:
         self._queue, self._lock, self._batch = queue, lock, batch
+        self._put = queue.put
         self._idle = False
 
     def collect(self, element: Any) -> None:
@@ -55,11 +56,12 @@ class SourceContext:
         return self._lock
 
     def _emit(self, element: Any, timestamp: int | None) -> None:
-        if not is_immutable(element):
+        if type(element) not in IMMUTABLE_TYPES and not is_immutable(element):
             element = unseal(seal(element))
         with self._lock:
-            self._wake()
-            self._queue.put((element, timestamp))
+            if self._idle:
+                self._wake()
+            self._put((element, timestamp))
 
     def _wake(self) -> None:
         if self._idle:
