@@ -147,7 +147,8 @@ class _Builder:
         if declared is not None and boundary_converter(declared) is not None:
             if sender.conforms == declared:
                 return link
-            convert = ConvertOperator(declared, sender.emits_pairs)
+            timestamped = sender.timestamped or tag is not None
+            convert = ConvertOperator(declared, sender.emits_pairs, timestamped=timestamped)
             return self._insert(link, convert, fresh=True, conforms=declared)
         stays = link.could_be_local_with(self._graph.parallelism(edge.reader))
         if asked.side_tag is not None or sender.fresh or not stays:
@@ -179,7 +180,7 @@ class _Builder:
         if operator is None:
             source = step.origin.source
             step.fresh = True
-            step.conforms = step.origin.type_info if source and source.conforms else None
+            step.conforms = source.produced_type if source and source.conforms else None
         elif isinstance(operator, _UNCHANGING):
             before = [link.sender for link in step.inputs]
             step.fresh = all(sender.fresh for sender in before)

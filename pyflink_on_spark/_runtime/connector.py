@@ -53,8 +53,10 @@ class Source(ABC):
     timestamped: bool = False
     parallel: bool = True
     conforms: bool = False
-    """Whether its elements are what the stream's declared type says, so that nothing has to be
-    converted."""
+    """Whether its elements are what ``produced_type`` says, so that nothing has to be converted."""
+
+    produced_type: Any = None
+    """The type of its elements, or None."""
 
     @abstractmethod
     def splits(self, parallelism: int) -> list[Any]:

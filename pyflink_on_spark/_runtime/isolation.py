@@ -45,6 +45,20 @@ def isolated(elements: Iterable[Any]) -> Iterator[Any]:
             yield unseal(seal(value))
 
 
+def isolated_pairs(pairs: Iterable[Any]) -> Iterator[Any]:
+    """Yield pairs of key and value; each value as it is now."""
+    immutable = IMMUTABLE_TYPES
+    for pair in pairs:
+        value = pair[1]
+        kind = type(value)
+        if kind in immutable or (
+            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+        ):
+            yield pair
+        else:
+            yield pair[0], unseal(seal(value))
+
+
 class Freezer:
     """Collects elements as they are at the moment they come.
 

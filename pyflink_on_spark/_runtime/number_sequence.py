@@ -26,6 +26,8 @@ class NumberSequence(Source):
         ValueError: if the end is below the start, or a bound does not fit into 64 bits.
     """
 
+    conforms = True
+
     def __init__(self, start: int, end: int) -> None:
         for bound in (start, end):
             if not isinstance(bound, int) or isinstance(bound, bool):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.isolation import Freezer, is_immutable, isolated, seal, unseal
+from pyflink_on_spark._runtime.isolation import (
+    Freezer,
+    is_immutable,
+    isolated,
+    isolated_pairs,
+    seal,
+    unseal,
+)
 
 
 class Text(str):
@@ -60,3 +67,11 @@ def test_a_freezer_takes_elements_as_they_are_when_they_come():
     assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
     values = freezer.collect(growing())
     assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
+
+
+def test_isolated_pairs_keep_their_keys():
+    assert list(isolated_pairs((key, value) for key, value in zip("abc", growing()))) == [
+        ("a", [0]), ("b", [0, 1]), ("c", [0, 1, 2]),
+    ]  # fmt: skip
+    pair = ("a", (1, "x"))
+    assert next(isolated_pairs([pair])) is pair

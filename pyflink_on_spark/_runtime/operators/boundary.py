@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext
-from pyflink_on_spark._runtime.isolation import isolated
+from pyflink_on_spark._runtime.isolation import isolated, isolated_pairs
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import boundary_converter, collect_converter
 
@@ -21,12 +21,20 @@ class ConvertOperator(Operator):
         type_info: the declared type.
         pairs: whether elements are pairs of key and value; the value is converted.
         collected: whether they go to the driver's program, and not to another function.
+        timestamped: whether they have timestamps; without, they are not looked after.
     """
 
-    def __init__(self, type_info: Any, pairs: bool = False, collected: bool = False) -> None:
+    def __init__(
+        self,
+        type_info: Any,
+        pairs: bool = False,
+        collected: bool = False,
+        timestamped: bool = True,
+    ) -> None:
         self._type_info = type_info
         self.emits_pairs = pairs
         self._collected = collected
+        self._timestamped = timestamped
 
     def open(self, context: OperatorContext) -> None:
         """Compile the conversion."""
@@ -40,6 +48,8 @@ class ConvertOperator(Operator):
             return elements
         if self.emits_pairs:
             return _in_pairs(self._convert, elements, self._cursor)
+        if not self._timestamped:
+            return self._convert(elements)
         return _with_timestamps(self._convert, elements, self._cursor)
 
 
@@ -53,14 +63,10 @@ class IsolateOperator(Operator):
     def __init__(self, pairs: bool = False) -> None:
         self.emits_pairs = pairs
 
-    def open(self, context: OperatorContext) -> None:
-        """Remember the cursor."""
-        self._cursor = context.cursor
-
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements as they are now."""
         if self.emits_pairs:
-            return _in_pairs(isolated, elements, self._cursor)
+            return isolated_pairs(elements)
         return isolated(elements)
 
 

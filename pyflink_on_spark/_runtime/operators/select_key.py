@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
 from pyflink_on_spark._runtime.user_function import UserFunction
 
+KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
 
 
@@ -34,16 +35,31 @@ class SelectKeyOperator(FunctionOperator):
     def open(self, context: OperatorContext) -> None:
         """Load the user's selector, compile the key's conversion."""
         super().open(context)
+        self._known: dict[Any, Any] = {}
         self._convert = None if self._key_type is None else key_converter(self._key_type)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
-        select, convert, plain = self._call, self._convert, PLAIN_KEY_TYPES
+        select, plain = self._call, PLAIN_KEY_TYPES
+        if self._convert is not None:
+            yield from self._converted(elements, self._convert)
+            return
         for value in elements:
             key = select(value)
-            if convert is not None:
-                key = convert(key)
             yield (key if type(key) in plain else wrap_key(key)), value
+
+    def _converted(self, elements: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Any]:
+        select, plain, known = self._call, PLAIN_KEY_TYPES, self._known
+        for value in elements:
+            found = select(value)
+            key = known.get(found) if type(found) in plain else None
+            if key is None:
+                key = wrap_key(convert(found))
+                if type(found) in plain:
+                    if len(known) >= KEYS_KEPT:
+                        known.clear()
+                    known[found] = key
+            yield key, value
 
 
 class DropKeyOperator(Operator):
