@@ -17,11 +17,12 @@ COLUMN_GAP = 132
 MARGIN = 28
 TITLE_HEIGHT = 64
 _PASS_HEIGHT = 16
-_LETTER = 7.3
+_LETTER = 7.9
 _SMALL_LETTER = 6.2
 _WIDEST = 42
 _NARROWEST = 168
 _SWEEPS = 8
+_TALL = 100_000.0  # more than any box is high
 GUTTER = 16
 
 
@@ -147,12 +148,22 @@ class _LayingOut:
 
     def _order(self) -> None:
         """Order each column by what it is connected with, so that few arrows cross."""
+        best = self._crossings(), [list(column) for column in self._columns]
         for sweep in range(_SWEEPS):
             forward = sweep % 2 == 0
             columns = self._columns if forward else self._columns[::-1]
             for fixed, column in itertools.pairwise(columns):
                 rank = {place: number for number, place in enumerate(fixed)}
                 column.sort(key=_by_neighbours(rank, column, forward))
+            best = min(best, (self._crossings(), [list(c) for c in self._columns]), key=_first)
+        self._columns = best[1]
+
+    def _crossings(self) -> int:
+        return sum(
+            (one[0] - other[0]) * (one[1] - other[1]) < 0
+            for left, right in itertools.pairwise(self._columns)
+            for one, other in itertools.combinations(_ends(left, right), 2)
+        )
 
     def _set_x(self) -> list[tuple[float, float]]:
         columns, x = [], float(MARGIN)
@@ -186,6 +197,20 @@ class _LayingOut:
         return [*points, (last.x, last.y + last.row_middle(arrow.receiver))]
 
 
+def _first(entry: tuple[int, object]) -> int:
+    return entry[0]
+
+
+def _ends(left: list[Place], right: list[Place]) -> list[tuple[float, float]]:
+    """Return where the arrows between two columns begin and end, from the top."""
+    rank = {place: number for number, place in enumerate(right)}
+    return [
+        (number * _TALL + ours, rank[other] * _TALL + theirs)
+        for number, place in enumerate(left)
+        for other, ours, theirs in place.after
+    ]
+
+
 def _by_neighbours(
     rank: dict[Place, int], column: list[Place], forward: bool
 ) -> Callable[[Place], float]:
@@ -193,8 +218,8 @@ def _by_neighbours(
 
     def key(place: Place) -> float:
         links = place.before if forward else place.after
-        ranks = [rank[other] for other, _, _ in links if other in rank]
-        return sum(ranks) / len(ranks) if ranks else own[place]
+        heights = [rank[other] * _TALL + theirs for other, _, theirs in links]
+        return sum(heights) / len(heights) if heights else own[place] * _TALL
 
     return key
 

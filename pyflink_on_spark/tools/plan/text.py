@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role
 
@@ -13,8 +13,8 @@ def text_of(diagram: Diagram) -> str:
     """Return a job as text."""
     mode = "BATCH" if diagram.batch else "STREAMING"
     levels = diagram.levels
-    word = "level" if len(levels) == 1 else "levels"
-    lines = [f"{diagram.title} ({mode}, {len(levels)} {word}, {len(diagram.exchanges)} exchanges)"]
+    counts = f"{_count(levels, 'level')}, {_count(diagram.exchanges, 'exchange')}"
+    lines = [f"{diagram.title} ({mode}, {counts})"]
     for number, boxes in enumerate(levels, 1):
         lines += ["", f"level {number}"]
         for box in boxes:
@@ -44,6 +44,10 @@ def _behind(diagram: Diagram, box: Box, place: int) -> str:
         return "" if plain else "  (its side output)"
     told = ", ".join(arrow.sender.name + (" (side)" if arrow.side else "") for arrow in inside)
     return f"  (after {told})" if told else ""
+
+
+def _count(things: Sequence[object], name: str) -> str:
+    return f"1 {name}" if len(things) == 1 else f"{len(things)} {name}s"
 
 
 def _label(arrow: Arrow) -> str:

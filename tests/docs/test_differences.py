@@ -1,0 +1,21 @@
+"""The page of differences is what the docstrings say today."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_page_is_up_to_date():
+    generator = runpy.run_path(str(DOCS / "generate_differences.py"))
+    written = (DOCS / "differences.md").read_text(encoding="utf-8")
+    assert written == generator["document"](), "run: python docs/generate_differences.py"
+
+
+def test_the_page_has_the_public_names_only():
+    written = (DOCS / "differences.md").read_text(encoding="utf-8")
+    assert "`StreamExecutionEnvironment.add_jars`" in written
+    assert "pyflink_on_spark." not in written
+    assert "._" not in written
