@@ -121,7 +121,7 @@ class _Builder:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
         state_id = node.uid or f"{len(self._of)}:{node.name}"
         operator = node.operator
-        plan = None if operator is None else self._plan(node, self._for_mode(operator), state_id)
+        plan = None if operator is None else self._plan(node, self._for_job(operator), state_id)
         step = Step(plan, node, self._graph.parallelism(node), state_id)
         for link in links:
             link.receiver = step
@@ -130,7 +130,10 @@ class _Builder:
         self._place(step)
         self._of[node] = step
 
-    def _for_mode(self, operator: Operator) -> Operator:
+    def _for_job(self, operator: Operator) -> Operator:
+        """Return an operator as the job's settings want it."""
+        if isinstance(operator, AssignTimestamps):
+            return operator.every(self._graph.settings.watermark_interval)
         if not self._graph.settings.batch or not operator.keyed:
             return operator
         return operator if isinstance(operator, _AS_IS_IN_BATCH) else BatchKeyedInput(operator)

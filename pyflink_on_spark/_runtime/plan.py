@@ -123,7 +123,6 @@ class JobSettings:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
         job_parameters: the user's global job parameters.
-        watermark_interval: after how many elements a generator emits a watermark; 0: only at the end.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
     """
@@ -131,6 +130,5 @@ class JobSettings:
     job_id: str
     batch: bool = False
     job_parameters: dict[str, str] = field(default_factory=dict)
-    watermark_interval: int = 10_000
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)

@@ -20,19 +20,24 @@ class AssignTimestamps(Operator):
     Args:
         assigner: the user's TimestampAssigner, or None to keep the timestamps that there are.
         out_of_orderness: by how much (ms) a timestamp may lie behind; None for no watermarks.
-        interval: after how many elements a watermark comes; 0 for none before the end.
+        interval: after how many elements a watermark comes; 0 for none before the end. The job
+            decides, with ``every``.
     """
 
     emits_timestamps = True
 
     def __init__(
-        self, assigner: UserFunction | None, out_of_orderness: int | None, interval: int
+        self, assigner: UserFunction | None, out_of_orderness: int | None, interval: int = 0
     ) -> None:
         self._assigner = assigner
         self._delay = out_of_orderness
         self._interval = interval if out_of_orderness is not None else 0
         self._seen = 0
         self._largest = MIN_TIMESTAMP
+
+    def every(self, elements: int) -> AssignTimestamps:
+        """Return the same with another interval, in elements."""
+        return AssignTimestamps(self._assigner, self._delay, elements)
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's assigner."""

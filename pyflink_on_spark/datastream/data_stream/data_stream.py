@@ -338,8 +338,7 @@ class DataStream:
         strategy = watermark_strategy._spec
         assigner = None if strategy.assigner is None else UserFunction.of(strategy.assigner)
         delay = {"none": None, "monotonous": 0}.get(strategy.kind, strategy.bound_ms)
-        interval = self._flow.environment._watermark_interval()
-        operator = AssignTimestamps(assigner, delay, interval)
+        operator = AssignTimestamps(assigner, delay)
         return self._then(
             "Timestamps/Watermarks", operator, self.get_type(), python=assigner is not None
         )
@@ -484,7 +483,7 @@ class DataStream:
         if limit is None:
             return iterator
         with iterator:
-            return [element for element, _ in zip(iterator, range(limit))]
+            return [element for _, element in zip(range(limit), iterator)]
 
     def cache(self):
         """Keep the elements, so that a later job need not compute them again."""
