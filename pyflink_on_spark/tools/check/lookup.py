@@ -23,7 +23,7 @@ from pyflink_on_spark.tools.check.values import (
     ModuleValue,
     Value,
 )
-from pyflink_on_spark.tools.check.verdict import Status, Verdict, judge
+from pyflink_on_spark.tools.check.verdict import Status, Verdict, judge, judge_use
 
 _FROM_TABLES = {"to_data_stream", "to_changelog_stream", "to_append_stream"}
 _JAVA = ("_j_", "j_", "_jvm", "get_java_")
@@ -79,13 +79,16 @@ class Lookup:
             self._findings.add(name, verdict_on_java_access(), line)
         return UNKNOWN
 
-    def call(self, called: Value, arguments: Sequence[Value], keywords: Mapping[str, int]) -> Value:
+    def call(
+        self, called: Value, arguments: Sequence[Value], keywords: Mapping[str, int], line: int
+    ) -> Value:
         """Return what a call gives.
 
         Args:
             called: what is called.
             arguments: what is known of the arguments that are given by their place.
             keywords: the names of the other arguments, and the lines that they are on.
+            line: where the call ends.
         """
         match called:
             case ClassValue():
@@ -96,8 +99,17 @@ class Lookup:
                 self._note_keywords(called, keywords)
                 if isinstance(called.function, unsupported):
                     return UNKNOWN
-                return mirror.returned(called.function, called.receiver, arguments)
+                value = mirror.returned(called.function, called.receiver, arguments)
+                self._note_useless(value, line)
+                return value
         return UNKNOWN
+
+    def _note_useless(self, value: Value, line: int) -> None:
+        if not isinstance(value, InstanceValue):
+            return
+        verdict = judge_use(value.cls)
+        if verdict is not None:
+            self._findings.add(f"{value.cls.__qualname__} (made here)", verdict, line)
 
     def _of_module(self, module: str, name: str, line: int) -> Value:
         if mirror.module(f"{module}.{name}") is not None:

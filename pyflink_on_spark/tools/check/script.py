@@ -331,8 +331,9 @@ class _Walk:
         if isinstance(called, LocalClass):
             self._call_constructor(called, arguments, named)
             return LocalInstance(called.node)
-        keywords = {name: node.end_lineno or node.lineno for name in named if name}
-        return self._lookup.call(called, arguments, keywords)
+        line = node.func.end_lineno or node.lineno
+        keywords = {k.arg: k.value.lineno for k in node.keywords if k.arg is not None}
+        return self._lookup.call(called, arguments, keywords, line)
 
     def _call_constructor(
         self, called: LocalClass, arguments: list[Value], named: dict[str | None, Value]

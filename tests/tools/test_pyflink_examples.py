@@ -1,0 +1,64 @@
+"""PyFlink's own examples, where PYFLINK_PYTHON names an interpreter that has apache-flink.
+
+They are not part of this project. Each comparison starts both engines.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark.tools.check.command import main as check
+from pyflink_on_spark.tools.compare.command import main as compare
+
+PYTHON = os.environ.get("PYFLINK_PYTHON", "")
+RUNNING = [
+    "basic_operations.py",
+    "event_time_timer.py",
+    "process_json_data.py",
+    "state_access.py",
+    "word_count.py",
+    "windowing/session_with_dynamic_gap_window.py",
+    "windowing/session_with_gap_window.py",
+    "windowing/sliding_time_window.py",
+    "windowing/tumbling_count_window.py",
+    "windowing/tumbling_time_window.py",
+]
+NEED_THE_TABLE_API = ["streaming_word_count.py", "asyncio/remote_model_inference.py"]
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="PYFLINK_PYTHON is not set")
+
+
+@pytest.fixture(scope="module")
+def examples():
+    program = "import pyflink, sys; sys.stdout.write(pyflink.__path__[0])"
+    done = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, check=True)
+    return Path(done.stdout) / "examples" / "datastream"
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_check_finds_nothing_in_the_way(examples, name, capsys):
+    assert check([str(examples / name)]) == 0
+
+
+@pytest.mark.parametrize("name", NEED_THE_TABLE_API)
+def test_check_says_what_is_missing(examples, name, capsys):
+    assert check([str(examples / name)]) == 1
+    assert "Table API" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_plan_shows_them(examples, name, tmp_path, capsys):
+    command = [sys.executable, "-m", "pyflink_on_spark", "plan", str(examples / name)]
+    subprocess.run([*command, "-o", str(tmp_path / "plan.svg")], check=True)
+    assert (tmp_path / "plan.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_they_print_the_same_on_both_engines(examples, name, capsys):
+    options = ["--pyflink", PYTHON, "--any-subtask"]
+    assert compare([str(examples / name), *options]) == 0, capsys.readouterr().out
