@@ -279,7 +279,7 @@ def test_back_pressure():
     bundle = None
     while bundle is None:
         bundle = reader.poll()
-    while not reader._queue._sender_waits:
+    while not reader._queue._senders_waiting:
         pass
     emitted = WORLD["emitted"]
     assert emitted <= CAPACITY + len(bundle.values)
@@ -297,7 +297,7 @@ def test_a_function_that_holds_the_lock_waits_too_and_lets_snapshots_through():
     first = None
     while first is None:
         first = reader.poll()
-    while not reader._queue._sender_waits:
+    while not reader._queue._senders_waiting:
         pass
     positions = snapshot(reader)
     assert first.values + [value for value, _ in positions[0].waiting] == list(range(LIMIT + 1000))
@@ -312,6 +312,35 @@ def test_cancel_stops_a_function_that_does_not_listen():
     reader.close()
     assert not reader._thread.is_alive()
     assert WORLD["calls"] == []
+
+
+def test_an_exit_ends_the_function_only():
+    class Exiting(Plain):
+        def run(self, ctx):
+            raise SystemExit(3)
+
+    with pytest.raises(RuntimeError, match=r"run\(\) ended with SystemExit\(3\)"):
+        drain(reader_of(Exiting([])))
+
+
+def test_several_threads_may_emit():
+    class Many(Plain):
+        def run(self, ctx):
+            def emit(numbers):
+                for number in numbers:
+                    ctx.collect(number)
+
+            threads = [
+                threading.Thread(target=emit, args=(range(start, 40_000, 4),)) for start in range(4)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+    reader = reader_of(Many([]))
+    assert sorted(drain(reader)) == list(range(40_000))
+    reader.close()
 
 
 def test_the_lock_is_its_owners():

@@ -24,7 +24,7 @@ class SourceCancelled(BaseException):
 
 
 class EventQueue:
-    """A queue from one thread to another one, which waits when it is full.
+    """A queue to one thread from another one, or several, which wait when it is full.
 
     Adding and taking need no lock; only waiting does.
     """
@@ -33,7 +33,7 @@ class EventQueue:
         self._items: deque[Item] = deque()
         self._changed = threading.Condition()
         self._receiver_waits = False
-        self._sender_waits = False
+        self._senders_waiting = 0
         self._unlimited = False
         self._cancelled = False
 
@@ -67,7 +67,7 @@ class EventQueue:
         if not self._items:
             self._wait_for_item(seconds)
         taken = self._next()
-        if self._sender_waits:
+        if self._senders_waiting:
             self._wake()
         return taken
 
@@ -110,11 +110,11 @@ class EventQueue:
 
     def _wait_below(self, size: int) -> None:
         with self._changed:
-            self._sender_waits = True
+            self._senders_waiting += 1
             self._changed.wait_for(
                 lambda: len(self._items) < size or self._unlimited or self._cancelled
             )
-            self._sender_waits = False
+            self._senders_waiting -= 1
 
     def _wait_for_item(self, seconds: float) -> None:
         with self._changed:

@@ -52,7 +52,7 @@ class FunctionReader(SourceReader):
         self._queue.preload(position.waiting)
         self._lock = CheckpointLock(self._queue)
         self._function: Any = None
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         self._returned = position.returned
         self._thread: threading.Thread | None = None
         self._checkpoints: FunctionCheckpoints | None = None
@@ -124,8 +124,11 @@ class FunctionReader(SourceReader):
             self._function.run(context)
         except SourceCancelled:
             pass
-        except BaseException as error:  # noqa: BLE001 - the subtask's thread raises it
+        except Exception as error:  # noqa: BLE001 - the subtask's thread raises it
             self._error = error
+        except BaseException as error:  # noqa: BLE001 - it ends this thread, not the worker
+            self._error = RuntimeError(f"run() ended with {error!r}")
+            self._error.__cause__ = error
         finally:
             self._returned = True
 
