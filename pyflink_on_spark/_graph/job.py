@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan
 
 
@@ -21,11 +22,13 @@ class Job:
         settings: what every subtask knows.
         levels: what runs, one level after the other.
         sinks: the sinks by number, for the driver's commits.
-        printers: for each channel to the driver, what is done there with what arrives.
+        printers: for each channel to the driver, what is done there with what arrives; that of the
+            metrics is added.
         collected: the name of the channel that the driver's program iterates, if any.
         bounded: whether every source ends.
         attached: whether the program waits for the end before it does anything else.
         graph: what it was translated from, for those who show it.
+        accumulators: what the metrics of its functions are worth, as they are reported.
     """
 
     name: str
@@ -37,6 +40,11 @@ class Job:
     bounded: bool = True
     attached: bool = False
     graph: StreamGraph | None = field(default=None, repr=False, compare=False)
+    accumulators: Accumulators = field(default_factory=Accumulators, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        printers = {**self.printers, METRICS: self.accumulators.add}
+        object.__setattr__(self, "printers", printers)
 
 
 def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.context import TaskInfo
+from pyflink_on_spark._runtime.context import Clock, SystemClock, TaskInfo
+from pyflink_on_spark._runtime.metrics.group import OperatorMetrics
+from pyflink_on_spark.metrics import MetricGroup
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -16,11 +18,20 @@ class RuntimeContext:
     Args:
         task: who the subtask is.
         keyed_state: the state of the subtask's keys; None outside keyed streams.
+        clock: processing time.
     """
 
-    def __init__(self, task: TaskInfo, keyed_state: KeyedStateBackend | None) -> None:
+    def __init__(
+        self,
+        task: TaskInfo,
+        keyed_state: KeyedStateBackend | None,
+        clock: Clock | None = None,
+    ) -> None:
         self._task = task
         self._keyed_state = keyed_state
+        self._clock = clock or SystemClock()
+        self.metrics: OperatorMetrics | None = None
+        """The operator's metrics, once somebody has asked for its metrics group."""
 
     def get_task_name(self) -> str:
         """Return the name of the task."""
@@ -49,6 +60,18 @@ class RuntimeContext:
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """Return one of the user's global job parameters."""
         return self._task.job_parameters.get(key, default_value)
+
+    def get_metrics_group(self) -> MetricGroup:
+        """Return where the function registers its metrics.
+
+        On Spark: their values are the job's accumulators, under the names of the groups and the
+        metric with dots between: counters add up over the subtasks, meters give count and rate,
+        distributions count, sum, min, max and mean, and of a gauge it is the value in the last
+        subtask. PyFlink shows them in Flink's web interface only.
+        """
+        if self.metrics is None:
+            self.metrics = OperatorMetrics(self._clock)
+        return self.metrics.group
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return the current key's single value."""

@@ -18,6 +18,7 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
 from pyflink_on_spark._runtime.failure import SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import (
     JobSettings,
@@ -41,6 +42,7 @@ from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 _SOURCE = "source"
+_REPORT_INTERVAL = 1_000
 
 
 class Subtask:
@@ -83,6 +85,7 @@ class Subtask:
         """How many elements a source hands over at once, at most."""
         self._writers: list[ExchangeWriter] = []
         self._finished: dict[int, list[Any]] = {}
+        self._next_report = 0
         self._channels = self._incoming()
         self._segments = self._build()
 
@@ -169,6 +172,7 @@ class Subtask:
                         reader.prepare_checkpoint(checkpoint_id)
                     positions = self._finished[index] if reader is None else reader.snapshot()
                     state.sources[segment.source_id] = positions
+            self._report_metrics()
         return state
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
@@ -192,6 +196,8 @@ class Subtask:
                 segment.emit_watermark()
             for writer in self._writers:
                 writer.flush()
+            if self._clock.now() >= self._next_report:
+                self._report_metrics()
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
@@ -209,8 +215,23 @@ class Subtask:
                 operator.close()
             except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
-        if error is not None and not failed:
+        if failed:
+            return
+        if error is not None:
             raise error
+        with self._explained():
+            self._report_metrics()
+
+    def _report_metrics(self) -> None:
+        """Tell the driver what the metrics of the user's functions are worth, if there are any."""
+        reports = [
+            MetricReport(plan.node, self._index, tuple(metrics.report()))
+            for plan, context in self._contexts
+            if (metrics := context.runtime_context.metrics) is not None
+        ]
+        if reports:
+            self._driver(METRICS)(reports)
+        self._next_report = self._clock.now() + _REPORT_INTERVAL
 
     def _tick(self) -> None:
         now = self._clock.now()
@@ -326,7 +347,7 @@ class Subtask:
             side_output=_side_output(segment, plan),
             driver=self._driver,
             keyed_state=backend,
-            runtime_context=RuntimeContext(task, backend),
+            runtime_context=RuntimeContext(task, backend, self._clock),
             operator_state=operator_state,
             restored=None if self._restored is None else self._restored.checkpoint_id,
         )

@@ -118,7 +118,7 @@ class ContinuousJob:
 
     def accumulators(self) -> dict[str, Any]:
         """Return the accumulators."""
-        return {}
+        return self._job.accumulators.results()
 
     def result(self) -> JobExecutionResult:
         """Wait for the end; return the result or raise what the job failed with."""
