@@ -1,0 +1,117 @@
+"""Event-time tumbling windows with an aggregate: 1,000 keys, a hundred events a key and window."""
+
+from __future__ import annotations
+
+import tempfile
+
+from benchmarks.command import main
+
+KEYS = 1_000
+WINDOW_MS = 100_000
+
+
+def event(number):
+    """Events come in order, a millisecond apart."""
+    return number % KEYS, number
+
+
+def key(item):
+    return item[0]
+
+
+def add(item, total):
+    return item[0], total[1] + 1, total[2] + item[1], item[1]
+
+
+def describe(total):
+    return f"{total[0]} {total[1]} {total[2]}"
+
+
+def is_last(records):
+    """Make the filter that keeps one line per key: its last window's."""
+    return lambda total: total[3] > records - KEYS
+
+
+def flink(env, numbers, records):
+    from pyflink.common import Time, Types, WatermarkStrategy
+    from pyflink.common.watermark_strategy import TimestampAssigner
+    from pyflink.datastream import AggregateFunction
+    from pyflink.datastream.window import TumblingEventTimeWindows
+
+    class EventTime(TimestampAssigner):
+        def extract_timestamp(self, value, record_timestamp):
+            return value[1]
+
+    class Total(AggregateFunction):
+        def create_accumulator(self):
+            return 0, 0, 0, 0
+
+        def add(self, value, accumulator):
+            return add(value, accumulator)
+
+        def get_result(self, accumulator):
+            return accumulator
+
+        def merge(self, a, b):
+            return a[0], a[1] + b[1], a[2] + b[2], max(a[3], b[3])
+
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(EventTime())
+    return (
+        numbers.map(event)
+        .assign_timestamps_and_watermarks(strategy)
+        .key_by(key, Types.LONG())
+        .window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW_MS)))
+        .aggregate(Total())
+        .filter(is_last(records))
+        .map(describe, Types.STRING())
+    )
+
+
+def spark(session, records):
+    """Spark's own window aggregation, in SQL: no Python function runs for a record."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        events = session.range(1, records + 1).selectExpr(
+            f"id % {KEYS} AS key", "id", "timestamp_millis(id) AS time"
+        )
+        events.write.parquet(f"{folder}/events")
+        totals = _windows(session, events, folder)
+
+        def collect(batch, epoch):
+            last = batch.where(f"last > {records - KEYS}")
+            lines.extend(f"{row.key} {row['count']} {row.total}" for row in last.collect())
+
+        query = (
+            totals.writeStream.outputMode("complete")
+            .foreachBatch(collect)
+            .option("checkpointLocation", f"{folder}/checkpoint")
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+    return lines
+
+
+def _windows(session, events, folder):
+    from pyspark.sql import functions as F  # noqa: N812 - PySpark's own habit
+
+    return (
+        session.readStream.schema(events.schema)
+        .parquet(f"{folder}/events")
+        .groupBy("key", F.window("time", f"{WINDOW_MS} milliseconds"))
+        .agg(F.count("*").alias("count"), F.sum("id").alias("total"), F.max("id").alias("last"))
+    )
+
+
+def loop(records):
+    totals = {}
+    keeps = is_last(records)
+    for number in range(1, records + 1):
+        item = event(number)
+        pane = key(item), item[1] - item[1] % WINDOW_MS
+        totals[pane] = add(item, totals.get(pane, (0, 0, 0, 0)))
+    return [describe(total) for total in totals.values() if keeps(total)]
+
+
+if __name__ == "__main__":
+    main(flink=flink, spark=spark, loop=loop)
