@@ -3,6 +3,30 @@
 from __future__ import annotations
 
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, Sink, Source
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    DynamicKafkaSource as DynamicKafkaSource,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    DynamicKafkaSourceBuilder as DynamicKafkaSourceBuilder,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    KafkaMetadataService as KafkaMetadataService,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    KafkaRecordDeserializationSchema as KafkaRecordDeserializationSchema,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    KafkaStreamSetSubscriber as KafkaStreamSetSubscriber,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    KafkaStreamSubscriber as KafkaStreamSubscriber,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    SingleClusterTopicMetadataService as SingleClusterTopicMetadataService,
+)
+from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
+    StreamPatternSubscriber as StreamPatternSubscriber,
+)
 from pyflink_on_spark.datastream.connectors.file_system import BucketAssigner as BucketAssigner
 from pyflink_on_spark.datastream.connectors.file_system import (
     FileEnumeratorProvider as FileEnumeratorProvider,
@@ -39,6 +63,14 @@ from pyflink_on_spark.datastream.connectors.kafka import Semantic as Semantic
 from pyflink_on_spark.datastream.connectors.number_seq import (
     NumberSequenceSource as NumberSequenceSource,
 )
+from pyflink_on_spark.datastream.connectors.pulsar import (
+    PulsarDeserializationSchema as PulsarDeserializationSchema,
+)
+from pyflink_on_spark.datastream.connectors.pulsar import PulsarSource as PulsarSource
+from pyflink_on_spark.datastream.connectors.pulsar import PulsarSourceBuilder as PulsarSourceBuilder
+from pyflink_on_spark.datastream.connectors.pulsar import StartCursor as StartCursor
+from pyflink_on_spark.datastream.connectors.pulsar import StopCursor as StopCursor
+from pyflink_on_spark.datastream.connectors.pulsar import SubscriptionType as SubscriptionType
 from pyflink_on_spark.datastream.connectors.rabbitmq import (
     RMQConnectionConfig as RMQConnectionConfig,
 )

@@ -52,8 +52,8 @@ class KeyedStream(DataStream):
         origin_stream: the stream that was keyed.
     """
 
-    def __init__(self, j_data_stream, original_data_type_info, origin_stream: DataStream):
-        super().__init__(j_data_stream.partitioned(HashPartitioner()))
+    def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
+        super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
 
