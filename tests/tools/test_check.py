@@ -118,6 +118,20 @@ def test_names_that_do_not_exist():
     }
 
 
+def test_what_only_a_subclass_has_is_not_called_unknown():
+    uses = found(
+        """
+        from pyflink.datastream import Trigger
+        from pyflink.datastream.state import ValueStateDescriptor
+
+        class Mine(Trigger):
+            def on_element(self, element, timestamp, window, ctx: 'Trigger.TriggerContext'):
+                ctx.get_partitioned_state(ValueStateDescriptor("n", None)).value()
+        """
+    )
+    assert not any(use.verdict.status is Status.UNKNOWN for use in uses.values())
+
+
 def test_a_variable_that_is_used_anew_is_not_mistaken():
     uses = found(SETUP + "ds = []\nds.append(1)")
     assert not any(use.verdict.status is Status.UNKNOWN for use in uses.values())

@@ -133,9 +133,9 @@ class Lookup:
         return judge(None) if isinstance(member, enum.Enum) else judge(member)
 
     def _note_absent(self, cls: type, name: str, line: int) -> None:
-        if name.startswith("__") or mirror.has_attribute_of_objects(cls, name):
-            return
         full = f"{cls.__qualname__}.{name}"
+        if name.startswith("__") or mirror.may_have_attribute(cls, name):
+            return
         if name.startswith(_JAVA):
             self._findings.add(full, verdict_on_java_access(), line)
         else:

@@ -104,8 +104,11 @@ def member_value(owner: type, member: Any, receiver: type) -> Value:
     return CallableValue(member, receiver) if callable(member) else value_of(member)
 
 
-def has_attribute_of_objects(cls: type, name: str) -> bool:
-    """Whether objects get an attribute when they are made."""
+def may_have_attribute(cls: type, name: str) -> bool:
+    """Whether objects get an attribute when they are made, or may be of a class that has it."""
+    below: list[type] = cls.__subclasses__()
+    if any(name in sub.__dict__ or may_have_attribute(sub, name) for sub in below):
+        return True
     assigned = {name for owner in cls.__mro__ for name in _assigned(owner)}
     return name in assigned or hasattr(cls, "__getattr__")
 

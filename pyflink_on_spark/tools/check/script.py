@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from types import FunctionType
 
 from pyflink_on_spark.tools.check import mirror
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
@@ -199,7 +200,7 @@ class _Walk:
     def _overridden(self, owner: ast.ClassDef, name: str) -> object | None:
         for cls in self._mirror_bases(owner):
             found = mirror.find_member(cls, name)
-            if found is not None and callable(found[1]):
+            if found is not None and isinstance(found[1], FunctionType):
                 return found[1]
         return None
 
