@@ -70,7 +70,7 @@ def spark(session, records):
             self.total = handle.getValueState("total", "total long, seen long")
             self.fired = handle.getValueState("fired", "fired long")
 
-        def handleInputRows(self, key, rows, timer_values):  # noqa: N802 - PySpark's name
+        def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803 - PySpark's names
             total, seen = tuple(self.total.get()) if self.total.exists() else (0, 0)
             for row in rows:
                 total, seen = total + row.id, seen + 1
@@ -79,7 +79,7 @@ def spark(session, records):
             if seen == records // KEYS:
                 yield Row(key=key[0], total=total)
 
-        def handleExpiredTimer(self, key, timer_values, expired):  # noqa: N802
+        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):  # noqa: N802, N803
             fired = (self.fired.get()[0] if self.fired.exists() else 0) + 1
             self.fired.update((fired,))
             return iter(())
