@@ -1,0 +1,266 @@
+"""A straight line of operators: elements, watermarks, side outputs, forks."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._runtime import segment as segment_module
+from pyflink_on_spark._runtime.bundle import (
+    MAX_WATERMARK,
+    MIN_TIMESTAMP,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
+from pyflink_on_spark._runtime.context import Cursor
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.segment import ForkOutput, LocalOutput, Segment, SideOutput
+
+
+class Recorder:
+    """An output that notes what comes: elements with their timestamps, and events."""
+
+    def __init__(self):
+        self.seen = []
+
+    def write(self, elements, cursor):
+        self.seen += [(value, cursor.timestamp) for value in elements]
+
+    def event(self, event):
+        self.seen.append(event)
+
+
+class Logs(Operator):
+    """Passes on, and emits its name and what it is told."""
+
+    def __init__(self, name, log=None):
+        self.name, self.log = name, log
+
+    def process(self, elements):
+        for value in elements:
+            if self.log is not None:
+                self.log.append((self.name, value))
+            yield value
+
+    def advance_watermark(self, watermark):
+        return [f"{self.name} watermark {watermark}"]
+
+    def advance_processing_time(self, now):
+        return [f"{self.name} time {now}"]
+
+    def end_input(self):
+        return [f"{self.name} end"]
+
+
+class TwoInputs(Operator):
+    def inputs(self):
+        return (lambda elements: ((1, value) for value in elements)), self.process
+
+    def process(self, elements):
+        return ((2, value) for value in elements)
+
+
+def a_segment(*operators, sides=None, channels=("c",), main=True):
+    recorder = Recorder() if main else None
+    return Segment(list(operators), Cursor(), recorder, sides or {}, channels), recorder
+
+
+def test_an_element_goes_the_whole_way_before_the_next_one():
+    log = []
+    line, recorder = a_segment(Logs("a", log), Logs("b", log))
+    line.receive(0, Bundle([1, 2], [10, 20]))
+    assert log == [("a", 1), ("b", 1), ("a", 2), ("b", 2)]
+    assert recorder.seen == [(1, 10), (2, 20)]
+
+
+def test_without_operators_and_without_output():
+    line, recorder = a_segment()
+    line.receive(0, Bundle([1]))
+    assert recorder.seen == [(1, None)]
+    log = []
+    line, _ = a_segment(Logs("a", log), main=False)
+    line.receive(0, Bundle([1]))
+    line.event("c", EndOfInput())
+    assert log == [("a", 1)]
+
+
+def test_timestamps_of_a_bundle_do_not_stay_for_the_next():
+    line, recorder = a_segment()
+    line.receive(0, Bundle([1], [10]))
+    line.receive(0, Bundle([2]))
+    assert recorder.seen == [(1, 10), (2, None)]
+
+
+def test_keys_make_pairs():
+    line, recorder = a_segment()
+    line.receive(0, Bundle([1, 2], None, ["a", "b"]))
+    assert [value for value, _ in recorder.seen] == [("a", 1), ("b", 2)]
+
+
+def test_ports():
+    line, recorder = a_segment(TwoInputs(), channels="ab")
+    line.receive(0, Bundle(["x"]))
+    line.receive(1, Bundle(["y"]))
+    assert [value for value, _ in recorder.seen] == [(1, "x"), (2, "y")]
+
+
+def test_what_a_watermark_brings_forth_goes_through_the_rest_before_it():
+    log = []
+    line, recorder = a_segment(Logs("a", log), Logs("b", log))
+    line.event("c", Watermark(5))
+    assert log == [("b", "a watermark 5")]
+    assert [s if isinstance(s, Watermark) else s[0] for s in recorder.seen] == [
+        "a watermark 5", "b watermark 5", Watermark(5),
+    ]  # fmt: skip
+
+
+def test_the_end_comes_after_the_last_watermark_once():
+    line, recorder = a_segment(Logs("a"), channels="cd")
+    line.event("c", EndOfInput())
+    assert recorder.seen == []
+    line.event("d", EndOfInput())
+    line.event("d", EndOfInput())
+    assert [s if not isinstance(s, tuple) else s[0] for s in recorder.seen] == [
+        f"a watermark {MAX_WATERMARK}", Watermark(MAX_WATERMARK), "a end", EndOfInput(),
+    ]  # fmt: skip
+
+
+def test_idleness_is_told_when_all_inputs_are_idle_and_when_no_more():
+    line, recorder = a_segment(channels="cd")
+    line.event("c", Watermark(7))
+    line.event("d", ChannelStatus(True))
+    line.event("c", ChannelStatus(True))
+    line.event("c", ChannelStatus(True))
+    line.event("d", ChannelStatus(False))
+    assert recorder.seen == [Watermark(7), ChannelStatus(True), ChannelStatus(False)]
+
+
+def test_processing_time():
+    line, recorder = a_segment(Logs("a"), Logs("b"))
+    line.advance_processing_time(3)
+    assert [value for value, _ in recorder.seen] == ["a time 3", "b time 3"]
+
+
+class Counter(AssignTimestamps):
+    """Takes the elements themselves as timestamps."""
+
+    def __init__(self, delay, interval):
+        super().__init__(None, delay, interval)
+
+    def process(self, elements):
+        def stamped():
+            for value in elements:
+                self._cursor.timestamp = value
+                yield value
+
+        return super().process(stamped())
+
+
+def watermarks(cuts, delay=0, interval=3):
+    assigner = Counter(delay, interval)
+    line, recorder = a_segment(assigner)
+    assigner._cursor, assigner._extract = line.cursor, None
+    for cut in cuts:
+        line.receive(0, Bundle(list(cut)))
+    line.event("c", Watermark(1_000))
+    line.event("c", EndOfInput())
+    return [s.timestamp if isinstance(s, Watermark) else s for s in recorder.seen]
+
+
+@pytest.mark.parametrize("bundle", [1, 2, 4096])
+@pytest.mark.parametrize("cuts", [[[5, 9, 2, 1, 12]], [[5], [9, 2], [], [1, 12]]])
+def test_a_watermark_after_every_so_many_elements(monkeypatch, cuts, bundle):
+    monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
+    assert watermarks(cuts) == [
+        (5, 5), (9, 9), (2, 2), 8, (1, 1), (12, 12), MAX_WATERMARK, EndOfInput(),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("delay", "interval"), [(None, 3), (0, 0)])
+def test_no_watermark_but_the_last(delay, interval):
+    found = watermarks([[1, 2, 3, 4]], delay, interval)
+    assert [s for s in found if isinstance(s, int)] == [MAX_WATERMARK]
+
+
+def test_a_watermark_between_epochs():
+    assigner = Counter(0, 100)
+    line, recorder = a_segment(assigner)
+    assigner._cursor, assigner._extract = line.cursor, None
+    line.emit_watermark()
+    line.receive(0, Bundle([7]))
+    line.emit_watermark()
+    assert recorder.seen == [(7, 7), Watermark(6)]
+    other, recorder = a_segment(Logs("a"))
+    other.emit_watermark()
+    assert recorder.seen == []
+
+
+class Sides(Operator):
+    """Emits each element to a side output, changed afterwards, with its own timestamp."""
+
+    def __init__(self):
+        self.line = None
+
+    def process(self, elements):
+        for value in elements:
+            self.line.side_output("tag", value)
+            self.line.side_output("nobody", value)
+            value.append("changed")
+            yield value
+
+
+def test_side_outputs_have_elements_as_they_were_and_their_timestamps():
+    first, second = Recorder(), Recorder()
+    operator = Sides()
+    line, main = a_segment(operator, sides={"tag": SideOutput([first, second])})
+    operator.line = line
+    line.receive(0, Bundle([[1], [2]], [10, 20]))
+    assert first.seen == second.seen == [([1], 10), ([2], 20)]
+    assert main.seen == [([1, "changed"], 10), ([2, "changed"], 20)]
+    line.event("c", EndOfInput())
+    assert first.seen[-2:] == [Watermark(MAX_WATERMARK), EndOfInput()]
+
+
+def test_each_edge_of_a_fork_has_elements_of_its_own():
+    class Changes(Recorder):
+        def write(self, elements, cursor):
+            for value in elements:
+                value.append("mine")
+                self.seen.append((value, cursor.timestamp))
+
+    first, second = Changes(), Changes()
+    line = Segment([], Cursor(), ForkOutput([first, second], True), {}, "c")
+    line.receive(0, Bundle([[1], [2]], [10, 20]))
+    assert first.seen == second.seen == [([1, "mine"], 10), ([2, "mine"], 20)]
+    line.event("c", Watermark(3))
+    assert first.seen[-1] == second.seen[-1] == Watermark(3)
+
+
+@pytest.mark.parametrize("bundle", [1, 2, 4096])
+@pytest.mark.parametrize("timestamped", [True, False])
+def test_a_local_edge(monkeypatch, bundle, timestamped):
+    monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
+    inner, recorder = a_segment(channels=(-1,))
+    edge = LocalOutput(inner, 0, -1, timestamped, isolate=True)
+    line = Segment([], Cursor(), edge, {}, "c")
+
+    def growing():
+        value = []
+        for number in range(3):
+            value.append(number)
+            yield value
+
+    line.cursor.timestamp = 5
+    line.feed(0, growing())
+    line.event("c", EndOfInput())
+    at = 5 if timestamped else None
+    assert recorder.seen == [
+        ([0], at), ([0, 1], at), ([0, 1, 2], at), Watermark(MAX_WATERMARK), EndOfInput(),
+    ]  # fmt: skip
+
+
+def test_no_channel_has_a_watermark_at_first():
+    line, _ = a_segment()
+    assert line._valve.current == MIN_TIMESTAMP
