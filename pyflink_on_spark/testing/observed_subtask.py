@@ -18,6 +18,10 @@ class ObservedSubtask(Subtask):
         self.keyed_states: list[KeyedStateBackend] = []
         super().__init__(*args)
 
+    def report_metrics(self) -> None:
+        """Tell the driver what metrics are worth now, without waiting for the time to do so."""
+        self._report_metrics()
+
     def _context(self, *args: Any) -> OperatorContext:
         context = super()._context(*args)
         if context.keyed_state is not None:

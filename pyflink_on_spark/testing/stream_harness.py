@@ -210,6 +210,13 @@ class StreamHarness:
         """Return the time (ms) and key of each timer that waits for the clock, earliest first."""
         return self._timers("processing")
 
+    def metrics(self) -> dict[str, Any]:
+        """Return what the functions' metrics are worth, as a job's accumulators have them."""
+        if self._opened:
+            for subtask in self._observed():
+                subtask.report_metrics()
+        return self._job.accumulators.results()
+
     def snapshot(self) -> bytes:
         """Take a checkpoint: return all state, pickled."""
         self._require_open()
@@ -282,10 +289,14 @@ class StreamHarness:
 
     def _key_groups(self) -> Iterator[KeyGroupState]:
         self._require_open()
-        for subtask in self._tasks:
-            assert isinstance(subtask, ObservedSubtask)
+        for subtask in self._observed():
             for keyed_state in subtask.keyed_states:
                 yield from keyed_state.snapshot().values()
+
+    def _observed(self) -> Iterator[ObservedSubtask]:
+        for subtask in self._tasks:
+            assert isinstance(subtask, ObservedSubtask)
+            yield subtask
 
     def _timers(self, queue: str) -> list[tuple[int, Any]]:
         timers = (timer for group in self._key_groups() for timer in group.timers)

@@ -403,6 +403,23 @@ def test_batch_mode():
         assert sorted(harness.values()) == [6, 9]
 
 
+class Counted(MapFunction):
+    def open(self, context):
+        self.counter = context.get_metrics_group().counter("seen")
+
+    def map(self, value):
+        self.counter.inc()
+        return value
+
+
+def test_metrics():
+    with harness_for(Counted(), parallelism=2) as harness:
+        for value in range(3):
+            harness.push(value)
+            assert harness.metrics() == {"seen": value + 1}
+    assert harness.metrics() == {"seen": 3}
+
+
 class Careless(MapFunction):
     def open(self, context):
         self.items = []
