@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
 from pyflink_on_spark._runtime.operators.connected import (
     CoFlatMapOperator,
@@ -43,6 +44,7 @@ class ConnectedStreams:
         self.stream1 = stream1
         self.stream2 = stream2
 
+    @renamed(key_type="key_type_info")
     def key_by(
         self,
         key_selector1: Callable | KeySelector,

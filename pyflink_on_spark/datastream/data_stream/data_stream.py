@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge
 from pyflink_on_spark._runtime.driver_sinks import CollectSink, PrintSink
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, PassOperator
@@ -191,6 +192,7 @@ class DataStream:
         )
         return self._then("Map", MapOperator(function), declared_type(output_type))
 
+    @renamed(output_type="result_type")
     def flat_map(
         self,
         func: Callable | FlatMapFunction,
@@ -296,6 +298,7 @@ class DataStream:
             return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
         return ConnectedStreams(self, ds)
 
+    @renamed(key_type="key_type_info")
     def key_by(
         self,
         key_selector: Callable | KeySelector,

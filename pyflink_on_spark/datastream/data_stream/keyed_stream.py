@@ -6,6 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._runtime.operators.keyed_functions import (
     KeyedFilterOperator,
@@ -68,6 +69,7 @@ class KeyedStream(DataStream):
         )
         return self._then("Map", KeyedMapOperator(function), declared_type(output_type))
 
+    @renamed(output_type="result_type")
     def flat_map(
         self,
         func: Callable | FlatMapFunction,
@@ -162,6 +164,7 @@ class KeyedStream(DataStream):
         )
         return self._then("KEYED PROCESS", operator, declared_type(output_type))
 
+    @renamed(key_type="key_type_info")
     def key_by(
         self,
         key_selector: Callable | KeySelector,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.window import WindowOperator
 from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.operation import Grid
@@ -212,6 +213,7 @@ class WindowedStream(_Windows):
             aggregate_function, window_function, internal, accumulator_type, output_type
         )
 
+    @renamed(output_type="result_type")
     def apply(
         self, window_function: WindowFunction, output_type: TypeInformation = None
     ) -> DataStream:
@@ -227,6 +229,7 @@ class WindowedStream(_Windows):
         internal = InternalIterableWindowFunction(window_function)
         return self._collecting(window_function, internal, output_type)
 
+    @renamed(output_type="result_type")
     def process(
         self, process_window_function: ProcessWindowFunction, output_type: TypeInformation = None
     ) -> DataStream:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.common import Duration, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
@@ -146,6 +147,7 @@ class PulsarSinkBuilder(ClientOptions):
         instead="Use set_topic_routing_mode.",
     )
 
+    @renamed(serialization_schema="pulsar_serialization_schema")
     def set_serialization_schema(
         self, serialization_schema: SerializationSchema
     ) -> PulsarSinkBuilder:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark.common import ConfigOption, DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -165,6 +166,7 @@ class PulsarSourceBuilder(ClientOptions):
         """Set where reading ends, of a source that counts as bounded."""
         return self._stop_at(stop_cursor, True, "set_bounded_stop_cursor(stop_cursor)")
 
+    @renamed(deserialization_schema="pulsar_deserialization_schema")
     def set_deserialization_schema(
         self, deserialization_schema: DeserializationSchema
     ) -> PulsarSourceBuilder:
