@@ -205,6 +205,9 @@ class SinkWriter(ABC):
     def advance_watermark(self, watermark: int) -> None:  # noqa: B027
         """Learn of event time (ms)."""
 
+    def advance_processing_time(self, now: int) -> None:  # noqa: B027
+        """Learn of processing time (ms), also while no elements come."""
+
     def prepare_commit(self) -> list[Any]:
         """Make all that was written ready, and say what the driver has to commit."""
         return []
@@ -251,8 +254,20 @@ class Sink(ABC):
         """
         return self
 
+    def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:
+        """Return what to commit now, and what shall wait for a later checkpoint.
+
+        In the driver, not at the end of the job. What waits comes again, before all that is new,
+        with the next checkpoint. The same arguments have to have the same result.
+        """
+        return committables, []
+
     def commit(self, committables: list[Any]) -> None:  # noqa: B027
         """Make visible what all writers prepared; once, in the driver. Idempotent."""
+
+    def commit_again(self, committables: list[Any]) -> None:
+        """Make visible, after a failure, what was perhaps committed before."""
+        self.commit(committables)
 
     def abort(self, committables: list[Any]) -> None:  # noqa: B027
         """Throw away what writers prepared in a job that failed."""

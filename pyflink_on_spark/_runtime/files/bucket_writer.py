@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._runtime.files.part_file import PartFile, PendingFile
+from pyflink_on_spark._runtime.files.part_file import InProgressFile, PartFile, PendingFile
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.files.encoder import LineEncoder
+    from pyflink_on_spark._runtime.files.hidden_names import Owner
     from pyflink_on_spark._runtime.files.part_names import PartNames
     from pyflink_on_spark._runtime.files.rolling import RollingPolicy
 
@@ -21,19 +22,31 @@ class BucketWriter:
     Args:
         folder: the bucket's folder.
         names: what the part files are called.
+        owner: who writes.
         encoder: how lines are written.
         policy: when a part file is finished.
     """
 
     def __init__(
-        self, folder: str, names: PartNames, encoder: LineEncoder, policy: RollingPolicy
+        self,
+        folder: str,
+        names: PartNames,
+        owner: Owner,
+        encoder: LineEncoder,
+        policy: RollingPolicy,
     ) -> None:
         self._folder = folder
         self._names = names
+        self._owner = owner
         self._encoder = encoder
         self._policy = policy
         self._part: PartFile | None = None
-        self._pending: list[PendingFile] = []
+        self._finished: list[PartFile] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing that has to be kept."""
+        return self._part is None and not self._finished
 
     def write(self, texts: Sequence[str], now: int) -> None:
         """Write some lines at a time in ms.
@@ -55,24 +68,50 @@ class BucketWriter:
         if part is not None and self._policy.is_due(now, part.created, part.last_written):
             self.roll()
 
+    def roll_at_checkpoint(self) -> None:
+        """Finish the part file if a checkpoint does so."""
+        if self._part is not None and self._policy.is_due_at_checkpoint(self._part.size):
+            self.roll()
+
     def roll(self) -> None:
         """Finish the part file, if there is one."""
         if self._part is not None:
-            self._pending.append(self._part.finish())
+            self._part.finish()
+            self._finished.append(self._part)
             self._part = None
 
-    def take_finished(self) -> list[PendingFile]:
-        """Hand over the part files that were finished since the last time."""
-        pending, self._pending = self._pending, []
-        return pending
+    def take_finished(self, checkpoint: int = 0) -> list[PendingFile]:
+        """Hand over the part files that were finished since the last time.
+
+        Args:
+            checkpoint: the number of the checkpoint that has to survive the machine; 0 for none.
+        """
+        if checkpoint:
+            for part in self._finished:
+                part.sync()
+        finished, self._finished = self._finished, []
+        return [part.pending(checkpoint) for part in finished]
+
+    def save(self, name: str) -> list[InProgressFile]:
+        """Return what it takes to go on with the part file, of which there is at most one.
+
+        Args:
+            name: the bucket's.
+        """
+        return [] if self._part is None else [self._part.save(name)]
+
+    def resume(self, saved: InProgressFile) -> None:
+        """Go on with a part file; one that was going on already is finished."""
+        self.roll()
+        self._part = PartFile.resume(self._folder, saved)
 
     def discard(self) -> None:
-        """Remove what was not handed over."""
+        """Remove what was neither handed over nor saved."""
         if self._part is not None:
             self._part.discard()
             self._part = None
-        while self._pending:
-            self._pending.pop().discard()
+        while self._finished:
+            self._finished.pop().discard()
 
     def _write_rolling(self, lines: list[bytes], limit: int, now: int) -> None:
         ends = list(accumulate(map(len, lines)))
@@ -89,5 +128,7 @@ class BucketWriter:
         if self._part is not None and limit is not None and self._part.size > limit:
             self.roll()
         if self._part is None:
-            self._part = PartFile(self._folder, self._names.next_path(self._folder), now)
+            path = self._names.next_path(self._folder)
+            hidden = self._owner.in_progress_path(path)
+            self._part = PartFile(self._folder, hidden, path, now)
         return self._part

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 
-from pyflink_on_spark._runtime.files.part_file import PendingFile, in_progress_path, naming
+from pyflink_on_spark._runtime.files.hidden_names import in_progress_path
+from pyflink_on_spark._runtime.files.part_file import PendingFile, naming
 
 
 class Compactor(ABC):
@@ -69,15 +72,27 @@ class CompactionStrategy:
         if self.threads <= 0:
             raise ValueError("Compact threads should be more than 0.")
 
-    def groups(self, files: Iterable[PendingFile]) -> Iterator[list[PendingFile]]:
-        """Yield the files that are made into one, bucket by bucket."""
+    def groups(
+        self, files: Iterable[PendingFile]
+    ) -> tuple[list[list[PendingFile]], list[list[PendingFile]]]:
+        """Return the files that are made into one, bucket by bucket.
+
+        Returns:
+            The groups that have reached the size, and those that more files may be added to.
+        """
+        full: list[list[PendingFile]] = []
         buckets: dict[str, list[PendingFile]] = {}
         for file in files:
             group = buckets.setdefault(file.bucket, [])
             group.append(file)
             if self._is_full(group):
-                yield buckets.pop(file.bucket)
-        yield from buckets.values()
+                full.append(buckets.pop(file.bucket))
+        return full, list(buckets.values())
+
+    def is_due(self, group: list[PendingFile], checkpoint: int) -> bool:
+        """Whether a group has waited for enough checkpoints."""
+        waited = checkpoint - group[0].checkpoint + 1
+        return self.checkpoints is not None and waited >= self.checkpoints
 
     def _is_full(self, group: list[PendingFile]) -> bool:
         return 0 <= self.size_threshold <= sum(file.size for file in group)
@@ -90,27 +105,68 @@ class Compaction:
     strategy: CompactionStrategy
     compactor: Compactor
 
-    def commit(self, files: list[PendingFile]) -> None:
-        """Make visible the compacted files; a second time changes nothing."""
+    def hold_back(
+        self, files: list[PendingFile], checkpoint: int
+    ) -> tuple[list[PendingFile], list[PendingFile]]:
+        """Return the files to commit with a checkpoint, and those that wait for more.
+
+        The latter are called so that nobody takes them for leftovers of a failed attempt.
+        """
+        ready, open_groups = self.strategy.groups(files)
+        held: list[PendingFile] = []
+        for group in open_groups:
+            if self.strategy.is_due(group, checkpoint):
+                ready.append(group)
+            else:
+                held += group
+        for file in held:
+            with contextlib.suppress(FileNotFoundError), naming(file.path):
+                os.replace(file.in_progress_path, _waiting_path(file))
+        return [file for group in ready for file in group], held
+
+    def commit(self, files: list[PendingFile], again: bool = False) -> None:
+        """Make visible the compacted files; a second time changes nothing.
+
+        Args:
+            files: those of a checkpoint.
+            again: whether this was perhaps done before, and somebody has moved the result since.
+        """
+        full, others = self.strategy.groups(files)
         with ThreadPoolExecutor(self.strategy.threads, "compaction") as threads:
-            for _done in threads.map(self._commit_group, self.strategy.groups(files)):
+            for _done in threads.map(partial(self._commit_group, again=again), full + others):
                 pass
 
-    def _commit_group(self, group: list[PendingFile]) -> None:
+    def _commit_group(self, group: list[PendingFile], again: bool) -> None:
         folder, name = os.path.split(group[0].path)
         path = os.path.join(folder, f"compacted-{name}")
-        if not os.path.exists(path):
+        # Parts are removed once the compacted file is there.
+        done = again and not all(os.path.exists(_current_path(part)) for part in group)
+        if not done and not os.path.exists(path):
             self._write(group, path)
         for file in group:
             file.discard()
+            with contextlib.suppress(FileNotFoundError), naming(file.path):
+                os.unlink(_waiting_path(file))
 
     def _write(self, group: list[PendingFile], path: str) -> None:
         hidden = in_progress_path(path)
         output = PendingFile(group[0].bucket, hidden, path, 0)
         try:
-            with naming(path), open(hidden, "xb") as file:
-                self.compactor.compact([part.in_progress_path for part in group], file)
+            with naming(path), open(hidden, "wb") as file:
+                self.compactor.compact([_current_path(part) for part in group], file)
+                file.flush()
+                os.fsync(file.fileno())
             output.commit()
         except BaseException:
             output.discard()
             raise
+
+
+def _waiting_path(file: PendingFile) -> str:
+    folder, name = os.path.split(file.path)
+    return os.path.join(folder, f".{name}.uncompacted")
+
+
+def _current_path(file: PendingFile) -> str:
+    waiting = _waiting_path(file)
+    return waiting if os.path.exists(waiting) else file.in_progress_path

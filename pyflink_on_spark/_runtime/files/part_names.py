@@ -56,12 +56,13 @@ class SubtaskNames(PartNames):
     def __init__(self, affixes: PartAffixes, subtask_index: int) -> None:
         self._affixes = affixes
         self._subtask_index = subtask_index
-        self._counter = count()
+        self.counter = 0
+        """The next number."""
 
     def next_path(self, folder: str) -> str:
-        for number in self._counter:
-            name = self._affixes.around(f"{self._subtask_index}-{number}")
+        while True:
+            name = self._affixes.around(f"{self._subtask_index}-{self.counter}")
+            self.counter += 1
             path = os.path.join(folder, name)
             if not os.path.exists(path):
                 return path
-        raise AssertionError("a counter does not end")

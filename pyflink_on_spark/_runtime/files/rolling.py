@@ -16,6 +16,7 @@ class RollingPolicy:
         part_size: in bytes; a part larger than this takes no further element.
         rollover_interval: in ms, from the part's creation.
         inactivity_interval: in ms, from the last write to it.
+        on_checkpoint: whether each checkpoint finishes a part.
 
     Raises:
         TypeError: if a limit is not an int.
@@ -25,6 +26,7 @@ class RollingPolicy:
     part_size: int | None = DEFAULT_PART_SIZE
     rollover_interval: int | None = DEFAULT_INTERVAL
     inactivity_interval: int | None = DEFAULT_INTERVAL
+    on_checkpoint: bool = False
 
     def __post_init__(self) -> None:
         for name in ("part_size", "rollover_interval", "inactivity_interval"):
@@ -42,8 +44,12 @@ class RollingPolicy:
             self.inactivity_interval, now - last_written
         )
 
+    def is_due_at_checkpoint(self, size: int) -> bool:
+        """Whether a checkpoint finishes a part file of some bytes."""
+        return self.on_checkpoint or (self.part_size is not None and size > self.part_size)
 
-ON_CHECKPOINT = RollingPolicy(None, None, None)
+
+ON_CHECKPOINT = RollingPolicy(None, None, None, on_checkpoint=True)
 
 
 def _passed(limit: int | None, elapsed: int) -> bool:

@@ -42,6 +42,12 @@ class SinkOperator(Operator):
         self._writer.advance_watermark(watermark)
         return ()
 
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Tell the writer."""
+        assert self._writer is not None
+        self._writer.advance_processing_time(now)
+        return ()
+
     def end_input(self) -> Iterable[Any]:
         """Make what was written ready for the commit."""
         assert self._writer is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import uuid
 from collections.abc import Mapping
@@ -60,8 +61,9 @@ class CheckpointCoordinator:
         self._number = 0
         self._failures = 0
         self._kept: list[Folder] = []
-        self._prepared: list[Any] = []
+        self._held: list[Any] = []
         self._safe: list[Any] = []
+        self._safe_number = 0
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
 
@@ -78,13 +80,12 @@ class CheckpointCoordinator:
         self._check_fit(place, stateful_operators(read_states(place, metadata)))
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
-        self._safe = read_committables(place, metadata)
+        self._safe, self._safe_number = read_committables(place, metadata), self._number
 
     def attempt_begins(self) -> None:
-        """Forget what was prepared and not safe; commit again what is."""
-        self._prepared = []
+        """Commit again what is safe; what was only prepared is made anew."""
         self._last_begin = self._last_end = self._clock.now()
-        self._commit_safe()
+        self._commit_safe(again=True)
 
     @property
     def due(self) -> bool:
@@ -133,18 +134,19 @@ class CheckpointCoordinator:
         place = folder(f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}")
         self._number += 1
         self._write(fleet, place, savepoint=True)
+        self._commit_safe()
         fleet.tell("complete", self._number)
         return place.uri
 
     def final_commit(self, fleet: Fleet) -> None:
         """Commit what is prepared at the end of all input."""
         if self._settings.interval is not None:
-            self._make(fleet)
+            self._make(fleet, final=True)
             return
         self._number += 1
         answers = fleet.tell("snapshot", self._number, None)
-        self._safe, self._prepared = [*self._prepared, *self._named(answers)], []
-        self._commit_safe()
+        self._becomes_safe(answers)
+        self._commit_safe(final=True)
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that needs them no more."""
@@ -160,27 +162,32 @@ class CheckpointCoordinator:
         if not self._settings.kept_when_failed:
             self._drop_all()
 
-    def _make(self, fleet: Fleet) -> int:
+    def _make(self, fleet: Fleet, final: bool = False) -> int:
         self._number += 1
         number = self._number
         if self._settings.directory is None:
             self._keep_in_memory(fleet)
-            return number
-        place = folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+        else:
+            self._keep_in_folder(fleet, f"{self._settings.directory}/{self._job_id}/chk-{number}")
+        self._commit_safe(final)
+        return number
+
+    def _keep_in_folder(self, fleet: Fleet, uri: str) -> None:
+        place = folder(uri)
         try:
             self._write(fleet, place, savepoint=False)
         except BaseException:
-            place.remove()
+            with contextlib.suppress(OSError):
+                place.remove()
             raise
         self._kept.append(place)
         while len(self._kept) > self._settings.retained:
             self._kept.pop(0).remove()
-        return number
 
     def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> None:
         timeout = self._settings.timeout / 1000
         answers = fleet.tell("snapshot", self._number, place.uri, timeout=timeout)
-        self._prepared += self._named(answers)
+        committables = [*self._held, *self._named(answers)]
         complete(
             place,
             checkpoint_id=self._number,
@@ -189,23 +196,20 @@ class CheckpointCoordinator:
             time=self._clock.now(),
             savepoint=savepoint,
             files=[answers[slot][0] for slot in sorted(answers)],
-            committables=self._prepared,
+            committables=committables,
         )
         self.restore = self._number, place.uri
-        self._safe, self._prepared = self._prepared, []
-        self._commit_safe()
+        self._becomes_safe(answers)
 
     def _keep_in_memory(self, fleet: Fleet) -> None:
         timeout = self._settings.timeout / 1000
         answers = fleet.tell("snapshot", self._number, None, timeout=timeout)
-        self._prepared += self._named(answers)
         whole = SlotState()
         for content, _ in answers.values():
             whole.merge(SlotState.from_bytes(content))
         self._check_size(whole)
         self.restore = self._number, whole.to_bytes()
-        self._safe, self._prepared = self._prepared, []
-        self._commit_safe()
+        self._becomes_safe(answers)
 
     def _check_size(self, whole: SlotState) -> None:
         limit = self._settings.max_state_size
@@ -226,16 +230,25 @@ class CheckpointCoordinator:
             for sink, thing in answers[slot][1]
         ]
 
-    def _commit_safe(self) -> None:
+    def _becomes_safe(self, answers: dict[int, Any]) -> None:
+        self._safe = [*self._held, *self._named(answers)]
+        self._safe_number, self._held = self._number, []
+
+    def _commit_safe(self, final: bool = False, again: bool = False) -> None:
         """Commit what a checkpoint has; a sink may see a thing again that it has committed."""
         found: dict[str, list[Any]] = {}
         for name, thing in self._safe:
             found.setdefault(name, []).append(thing)
+        held: list[Any] = []
         for number, sink in self._sinks.items():
-            things = found.get(self._sink_names.get(number) or "")
+            name = self._sink_names.get(number) or ""
+            things = found.get(name)
+            if things and not final:
+                things, waiting = sink.hold_back(things, self._safe_number)
+                held += [(name, thing) for thing in waiting]
             if things:
-                sink.commit(things)
-        self._safe = []
+                (sink.commit_again if again else sink.commit)(things)
+        self._safe, self._held = [], [*held, *self._held]
 
     def _check_fit(self, place: Folder, stateful: Mapping[str, int]) -> None:
         known = {plan.state_id: plan.max_parallelism for plan in self._operators}

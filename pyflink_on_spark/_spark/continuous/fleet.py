@@ -34,6 +34,7 @@ class Fleet:
         self._slots = slots
         self._wires: dict[int, Wire] = {}
         self._lock = threading.Lock()
+        self._requests = 0
         self._failure: BaseException | None = None
 
     def assemble(self, spawn: Callable[[], None]) -> None:
@@ -86,13 +87,13 @@ class Fleet:
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._lock:
+            self._requests += 1
             for wire in self._wires.values():
-                wire.send(*message)
+                wire.send(self._requests, *message)
             answers: dict[int, Any] = {}
             failure: str | None = None
             for slot, wire in self._wires.items():
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
-                kind, content = wire.receive(left)
+                kind, content = self._answer(wire, deadline)
                 if kind == "failed":
                     failure = failure or content
                 else:
@@ -100,6 +101,14 @@ class Fleet:
         if failure is not None:
             raise SubtaskFailure(failure)
         return answers
+
+    def _answer(self, wire: Wire, deadline: float | None) -> tuple[str, Any]:
+        """Wait for the answer to the last request, past those to requests that were given up."""
+        number = -1
+        while number != self._requests:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            number, kind, content = wire.receive(left)
+        return kind, content
 
     def close(self, failed: bool) -> None:
         """Let all hosts close their subtasks and end.

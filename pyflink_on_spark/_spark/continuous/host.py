@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import queue
 import sys
 import threading
 from collections.abc import Callable
@@ -59,12 +60,15 @@ class SlotHost:
 
     def __init__(self, slot: int, control: Wire, authkey: bytes) -> None:
         self._slot, self._control = slot, control
+        self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._subtasks: HostedSubtasks | None = None
+        self._prepared: list[Any] = []
         self._senders: dict[tuple[str, int], Sender] = {}
         self._listener = Listener((control.own_address(), 0), "AF_INET", 64, authkey=authkey)
         self.address = self._listener.address
         threading.Thread(target=self._accept, name="tasks", daemon=True).start()
+        threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
         """Do what the driver says until it says no more."""
@@ -75,16 +79,24 @@ class SlotHost:
             "close": self._close,
         }
         while True:
-            name, *arguments = self._control.receive()
+            number, name, *arguments = self._orders.get()
             try:
                 with self._lock:
                     result = commands[name](*arguments)
             except Exception as error:  # noqa: BLE001 - the driver decides what it means
-                self._control.send("failed", _text(error))
+                self._control.send(number, "failed", _text(error))
             else:
-                self._control.send("done", result)
+                self._control.send(number, "done", result)
             if name == "close":
                 return
+
+    def _listen(self) -> None:
+        """Take the driver's orders; without a driver end at once, whatever is going on."""
+        try:
+            while True:
+                self._orders.put(self._control.receive())
+        except HostLost:
+            os._exit(1)
 
     def _deploy(self, deployment: Deployment) -> None:
         levels, job = pickle.loads(deployment.plan)
@@ -106,20 +118,25 @@ class SlotHost:
         self._subtasks.open()
 
     def _snapshot(self, checkpoint_id: int, where: str | None) -> tuple[Any, list[Any]]:
-        """Write the state; return the file, or the content if it is to go nowhere."""
+        """Write the state; return the file, or the content if it is to go nowhere.
+
+        With it goes what the sinks have prepared since the last checkpoint that is complete.
+        """
         assert self._subtasks is not None
         states, committables = self._subtasks.snapshot(checkpoint_id)
+        self._prepared += committables
         for sender in self._senders.values():
             sender.flush()
         state = SlotState()
         for subtask in states.values():
             state.add(self._slot, subtask)
         if where is None:
-            return state.to_bytes(), committables
-        return write_state(folder(where), self._slot, state), committables
+            return state.to_bytes(), self._prepared
+        return write_state(folder(where), self._slot, state), self._prepared
 
     def _complete(self, checkpoint_id: int) -> None:
         assert self._subtasks is not None
+        self._prepared = []
         self._subtasks.notify_checkpoint_complete(checkpoint_id)
 
     def _close(self, failed: bool) -> None:
@@ -128,6 +145,8 @@ class SlotHost:
         for sender in self._senders.values():
             with contextlib.suppress(ChannelClosed):
                 sender.close()
+        sys.stdout.flush()
+        sys.stderr.flush()
 
     def _drivers(self, target: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
@@ -150,7 +169,7 @@ class SlotHost:
         while True:
             try:
                 connection = self._listener.accept()
-            except Exception:  # noqa: BLE001, S112 - a stranger, or one that left
+            except Exception:  # noqa: BLE001 - a stranger, or one that left
                 continue
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
@@ -168,7 +187,7 @@ class SlotHost:
                 try:
                     with self._lock:
                         requests[name](wire, *arguments)
-                except Exception as error:  # noqa: BLE001 - whatever it is, the job learns of it
+                except Exception as error:
                     if isinstance(error, HostLost):
                         raise
                     wire.send("failed", _text(error))

@@ -9,7 +9,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
+from pyflink_on_spark._runtime.context import TaskInfo
 from pyflink_on_spark._runtime.files.enumeration import Enumeration
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.datastream.connectors import file_system as fs
 from pyflink_on_spark.datastream.connectors.base import (
@@ -40,8 +42,10 @@ def run(sink, elements):
     """Write elements with the runtime's sink as one subtask, and commit."""
     runtime = pickle.loads(pickle.dumps(sink._sink.with_input_type(Types.STRING())))
     clock = SimpleNamespace(now=lambda: 0)
-    task = SimpleNamespace(subtask_index=0)
-    writer = runtime.writer(SimpleNamespace(clock=clock, task=task))
+    context = SimpleNamespace(
+        clock=clock, task=TaskInfo("sink", 0, 1), operator_state=OperatorState(), restored=None
+    )
+    writer = runtime.writer(context)
     writer.write(iter(elements))
     runtime.commit(writer.prepare_commit())
     writer.close()

@@ -12,11 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.context import TaskInfo
 from pyflink_on_spark._runtime.files import part_file
 from pyflink_on_spark._runtime.files.bucket import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._runtime.files.file_sink import FileSink, FileSinkOptions
+from pyflink_on_spark._runtime.files.file_sink import FileSink
+from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.files.part_names import PartAffixes
 from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT, RollingPolicy
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common.typeinfo import Types
 
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -31,7 +34,12 @@ class ManualClock:
 
 
 def context_of(clock, subtask_index=0):
-    return SimpleNamespace(clock=clock, task=SimpleNamespace(subtask_index=subtask_index))
+    return SimpleNamespace(
+        clock=clock,
+        task=TaskInfo("sink", subtask_index, 8),
+        operator_state=OperatorState(),
+        restored=None,
+    )
 
 
 def options_for(folder, **more):

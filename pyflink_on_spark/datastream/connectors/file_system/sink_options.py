@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
-from pyflink_on_spark._runtime.files.file_sink import FileSinkOptions
+from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.files.paths import local_path
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
