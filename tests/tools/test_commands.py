@@ -1,0 +1,51 @@
+"""What `python -m pyflink_on_spark` does with its arguments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark.__main__ import main
+from pyflink_on_spark.tools.commands import COMMANDS, split_at_dashes
+
+
+def test_help_names_the_commands(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+
+
+def test_without_arguments_it_is_a_wrong_command_line(capsys):
+    assert main([]) == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_what_is_neither_script_nor_command(capsys):
+    assert main(["chekc"]) == 2
+    assert "there is no script chekc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"pyflink_on_spark {name}" in capsys.readouterr().out
+
+
+def test_a_script_of_a_command_s_name_is_run(tmp_path):
+    (tmp_path / "plan").write_text("print('mine')")
+    command = [sys.executable, "-m", "pyflink_on_spark", "plan"]
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": root}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "mine\n"
+
+
+def test_a_script_s_own_arguments_follow_two_dashes():
+    assert split_at_dashes(["a", "--", "--b", "--"]) == (["a"], ["--b", "--"])
+    assert split_at_dashes(["a"]) == (["a"], [])
