@@ -182,7 +182,7 @@ def test_savepoint_with_another_parallelism(tmp_path, parallelism):
     wait_for(lambda: checkpoints(tmp_path))
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     assert client.get_job_status().result() == JobStatus.FINISHED
-    assert 0 < len(written(tmp_path)) < total
+    assert len(written(tmp_path)) < total  # the rest is in progress
     let_go(tmp_path)
     env = environment(tmp_path, parallelism, execution_state__recovery_path=path)
     count_job(env, tmp_path, total).execute()
