@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from types import TracebackType
 
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
+_PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _USAGE = "usage: python -m pyflink_on_spark SCRIPT [ARGUMENT ...]"
 _HELP = "\n".join(
     [
@@ -41,8 +44,39 @@ def main(arguments: list[str] | None = None) -> int:
     install()
     sys.argv = list(given)
     sys.path[0] = os.path.dirname(os.path.abspath(script))
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
+        trace = from_script_on(error.__traceback__, script, isinstance(error, PyFlinkOnSparkError))
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
     return 0
+
+
+def from_script_on(
+    trace: TracebackType | None, script: str, without_package: bool
+) -> TracebackType | None:
+    """Return the part of a traceback that begins in the script; all of it if it never got there.
+
+    Args:
+        trace: the traceback.
+        script: the script's path.
+        without_package: whether to leave out this package's own frames.
+    """
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    files = [frame.tb_frame.f_code.co_filename for frame in frames]
+    begin = files.index(script) if script in files else 0
+    kept = [
+        frame
+        for frame, file in zip(frames[begin:], files[begin:], strict=True)
+        if not (without_package and file.startswith(_PACKAGE_FOLDER))
+    ]
+    for frame in reversed(kept):
+        frame.tb_next, trace = trace, frame
+    return trace
 
 
 if __name__ == "__main__":

@@ -12,7 +12,12 @@ class UnsupportedFlinkFeature(PyFlinkOnSparkError, NotImplementedError):
 
 
 class JobExecutionError(PyFlinkOnSparkError, RuntimeError):
-    """A job failed: the user's own traceback first, then the operator and record, Spark's text last."""
+    """A job failed: the user's own traceback first, then the operator and record, Spark's text last.
+
+    ``spark_error`` is what Spark raised, with all that it says; None if it was not Spark's.
+    """
+
+    spark_error: BaseException | None = None
 
 
 class JobCancelledError(PyFlinkOnSparkError, RuntimeError):

@@ -31,7 +31,7 @@ def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
 
 def _is_import(frame: Any) -> bool:
     code = frame.f_code.co_code
-    return dis.opname[code[frame.f_lasti]] == "IMPORT_FROM"
+    return bool(dis.opname[code[frame.f_lasti]] == "IMPORT_FROM")
 
 
 def _text(module: str, name: str, reason: str) -> str:

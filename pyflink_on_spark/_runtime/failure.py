@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import reprlib
 import traceback
-from collections.abc import Iterable
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._runtime.types.errors import ConversionError
 from pyflink_on_spark._runtime.user_function import code_of
 
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -39,7 +41,7 @@ def bounded_repr(value: Any, limit: int = REPR_LIMIT) -> str:
 
 def describe_failure(
     error: BaseException,
-    operators: Iterable[tuple[OperatorPlan, Operator]],
+    operators: Sequence[tuple[OperatorPlan, Operator]],
     subtask: str,
 ) -> SubtaskFailure:
     """Make the one error that leaves a subtask.
@@ -49,7 +51,7 @@ def describe_failure(
         operators: all operators of the subtask.
         subtask: its name, with index and parallelism.
     """
-    found = _blamed(error.__traceback__, list(operators))
+    found = _misdeclared(error, operators) or _blamed(error.__traceback__, list(operators))
     lines = [user_traceback(error).rstrip()]
     if found is not None:
         plan, record = found
@@ -63,15 +65,34 @@ def describe_failure(
 
 
 def user_traceback(error: BaseException) -> str:
-    """Return the traceback without this package's own frames."""
+    """Return the traceback without this package's own frames.
+
+    An error with no other frames keeps them, unless it speaks of the user's data.
+    """
     whole = traceback.TracebackException.from_exception(error)
     part: traceback.TracebackException | None = whole
     while part is not None:
         frames = [f for f in part.stack if not f.filename.startswith(_PACKAGE_FOLDER)]
-        if frames:
+        if frames or isinstance(error, ConversionError):
             part.stack = traceback.StackSummary.from_list(frames)
         part = part.__cause__ or part.__context__
+    if not whole.stack:
+        return "".join(whole.format_exception_only())
     return "".join(whole.format())
+
+
+def _misdeclared(
+    error: BaseException, operators: Sequence[tuple[OperatorPlan, Operator]]
+) -> tuple[OperatorPlan, list[Any]] | None:
+    """Return the operator whose declared type a value did not fit, if there is only one of it."""
+    if not isinstance(error, ConversionError):
+        return None
+    suspects = [
+        plan
+        for plan, operator in operators
+        if isinstance(operator, ConvertOperator) and operator.declares(error.declared)
+    ]
+    return (suspects[0], []) if len(suspects) == 1 else None
 
 
 def _blamed(

@@ -33,7 +33,7 @@ class UserFunction:
         try:
             payload = cloudpickle.dumps(function, protocol=5)
         except Exception as error:
-            raise TypeError(_complaint(function, error)) from error
+            raise TypeError(_complaint(function, error)) from None
         return cls(payload, describe(function))
 
     def load(self) -> Any:

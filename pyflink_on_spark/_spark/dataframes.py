@@ -13,7 +13,9 @@ from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.plan import LevelPlan
 from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
+from pyflink_on_spark._spark.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.level_function import LevelFunction
+from pyflink_on_spark._spark.prepared import PREPARED
 from pyflink_on_spark._spark.result_sender import ChannelAddress
 
 
@@ -23,15 +25,20 @@ def subtasks_of(level: LevelPlan) -> int:
 
 
 def run_levels(
-    start: DataFrame, job: Job, address: ChannelAddress | None, attempt: int
+    start: DataFrame,
+    job: Job,
+    address: ChannelAddress,
+    attempt: int,
+    dependencies: ShippedDependencies,
 ) -> DataFrame:
     """Return the rows that the last level leaves for the driver; nothing runs before an action.
 
     Args:
         start: one row with a ``LONG`` for each subtask of level 0, in a partition of its own.
         job: the job.
-        address: how workers reach the driver; None if they need not.
+        address: how workers reach the driver.
         attempt: how often the job was restarted.
+        dependencies: what the workers import from.
     """
     rows = start
     for number, level in enumerate(job.levels):
@@ -44,7 +51,8 @@ def run_levels(
             sys_path=tuple(sys.path),
             aliased=is_installed(),
             address=address,
-            channels={name: driver_channel(job, name) for name in channel_names(job)},
+            channels={name: driver_channel(job, name) for name in (*channel_names(job), PREPARED)},
+            dependencies=dependencies,
         )
         rows = rows.mapInArrow(function.__call__, ROW_SCHEMA)
     return rows

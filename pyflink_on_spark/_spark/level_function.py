@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,12 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.level import START, LevelRunner
+from pyflink_on_spark._runtime.level import DRIVER, START, LevelRunner
 from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
-from pyflink_on_spark._spark.result_sender import ChannelAddress, Sender, connect
+from pyflink_on_spark._spark.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.prepared import PREPARED
+from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender, connect
 
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
@@ -34,6 +37,7 @@ class LevelFunction:
         aliased: whether ``pyflink`` is this package in the driver.
         address: how to reach the driver.
         channels: the driver's name of each channel.
+        dependencies: what the job takes along.
     """
 
     plan: bytes
@@ -41,12 +45,24 @@ class LevelFunction:
     attempt: int
     sys_path: tuple[str, ...]
     aliased: bool
-    address: ChannelAddress | None
+    address: ChannelAddress
     channels: dict[str, str]
+    dependencies: ShippedDependencies
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
         self._prepare()
+        with self.dependencies.in_use():
+            try:
+                yield from self._run(batches)
+            except SubtaskFailure as failure:
+                if isinstance(failure.__cause__, ChannelClosed):
+                    return  # the driver wants no more: it has cancelled the job
+                raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
+            except ChannelClosed:
+                return
+
+    def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         level, job = pickle.loads(self.plan)
         install_classes(job.classes)
         senders: list[Sender] = []
@@ -55,15 +71,20 @@ class LevelFunction:
         )
         rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
         try:
-            yield from batches_of_rows(runner.run(rows))
+            yield from batches_of_rows(self._announced(runner.run(rows)))
             while senders:
                 senders.pop().close()
-        except SubtaskFailure as failure:
-            text = f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}"
-            raise SubtaskFailure(text) from None
         finally:
             for sender in senders:
                 sender.abandon()
+
+    def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
+        for row in rows:
+            if row.target == DRIVER:
+                with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:
+                    sender.send([row.payload])
+            yield row
 
     def _prepare(self) -> None:
         for folder in self.sys_path:
@@ -77,7 +98,6 @@ class LevelFunction:
     ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
         def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
             def of_channel(channel: str) -> Callable[[list[Any]], None]:
-                assert self.address is not None
                 sender = connect(self.address, self.channels[channel], target)
                 senders.append(sender)
                 return sender.send

@@ -306,9 +306,17 @@ class ResultServer:
         Args:
             channel: a channel of this server.
         """
+        self.forget(channel)
+        channel.close()
+
+    def forget(self, channel: Channel) -> None:
+        """Let no producer find a channel any more; what waits in it can still be read.
+
+        Args:
+            channel: a channel of this server.
+        """
         with self._lock:
             self._channels.pop(channel.name, None)
-        channel.close()
 
     def close(self) -> None:
         """Stop listening, close every channel and hang up on every producer."""

@@ -36,6 +36,10 @@ class ConvertOperator(Operator):
         self._collected = collected
         self._timestamped = timestamped
 
+    def declares(self, type_name: str) -> bool:
+        """Tell whether this is the text of the declared type."""
+        return str(self._type_info) == type_name
+
     def open(self, context: OperatorContext) -> None:
         """Compile the conversion."""
         make = collect_converter if self._collected else boundary_converter

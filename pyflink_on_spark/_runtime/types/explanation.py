@@ -35,8 +35,12 @@ def _explain(
     whole = f"; the declared type is {codec.name}, the value {bounded_repr(value)}"
     message = f"{what}: {_reason(part, cause)}{whole if part.step else ''}"
     if isinstance(cause, ConversionError):
-        return type(cause)(message)
-    return (NullValueError if _is_null(part, cause) else error_class_for(cause))(message)
+        error_class = type(cause)
+    else:
+        error_class = NullValueError if _is_null(part, cause) else error_class_for(cause)
+    error = error_class(message)
+    error.declared = codec.name
+    return error
 
 
 def _is_null(part: Part, cause: BaseException) -> bool:

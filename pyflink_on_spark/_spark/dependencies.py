@@ -1,0 +1,114 @@
+"""Brings what a job takes along to Spark's Python workers, and chooses their interpreter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._runtime.dependency_folders import (
+    DependencyFolder,
+    FolderKind,
+    lay_out,
+)
+from pyflink_on_spark._runtime.python_dependencies import EXECUTABLE, PythonDependencies
+from pyflink_on_spark._runtime.worker_dependencies import in_use
+from pyflink_on_spark._spark.scratch import scratch_subfolder
+
+_FOLDER = "dependencies"
+_INTERPRETER = "spark.pyspark.python"
+_shipped: set[tuple[str, str]] = set()
+
+
+@dataclass(frozen=True)
+class ShippedDependencies:
+    """What Spark has brought to the workers; travels inside a task.
+
+    Args:
+        folders: as they are in the driver.
+    """
+
+    folders: tuple[DependencyFolder, ...] = ()
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """In a worker: import from the folders, and be in the one with the archives."""
+        here = [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
+        with in_use(here):
+            yield
+
+
+def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
+    """Return what a job's configuration says of the Spark session to run in.
+
+    Raises:
+        EnvironmentSetupError: if the workers' interpreter does not exist.
+    """
+    settings = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    executable = configuration.get(EXECUTABLE)
+    if executable and settings.get("spark.master", "local").startswith("local"):
+        settings.setdefault(_INTERPRETER, _interpreter(executable, configuration))
+    elif executable:
+        settings.setdefault(_INTERPRETER, executable)
+        settings.setdefault("spark.archives", _archives_for_spark(configuration))
+    return settings
+
+
+def ship(session: SparkSession, configuration: Mapping[str, str]) -> ShippedDependencies:
+    """Let Spark bring to all workers what a job's configuration names.
+
+    Raises:
+        FileNotFoundError: if something that is named does not exist.
+        EnvironmentSetupError: if pip fails, or an archive cannot be read.
+    """
+    dependencies = PythonDependencies.of(configuration)
+    interpreter = session.sparkContext.pythonExec
+    if shutil.which(interpreter) is None:  # it is one of the workers' machines
+        interpreter = sys.executable
+    folders = lay_out(dependencies, scratch_subfolder(_FOLDER), interpreter)
+    for folder in folders:
+        _ship(session, folder)
+    return ShippedDependencies(tuple(folders))
+
+
+def _ship(session: SparkSession, folder: DependencyFolder) -> None:
+    context = session.sparkContext
+    shipped = (context.applicationId, folder.name)
+    if shipped in _shipped:
+        return
+    packed = f"{folder.path}.tar"
+    with tarfile.open(packed, "w") as archive:
+        archive.add(folder.path, ".")
+    context.addArchive(f"{packed}#{folder.name}")
+    _shipped.add(shipped)
+
+
+def _interpreter(executable: str, configuration: Mapping[str, str]) -> str:
+    """Return the path of an interpreter on this machine; it may come out of an archive."""
+    dependencies = PythonDependencies.of(configuration)
+    top = executable.partition("/")[0]
+    if any(archive.target.partition("/")[0] == top for archive in dependencies.archives):
+        base = scratch_subfolder(_FOLDER)
+        only_archives = replace(dependencies, files=(), requirements=None)
+        [unpacked] = lay_out(only_archives, base, sys.executable)
+        assert unpacked.kind is FolderKind.ARCHIVES
+        executable = os.path.join(unpacked.path, executable)
+    found = shutil.which(executable)
+    if found is None:
+        raise EnvironmentSetupError(
+            f"{EXECUTABLE} (set_python_executable) names no program that can be run: {executable}"
+        )
+    return os.path.abspath(found)
+
+
+def _archives_for_spark(configuration: Mapping[str, str]) -> str:
+    archives = PythonDependencies.of(configuration).archives
+    return ",".join(f"{archive.path}#{archive.target}" for archive in archives)
