@@ -7,13 +7,7 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import (
-    BUNDLE_SIZE,
-    Bundle,
-    ChannelStatus,
-    EndOfInput,
-    Watermark,
-)
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
 from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
