@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
+from pyflink_on_spark.datastream.formats._not_yet import format_gap
 from pyflink_on_spark.datastream.formats.parquet import checked_row_type, options_of
 from pyflink_on_spark.table.types import RowType
 
@@ -49,4 +50,8 @@ class OrcBulkWriters:
             options_of(writer_properties, call),
             options_of(hadoop_config, call),
         )
-        return RowDataBulkWriterFactory(rows, row_type)
+        return _OrcWriterFactory(rows, row_type)
+
+
+class _OrcWriterFactory(RowDataBulkWriterFactory):
+    _writers = format_gap("ORC files")

@@ -57,10 +57,10 @@ WORKS = Verdict(Status.WORKS)
 
 def judge(thing: Any) -> Verdict:
     """Return the verdict on a class, function, method or marker of this package."""
-    if isinstance(thing, unsupported):
-        return _gap(thing.kind, thing.reason, thing.instead)
     if isinstance(thing, staticmethod | classmethod):
         thing = thing.__func__
+    if isinstance(thing, unsupported):
+        return _gap(thing.kind, thing.reason, thing.instead)
     if isinstance(thing, property):
         thing = thing.fget
     return _judge_class(thing) if isinstance(thing, type) else _judge_callable(thing)
