@@ -60,6 +60,11 @@ def find_files(paths: Iterable[str]) -> list[FileToRead]:
     return [file for path in paths for file in _walk(path)]
 
 
+def is_hidden(path: str) -> bool:
+    """Whether a file or folder of this name is left out."""
+    return os.path.basename(path).startswith((".", "_"))
+
+
 def cut_files(
     files: list[FileToRead],
     parallelism: int,
@@ -88,7 +93,7 @@ def _walk(path: str) -> Iterator[FileToRead]:
         status = os.stat(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
-    if os.path.basename(path).startswith((".", "_")):
+    if is_hidden(path):
         return
     if stat.S_ISDIR(status.st_mode):
         for name in sorted(os.listdir(path)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.bundle import Bundle
@@ -27,3 +27,15 @@ class FileFormat(ABC):
     @abstractmethod
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         """Yield the records that begin in a split, in order."""
+
+    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
+        """Yield the records of a split behind a position, each bundle with the position behind it.
+
+        Args:
+            split: what to read.
+            position: None for the beginning.
+
+        Returns:
+            None if it cannot be done without reading what lies before the position.
+        """
+        return None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark._runtime.files.enumeration import (
     Enumeration,
     FileSplit,
     cut_files,
     find_files,
 )
+from pyflink_on_spark._runtime.files.monitoring import MonitoringReader
 from pyflink_on_spark._runtime.files.paths import local_path
 
 if TYPE_CHECKING:
@@ -65,6 +68,8 @@ class FileSource(Source):
 
     def splits(self, parallelism: int) -> list[FileSplit]:
         files = find_files(self.options.paths)
+        if not self.bounded:
+            return []  # subtasks find their files themselves
         if self.options.enumeration is Enumeration.WHOLE_FILES:
             return [FileSplit(file.path) for file in files]
         is_splittable = self.options.file_format.is_splittable
@@ -72,4 +77,34 @@ class FileSource(Source):
         return cut_files(files, parallelism, splittable)
 
     def read(self, split: FileSplit, context: OperatorContext) -> Iterator[Bundle]:
-        return self.options.file_format.read(split)
+        with _explaining(split):
+            yield from self.options.file_format.read(split)
+
+    def resume(
+        self, split: FileSplit, position: Any, context: OperatorContext
+    ) -> Iterator[tuple[Bundle | None, Any]]:
+        with _explaining(split):
+            found = self.options.file_format.resume(split, position)
+            yield from super().resume(split, position, context) if found is None else found
+
+    def reader(
+        self, splits: Sequence[FileSplit], restored: Sequence[Any] | None, context: OperatorContext
+    ) -> SourceReader:
+        interval = self.options.discovery_interval
+        if interval is None:
+            return super().reader(splits, restored, context)
+        return MonitoringReader(self, self.options.paths, interval, restored, context)
+
+
+@contextlib.contextmanager
+def _explaining(split: FileSplit) -> Iterator[None]:
+    """Say of a file that is gone that it was there."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if os.path.exists(split.path):
+            raise
+        raise FileNotFoundError(
+            f"{split.path} was there when the files to read were listed, and is gone now: put it "
+            "back, or begin without a checkpoint"
+        ) from error

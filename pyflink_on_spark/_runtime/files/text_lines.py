@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.files.charset import has_single_byte_line_ends, t
 from pyflink_on_spark._runtime.files.compression import is_compressed, read_compressed
 from pyflink_on_spark._runtime.files.enumeration import FileSplit
 from pyflink_on_spark._runtime.files.file_format import FileFormat
-from pyflink_on_spark._runtime.files.line_ranges import read_line_range
+from pyflink_on_spark._runtime.files.line_ranges import read_whole_lines
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import Types
 
@@ -45,16 +45,47 @@ class TextLines(FileFormat):
         return has_single_byte_line_ends(self._codec) and not is_compressed(path)
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
-        for lines in _decode_lines(self._chunks(split), self._codec):
+        if self.is_splittable(split.path):
+            yield from (bundle for bundle, _ in self._resume(split, None))
+            return
+        for lines in _decode_lines(self._chunks(split.path), self._codec):
             for i in range(0, len(lines), BUNDLE_SIZE):
                 yield Bundle(lines[i : i + BUNDLE_SIZE])
 
-    def _chunks(self, split: FileSplit) -> Iterator[bytes]:
-        if split.end is not None:
-            return read_line_range(split.path, split.start, split.end, self._chunk_size)
-        if is_compressed(split.path):
-            return read_compressed(split.path, self._chunk_size)
-        return _read_plain(split.path, self._chunk_size)
+    def resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]] | None:
+        """Yield lines after a position: an offset in bytes, and a number of lines behind it."""
+        return self._resume(split, position) if self.is_splittable(split.path) else None
+
+    def _resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
+        offset, skip = position or (None, 0)
+        for begin, content in read_whole_lines(
+            split.path, split.start, split.end, offset, self._chunk_size
+        ):
+            lines = self._lines(content)
+            for at in range(skip, len(lines), BUNDLE_SIZE):
+                bundle = Bundle(lines[at : at + BUNDLE_SIZE])
+                behind = at + len(bundle.values)
+                done = behind == len(lines)
+                yield bundle, (begin + len(content), 0) if done else (begin, behind)
+            skip = 0
+
+    def _lines(self, content: bytes) -> list[str]:
+        text = text_decoder(self._codec, b"").decode(content, final=True)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        return lines
+
+    def _chunks(self, path: str) -> Iterator[bytes]:
+        if is_compressed(path):
+            return read_compressed(path, self._chunk_size)
+        return _read_plain(path, self._chunk_size)
 
 
 def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
