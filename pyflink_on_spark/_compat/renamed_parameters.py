@@ -15,6 +15,7 @@ def renamed(**names: str) -> Callable[[F], F]:
 
     Args:
         names: the parameters' names, each with its former one: ``output_type="result_type"``.
+            The decorated method has the former ones as ``__former_names__``.
     """
 
     def decorate(function: F) -> F:
@@ -25,6 +26,7 @@ def renamed(**names: str) -> Callable[[F], F]:
                     _rename(function.__qualname__, kwargs, name, former)
             return function(*args, **kwargs)
 
+        with_former_names.__former_names__ = frozenset(names.values())  # type: ignore[attr-defined]
         return with_former_names  # type: ignore[return-value]
 
     return decorate

@@ -17,6 +17,8 @@ from pyflink_on_spark.datastream.functions import (
     WindowFunction,
 )
 from pyflink_on_spark.datastream.window import TumblingEventTimeWindows
+from pyflink_on_spark.tools.check.script import examine
+from pyflink_on_spark.tools.check.verdict import Status
 
 NAMES = Path(__file__).resolve().parents[1] / "api" / "pyflink_names.json"
 RAISING = {
@@ -119,3 +121,14 @@ def test_a_timeout_raises_unless_overridden():
 
     with pytest.raises(TimeoutError):
         Calls().timeout(1)
+
+
+@pytest.mark.parametrize(("keyword", "unknown"), [("result_type", False), ("resulttype", True)])
+def test_check_knows_former_names(keyword, unknown):
+    script = (
+        "from pyflink.datastream import StreamExecutionEnvironment\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        f"env.from_collection([1]).flat_map(list, {keyword}=None)\n"
+    )
+    uses = examine("script.py", script).uses
+    assert any(use.verdict.status is Status.UNKNOWN for use in uses) is unknown

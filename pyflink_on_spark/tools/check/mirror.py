@@ -147,6 +147,9 @@ def class_by_name(name: str) -> type | None:
 
 def accepts_keyword(function: Any, name: str) -> bool:
     """Whether a function has a parameter that can be given by a name."""
+    former = getattr(function, "__former_names__", None)
+    if former is not None:
+        return name in former or accepts_keyword(function.__wrapped__, name)
     try:
         own = inspect.signature(function, follow_wrapped=False).parameters.values()
         wrapped = inspect.signature(function).parameters.values()
