@@ -444,7 +444,8 @@ class DataStream:
         runtime_sink = getattr(sink, "_sink", None)
         if runtime_sink is None:
             raise TypeError(f"{type(sink).__name__} is not a sink that can be written to")
-        stream = _plain(self)
+        transformer = sink.get_transformer() if hasattr(sink, "get_transformer") else None
+        stream = _plain(self if transformer is None else transformer.apply(self))
         return stream._end(name, runtime_sink.with_input_type(stream.get_type()))
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:

@@ -9,9 +9,10 @@ import time
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark.common import Row, SimpleStringSchema, Types, WatermarkStrategy
+from pyflink_on_spark.common import Encoder, Row, SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee
+from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, StreamTransformer
+from pyflink_on_spark.datastream.connectors.file_system import FileSink
 from pyflink_on_spark.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
@@ -212,6 +213,20 @@ class TestRecordSerialization:
         transformer.apply(Stream())
         assert applied["result"] == Row("topic-3", "abc")
         assert applied["type"] == Types.ROW([Types.STRING(), Types.STRING()])
+
+
+def test_a_sink_gets_what_its_step_makes(tmp_path):
+    class Lengths(StreamTransformer):
+        def apply(self, ds):
+            return ds.map(len, output_type=Types.INT()).name("lengths")
+
+    file_sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    env = StreamExecutionEnvironment.get_execution_environment()
+    added = env.from_collection(["abc"], Types.STRING()).sink_to(
+        FileSink(file_sink.get_java_function(), Lengths())
+    )
+    (edge,) = added._transformation.edges
+    assert edge.upstream.name == "lengths"
 
 
 class TestSink:
