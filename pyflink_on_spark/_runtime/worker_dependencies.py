@@ -24,11 +24,11 @@ def in_use(folders: Sequence[DependencyFolder]) -> Iterator[None]:
         folders: as they are on this machine.
     """
     import_from(folders)
-    archives = [folder.path for folder in folders if folder.kind is FolderKind.ARCHIVES]
+    archives = working_folder(folders)
     before = os.getcwd() if archives else None
     try:
-        for path in archives:
-            os.chdir(path)
+        if archives is not None:
+            os.chdir(archives)
         yield
     finally:
         if before is not None:
@@ -39,7 +39,7 @@ def import_from(folders: Sequence[DependencyFolder]) -> None:
     """Import from these folders from now on, before any other, and no more from earlier ones."""
     if list(folders) == _used:
         return
-    for entry in _search_path(_used):
+    for entry in search_path(_used):
         with contextlib.suppress(ValueError):
             sys.path.remove(entry)
     for folder in folders:
@@ -48,11 +48,18 @@ def import_from(folders: Sequence[DependencyFolder]) -> None:
             _unload(earlier.path + os.sep)
         _loaded_from[folder.kind] = folder
     _used[:] = folders
-    sys.path[:0] = _search_path(folders)
+    sys.path[:0] = search_path(folders)
     importlib.invalidate_caches()
 
 
-def _search_path(folders: Sequence[DependencyFolder]) -> list[str]:
+def working_folder(folders: Sequence[DependencyFolder]) -> str | None:
+    """Return the folder that has the archives, if there are any."""
+    archives = (folder.path for folder in folders if folder.kind is FolderKind.ARCHIVES)
+    return next(archives, None)
+
+
+def search_path(folders: Sequence[DependencyFolder]) -> list[str]:
+    """Return where to import from."""
     return [
         os.path.normpath(os.path.join(folder.path, entry))
         for folder in folders

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark import SparkFiles
@@ -20,11 +19,10 @@ from pyflink_on_spark._runtime.dependency_folders import (
     lay_out,
 )
 from pyflink_on_spark._runtime.python_dependencies import EXECUTABLE, PythonDependencies
-from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark._spark.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session import INTERPRETER
 
 _FOLDER = "dependencies"
-_INTERPRETER = "spark.pyspark.python"
 _shipped: set[tuple[str, str]] = set()
 
 
@@ -38,12 +36,9 @@ class ShippedDependencies:
 
     folders: tuple[DependencyFolder, ...] = ()
 
-    @contextlib.contextmanager
-    def in_use(self) -> Iterator[None]:
-        """In a worker: import from the folders, and be in the one with the archives."""
-        here = [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
-        with in_use(here):
-            yield
+    def here(self) -> list[DependencyFolder]:
+        """Return the folders as they are in this process's place: a worker, or the driver."""
+        return [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
 
 
 def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
@@ -55,9 +50,9 @@ def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
     settings = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     executable = configuration.get(EXECUTABLE)
     if executable and settings.get("spark.master", "local").startswith("local"):
-        settings.setdefault(_INTERPRETER, _interpreter(executable, configuration))
+        settings.setdefault(INTERPRETER, _interpreter(executable, configuration))
     elif executable:
-        settings.setdefault(_INTERPRETER, executable)
+        settings.setdefault(INTERPRETER, executable)
         settings.setdefault("spark.archives", _archives_for_spark(configuration))
     return settings
 
@@ -86,7 +81,8 @@ def _ship(session: SparkSession, folder: DependencyFolder) -> None:
         return
     packed = f"{folder.path}.tar"
     with tarfile.open(packed, "w") as archive:
-        archive.add(folder.path, ".")
+        for name in sorted(os.listdir(folder.path)):
+            archive.add(os.path.join(folder.path, name), name)
     context.addArchive(f"{packed}#{folder.name}")
     _shipped.add(shipped)
 

@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.level import DRIVER, START, LevelRunner
 from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.prepared import PREPARED
@@ -52,7 +53,7 @@ class LevelFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
         self._prepare()
-        with self.dependencies.in_use():
+        with in_use(self.dependencies.here()):
             try:
                 yield from self._run(batches)
             except SubtaskFailure as failure:

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("pyflink_on_spark")
 OLDEST_SPARK = (4, 2)
+INTERPRETER = "spark.pyspark.python"
 
 _LOCK = threading.RLock()
 _started: dict[str, Mapping[str, str]] = {}  # by application id: the settings asked for
@@ -94,6 +96,7 @@ def _living_session() -> SparkSession | None:
 
 def _beside(alive: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a session of a running Spark, with what can be set set."""
+    settings = _without_interpreter(alive, settings)
     started_with = _started.get(alive.sparkContext.applicationId)
     if started_with is not None:
         settings = {k: v for k, v in settings.items() if started_with.get(k) != v}
@@ -102,6 +105,26 @@ def _beside(alive: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     session = alive.newSession()
     _apply(session, {**SQL_DEFAULTS, **settings}, wished=settings)
     return session
+
+
+def _without_interpreter(alive: SparkSession, settings: Mapping[str, str]) -> Mapping[str, str]:
+    """Say it if the workers' interpreter was to be another one; a running Spark keeps its own."""
+    wished = settings.get(INTERPRETER)
+    if wished is None:
+        return settings
+    own = alive.sparkContext.pythonExec
+    if os.path.realpath(shutil.which(own) or own) != os.path.realpath(wished):
+        _tell_once(
+            f"{INTERPRETER} (set_python_executable) is {wished}, but Spark runs already, and its "
+            f"workers stay with {own}: choose the interpreter before the first job"
+        )
+    return {key: value for key, value in settings.items() if key != INTERPRETER}
+
+
+def _tell_once(text: str) -> None:
+    if text not in _told_late:
+        _told_late.add(text)
+        LOG.warning("%s", text)
 
 
 def _apply(session: SparkSession, values: Mapping[str, str], wished: Mapping[str, str]) -> None:

@@ -13,10 +13,12 @@ from pyflink_on_spark._graph.job import Job, abort, commit
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
 from pyflink_on_spark.testing.checkpointing import Checkpointing
+from pyflink_on_spark.testing.dependencies import job_dependencies
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 _NOTHING_TO_READ_SECONDS = 0.01
@@ -132,7 +134,8 @@ class LocalJob:
         self._status = JobStatus.RUNNING
         status = JobStatus.CANCELED  # unless it comes to an end of its own
         try:
-            yield from self._attempt()
+            with in_use(job_dependencies(self._job.settings.configuration)):
+                yield from self._attempt()
             status = JobStatus.FINISHED
         except Cancelled:
             self._error = JobCancelledError("Job was cancelled.")

@@ -36,6 +36,7 @@ from pyflink_on_spark._spark.dataframes import (
     exchanged,
     subtasks_of,
 )
+from pyflink_on_spark._spark.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.failures import job_error
 from pyflink_on_spark._spark.result_channel import Channel, ResultServer
 from pyflink_on_spark._spark.scratch import scratch_subfolder
@@ -83,6 +84,7 @@ class ContinuousJob:
         self._channels: dict[str, Channel] = {}
         self._server: ResultServer | None = None
         self._session: SparkSession | None = None
+        self._dependencies = ShippedDependencies()
         self._settings = CheckpointSettings.of(job.settings.configuration)
         self._restarts = restart_strategy(job.settings.configuration)
         self._coordinator = CheckpointCoordinator(
@@ -103,8 +105,8 @@ class ContinuousJob:
         """
         self._coordinator.restore_given()
         configuration = self._job.settings.configuration
-        spark = {key: value for key, value in configuration.items() if key.startswith("spark.")}
-        self._session = obtain_session(spark, long_running=True)
+        self._session = obtain_session(spark_settings(configuration), long_running=True)
+        self._dependencies = ship(self._session, configuration)
         for name in channel_names(self._job):
             self._server = self._get_server(self._session)
             callback = self._job.printers.get(name)
@@ -235,7 +237,9 @@ class _Attempt:
         failed = True
         try:
             self._fleet.assemble(
-                lambda: spawn_hosts(self._session, self._fleet.control, self._slots)
+                lambda: spawn_hosts(
+                    self._session, self._fleet.control, self._slots, self._owner._dependencies
+                )
             )
             self._fleet.deploy(self._deployment())
             self._owner._status = JobStatus.RUNNING

@@ -14,7 +14,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.import_hook import is_installed
+from pyflink_on_spark._runtime.worker_dependencies import search_path, working_folder
 from pyflink_on_spark._spark.continuous.wire import Address
+from pyflink_on_spark._spark.dependencies import ShippedDependencies
 
 _MODULE = "pyflink_on_spark._spark.continuous.host"
 _BEGIN = f"import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {_MODULE} as h; h.main()"
@@ -28,24 +30,29 @@ class Spawn:
         driver: where hosts call in.
         sys_path: where the driver finds modules, for the user's own.
         aliased: whether ``pyflink`` is this package in the driver.
+        dependencies: what the job takes along.
     """
 
     driver: Address
     sys_path: tuple[str, ...]
     aliased: bool
+    dependencies: ShippedDependencies
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Start hosts; nothing comes out."""
         for batch in batches:
             for slot in batch.column(0).to_pylist():
-                self.start(slot)
+                self.start(slot, sys.executable)
             yield batch.slice(0, 0)
 
-    def start(self, slot: int) -> None:
+    def start(self, slot: int, interpreter: str) -> None:
         """Start one host on this machine."""
-        path = json.dumps([*sys.path, *(p for p in self.sys_path if p not in sys.path)])
+        folders = self.dependencies.here()
+        known = [*search_path(folders), *sys.path]
+        path = json.dumps([*known, *(entry for entry in self.sys_path if entry not in known)])
         host = subprocess.Popen(
-            [sys.executable, "-c", _BEGIN, path],
+            [interpreter, "-c", _BEGIN, path],
+            cwd=working_folder(folders),
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
@@ -55,18 +62,21 @@ class Spawn:
         threading.Thread(target=host.wait, name=f"host of slot {slot}", daemon=True).start()
 
 
-def spawn_hosts(session: SparkSession, driver: Address, slots: int) -> None:
+def spawn_hosts(
+    session: SparkSession, driver: Address, slots: int, dependencies: ShippedDependencies
+) -> None:
     """Start slot hosts, spread over the executors.
 
     Args:
         session: Spark.
         driver: where hosts call in.
         slots: how many.
+        dependencies: what the job takes along.
     """
-    start = Spawn(driver, tuple(sys.path), is_installed())
+    start = Spawn(driver, tuple(sys.path), is_installed(), dependencies)
     if session.sparkContext.master.split("[")[0] == "local":
         for slot in range(slots):  # the executor is here
-            start.start(slot)
+            start.start(slot, session.sparkContext.pythonExec)
         return
     rows = session.range(0, slots, 1, slots).select("id")
     rows.mapInArrow(start.__call__, "id LONG").collect()

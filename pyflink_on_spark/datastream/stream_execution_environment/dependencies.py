@@ -6,15 +6,15 @@ from pyflink_on_spark._runtime import python_dependencies as keys
 from pyflink_on_spark._runtime.files.paths import local_path
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
 
-class Dependencies:
+class Dependencies(GeneralSettings):
     """The part of an environment that says what its jobs take along.
 
     Everything is kept in the configuration, and looked at when a job is started.
     """
 
-    _configuration: Configuration
     _cached_files: dict[str, str]
 
     def add_jars(self, *jars_path: str) -> None:

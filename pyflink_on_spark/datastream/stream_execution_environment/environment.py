@@ -123,10 +123,6 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._transformations.clear()
         self._printers = {}
 
-    def _explicit_parallelism(self) -> int | None:
-        chosen = self.get_config().get_parallelism()
-        return chosen if chosen > 0 else None
-
     def _printing_channel(self) -> str:
         channel = f"print-{len(self._printers)}"
         self._printers[channel] = _print_lines

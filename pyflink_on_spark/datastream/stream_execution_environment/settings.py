@@ -129,3 +129,7 @@ class GeneralSettings:
     def register_type(self, type_class_name: str) -> None:
         """Name a Java type. On Spark: recorded; elements are Python objects."""
         self.get_config().register_pojo_type(type_class_name)
+
+    def _explicit_parallelism(self) -> int | None:
+        chosen = self.get_config().get_parallelism()
+        return chosen if chosen > 0 else None

@@ -12,9 +12,10 @@ from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator
+from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
 
-class Sources:
+class Sources(GeneralSettings):
     """The part of an environment that makes streams of sources."""
 
     def from_collection(
