@@ -36,7 +36,7 @@ WRONG = tomllib.loads((ROOT / "compat_tests/not_yet.toml").read_text(encoding="u
 
 # What a job can be given. A module that has some of these, none of which works, is of no use yet.
 USABLE = (Source, Sink, SourceFunction, SinkFunction, InputFormat, StreamFormat, BulkFormat)
-SCHEMA_METHODS = ("_serialize", "_deserialize")
+SCHEMA_METHODS = ("_serializer", "_deserializer")
 
 HEAD = """\
 # What of PyFlink works

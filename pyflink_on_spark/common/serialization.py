@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -50,8 +51,11 @@ class SerializationSchema:
         refuse_java_object(j_serialization_schema, "SerializationSchema(<a Java object>)")
         self._j_serialization_schema = j_serialization_schema
 
-    def _serialize(self, value: Any) -> bytes | None:
-        """Return the bytes of an element; called in the worker."""
+    def _serializer(self) -> Callable[[Any], bytes | None]:
+        """Return what makes bytes of an element; called in the worker, once for each subtask.
+
+        The function raises TypeError or ValueError for an element that does not fit.
+        """
         _refuse_bare_schema(self)
 
 
@@ -66,8 +70,12 @@ class DeserializationSchema:
         refuse_java_object(j_deserialization_schema, "DeserializationSchema(<a Java object>)")
         self._j_deserialization_schema = j_deserialization_schema
 
-    def _deserialize(self, data: bytes) -> Any:
-        """Return the element that some bytes stand for; called in the worker."""
+    def _deserializer(self) -> Callable[[bytes], Any]:
+        """Return what makes an element of bytes; called in the worker, once for each subtask.
+
+        The function returns None for a message that is to be left out, and raises ValueError for
+        one that cannot be read.
+        """
         _refuse_bare_schema(self)
 
     def _produced_type(self) -> TypeInformation:
@@ -90,13 +98,16 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         SerializationSchema.__init__(self)
         DeserializationSchema.__init__(self)
 
-    def _serialize(self, value: Any) -> bytes:
+    def _serializer(self) -> Callable[[Any], bytes]:
+        return self._encode
+
+    def _deserializer(self) -> Callable[[bytes], str]:
+        return self._charset.decode
+
+    def _encode(self, value: Any) -> bytes:
         if not isinstance(value, str):
             raise TypeError(f"SimpleStringSchema writes str, not {type(value).__name__}: {value!r}")
         return self._charset.encode(value)
-
-    def _deserialize(self, data: bytes) -> str:
-        return self._charset.decode(data)
 
     def _produced_type(self) -> TypeInformation:
         return Types.STRING()
@@ -109,13 +120,11 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
         SerializationSchema.__init__(self)
         DeserializationSchema.__init__(self)
 
-    def _serialize(self, value: Any) -> bytes | None:
-        if value is not None and not isinstance(value, bytes | bytearray):
-            raise TypeError(f"ByteArraySchema writes bytes, not {type(value).__name__}: {value!r}")
-        return value if value is None else bytes(value)
+    def _serializer(self) -> Callable[[Any], bytes | None]:
+        return _checked_bytes
 
-    def _deserialize(self, data: bytes) -> bytes:
-        return data
+    def _deserializer(self) -> Callable[[bytes], bytes]:
+        return bytes
 
     def _produced_type(self) -> TypeInformation:
         return Types.PRIMITIVE_ARRAY(Types.BYTE())
@@ -189,7 +198,10 @@ class RowFieldExtractorSchema(SerializationSchema):
         super().__init__()
         self._field_index = field_index
 
-    def _serialize(self, value: Any) -> bytes:
+    def _serializer(self) -> Callable[[Any], bytes]:
+        return self._field
+
+    def _field(self, value: Any) -> bytes:
         if value is None:
             return b""
         if not isinstance(value, Row):
@@ -203,6 +215,12 @@ class RowFieldExtractorSchema(SerializationSchema):
                 f"Field at index {index} must be of type bytes, but was {type(item).__name__}"
             )
         return b"" if item is None else bytes(item)
+
+
+def _checked_bytes(value: Any) -> bytes | None:
+    if value is not None and not isinstance(value, bytes | bytearray):
+        raise TypeError(f"ByteArraySchema writes bytes, not {type(value).__name__}: {value!r}")
+    return value if value is None else bytes(value)
 
 
 def _refuse_bare_schema(schema: Any) -> NoReturn:

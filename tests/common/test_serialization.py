@@ -42,16 +42,16 @@ from pyflink_on_spark.common.serializer import VoidNamespaceSerializer, void
 )
 def test_texts_in_character_sets(charset, data):
     schema = pickle.loads(pickle.dumps(SimpleStringSchema(charset)))
-    assert schema._serialize("a\xe9") == data
-    assert schema._deserialize(data) == "a\xe9"
+    assert schema._serializer()("a\xe9") == data
+    assert schema._deserializer()(data) == "a\xe9"
     assert schema._produced_type() == Types.STRING()
 
 
 def test_what_cannot_be_written_or_read_is_replaced():
-    assert SimpleStringSchema("US-ASCII")._serialize("a\xfc") == b"a?"
-    assert SimpleStringSchema()._deserialize(b"a\xff\xfeb") == "a\ufffd\ufffdb"
-    assert SimpleStringSchema("UTF-16")._deserialize(b"\x00a\x00b") == "ab"
-    assert SimpleStringSchema("UTF-16")._deserialize(b"\xff\xfea\x00") == "a"
+    assert SimpleStringSchema("US-ASCII")._serializer()("a\xfc") == b"a?"
+    assert SimpleStringSchema()._deserializer()(b"a\xff\xfeb") == "a\ufffd\ufffdb"
+    assert SimpleStringSchema("UTF-16")._deserializer()(b"\x00a\x00b") == "ab"
+    assert SimpleStringSchema("UTF-16")._deserializer()(b"\xff\xfea\x00") == "a"
 
 
 @pytest.mark.parametrize("charset", ["nope", "", "rot13", "base64", "utf-7", "idna", None])
@@ -63,30 +63,30 @@ def test_character_sets_that_java_has_not(charset):
 @pytest.mark.parametrize("value", [5, None, b"a"])
 def test_a_text_schema_takes_texts_only(value):
     with pytest.raises(TypeError):
-        SimpleStringSchema()._serialize(value)
+        SimpleStringSchema()._serializer()(value)
 
 
 def test_bytes_stay_as_they_are():
     schema = ByteArraySchema()
-    assert schema._serialize(bytearray(b"ab")) == b"ab"
-    assert schema._serialize(None) is None
-    assert schema._deserialize(b"ab") == b"ab"
+    assert schema._serializer()(bytearray(b"ab")) == b"ab"
+    assert schema._serializer()(None) is None
+    assert schema._deserializer()(b"ab") == b"ab"
     assert schema._produced_type() == Types.PRIMITIVE_ARRAY(Types.BYTE())
     with pytest.raises(TypeError):
-        schema._serialize("ab")
+        schema._serializer()("ab")
 
 
 def test_a_field_of_a_row():
     schema = RowFieldExtractorSchema(1)
-    assert schema._serialize(Row("a", b"xy")) == b"xy"
-    assert schema._serialize(Row("a", None)) == b""
-    assert schema._serialize(None) == b""
+    assert schema._serializer()(Row("a", b"xy")) == b"xy"
+    assert schema._serializer()(Row("a", None)) == b""
+    assert schema._serializer()(None) == b""
     with pytest.raises(ValueError, match="must be of type bytes, but was str"):
-        schema._serialize(Row("a", "s"))
+        schema._serializer()(Row("a", "s"))
     with pytest.raises(ValueError, match="Cannot access field 1 in Row with arity 1"):
-        schema._serialize(Row("a"))
+        schema._serializer()(Row("a"))
     with pytest.raises(TypeError):
-        schema._serialize(("a", b"xy"))
+        schema._serializer()(("a", b"xy"))
     with pytest.raises(ValueError, match="Field index must be non-negative, got: -1"):
         RowFieldExtractorSchema(-1)
 
@@ -101,9 +101,9 @@ def test_an_encoder_looks_its_character_set_up_when_it_writes():
 
 def test_a_schema_without_a_format_is_refused():
     with pytest.raises(UnsupportedFlinkFeature, match="SimpleStringSchema"):
-        SerializationSchema()._serialize("a")
+        SerializationSchema()._serializer()("a")
     with pytest.raises(UnsupportedFlinkFeature, match="SimpleStringSchema"):
-        DeserializationSchema()._deserialize(b"a")
+        DeserializationSchema()._deserializer()(b"a")
 
 
 def test_java_objects_are_refused():

@@ -134,7 +134,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
     On Spark: there are no Java classes, so only the schema can be given.
     """
 
-    _deserialize = format_gap("Avro messages")
+    _deserializer = format_gap("Avro messages")
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
         call = "AvroRowDeserializationSchema(record_class, avro_schema_string)"
@@ -156,7 +156,7 @@ class AvroRowSerializationSchema(SerializationSchema):
     On Spark: there are no Java classes, so only the schema can be given.
     """
 
-    _serialize = format_gap("Avro messages")
+    _serializer = format_gap("Avro messages")
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
         call = "AvroRowSerializationSchema(record_class, avro_schema_string)"

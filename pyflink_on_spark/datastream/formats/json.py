@@ -37,7 +37,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         j_deserialization_schema: how they stand for each other.
     """
 
-    _deserialize = format_gap("JSON messages")
+    _deserializer = format_gap("JSON messages")
 
     def __init__(self, j_deserialization_schema):
         call = "JsonRowDeserializationSchema(j_deserialization_schema)"
@@ -111,7 +111,7 @@ class JsonRowSerializationSchema(SerializationSchema):
         j_serialization_schema: how they stand for each other.
     """
 
-    _serialize = format_gap("JSON messages")
+    _serializer = format_gap("JSON messages")
 
     def __init__(self, j_serialization_schema):
         call = "JsonRowSerializationSchema(j_serialization_schema)"

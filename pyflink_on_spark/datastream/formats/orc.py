@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.formats._not_yet import format_gap
@@ -55,3 +56,6 @@ class OrcBulkWriters:
 
 class _OrcWriterFactory(RowDataBulkWriterFactory):
     _writers = format_gap("ORC files")
+
+
+__getattr__ = missing_name(__name__)

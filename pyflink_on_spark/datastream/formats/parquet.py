@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument
@@ -144,3 +145,6 @@ def options_of(configuration: Configuration | None, call: str) -> dict[str, str]
     if configuration is None:
         return {}
     return argument(configuration, Configuration, call).to_dict()
+
+
+__getattr__ = missing_name(__name__)

@@ -186,7 +186,7 @@ class TestMessages:
         assert schema._format.ignore_errors
         assert schema._produced_type() == ROW
         with pytest.raises(UnsupportedFlinkFeature, match="CsvRowDeserializationSchema"):
-            schema._deserialize(b"1,a")
+            schema._deserializer()(b"1,a")
 
     @pytest.mark.parametrize("line_end", ["\n", "\r", "\r\n", ""])
     def test_line_ends(self, line_end):
@@ -199,4 +199,4 @@ class TestMessages:
         with pytest.raises(ValueError, match="Unsupported new line delimiter"):
             builder.set_line_delimiter("x")
         with pytest.raises(UnsupportedFlinkFeature, match="CsvRowSerializationSchema"):
-            builder.build()._serialize(None)
+            builder.build()._serializer()(None)

@@ -43,7 +43,7 @@ class TestJson:
         assert not schema._format.ignore_errors
         assert schema._produced_type() == ROW
         with pytest.raises(UnsupportedFlinkFeature, match="JSON messages are not read"):
-            schema._deserialize(b"{}")
+            schema._deserializer()(b"{}")
 
     def test_errors_are_met_in_one_way(self):
         builder = JsonRowDeserializationSchema.builder().type_info(ROW).ignore_parse_errors()
@@ -71,7 +71,7 @@ class TestJson:
         schema = JsonRowSerializationSchema.builder().with_type_info(ROW).build()
         assert schema._format.row_type == ROW
         with pytest.raises(UnsupportedFlinkFeature, match="JSON messages are not read"):
-            schema._serialize(None)
+            schema._serializer()(None)
 
 
 class TestAvro:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.formats.csv.files import CsvBulkWriters, CsvReaderFormat
 from pyflink_on_spark.datastream.formats.csv.messages import (
     CsvRowDeserializationSchema,
@@ -17,3 +18,5 @@ __all__ = [
     "CsvRowDeserializationSchema",
     "CsvRowSerializationSchema",
 ]
+
+__getattr__ = missing_name(__name__)

@@ -63,7 +63,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         j_deserialization_schema: how a row is written.
     """
 
-    _deserialize = format_gap("CSV messages")
+    _deserializer = format_gap("CSV messages")
 
     def __init__(self, j_deserialization_schema):
         call = "CsvRowDeserializationSchema(j_deserialization_schema)"
@@ -135,7 +135,7 @@ class CsvRowSerializationSchema(SerializationSchema):
         j_csv_row_serialization_schema: how a row is written.
     """
 
-    _serialize = format_gap("CSV messages")
+    _serializer = format_gap("CSV messages")
 
     def __init__(self, j_csv_row_serialization_schema):
         call = "CsvRowSerializationSchema(j_csv_row_serialization_schema)"

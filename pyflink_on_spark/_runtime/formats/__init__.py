@@ -1,0 +1,1 @@
+"""File formats and message formats: what reads and writes them."""
