@@ -186,7 +186,11 @@ class _Builder:
             step.conforms = source.produced_type if source and source.conforms else None
         elif isinstance(operator, _UNCHANGING):
             before = [link.sender for link in step.inputs]
-            step.fresh = all(sender.fresh for sender in before)
+            step.fresh = all(
+                # A segment that ends with an assigner makes sure of its elements itself.
+                sender.fresh or isinstance(sender.operator, AssignTimestamps)
+                for sender in before
+            )
             step.conforms = before[0].conforms if len(before) == 1 else None
         self.steps.append(step)
 

@@ -29,6 +29,10 @@ class Output(Protocol):
         """Take over all elements of a lazy iterator."""
         ...
 
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Take over elements that nobody else can change any more."""
+        ...
+
     def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
         """Take something that is no element."""
         ...
@@ -61,6 +65,10 @@ class LocalOutput:
                 return
             self._target.receive(self._port, Bundle(values, timestamps))
 
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Hand the elements over."""
+        self._target.receive(self._port, bundle)
+
     def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
         """Pass on."""
         self._target.event(self._channel, event)
@@ -88,6 +96,14 @@ class ForkOutput:
                 copies = map(unseal, values) if self._freezer.sealed else iter(values)
                 own = Cursor()
                 output.write(timed(copies, timestamps, own) if timestamps else copies, own)
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Hand the elements to one edge after the other."""
+        cursor = Cursor()
+        elements = iter(bundle.values)
+        if bundle.timestamps is not None:
+            elements = timed(elements, bundle.timestamps, cursor)
+        self.write(elements, cursor)
 
     def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
         """Pass on to every edge."""
@@ -143,6 +159,7 @@ class Segment:
         self._valve = WatermarkValve(channels)
         self._heads = operators[0].inputs() if operators else ()
         last = operators[-1] if operators else None
+        self._freezer = Freezer()
         self._assigner = last if isinstance(last, AssignTimestamps) else None
 
     def side_output(self, tag: str, value: Any) -> None:
@@ -221,14 +238,14 @@ class Segment:
 
     def _write_with_watermarks(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
         while True:
-            timestamps: list[int | None] = []
-            chunk = islice(elements, assigner.until_watermark())
-            values = list(noting(chunk, self.cursor, timestamps))
+            values = self._freezer.collect(islice(elements, assigner.until_watermark()))
             if not values:
                 return
+            timestamps = assigner.take_timestamps()
             if self._main is not None:
-                own = Cursor()
-                self._main.write(timed(iter(values), timestamps, own), own)
+                if self._freezer.sealed:
+                    values = list(map(unseal, values))
+                self._main.write_bundle(Bundle(values, timestamps))
             watermark = assigner.counted(len(values))
             if watermark is not None:
                 self._tell(Watermark(watermark))

@@ -9,6 +9,7 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.whole_numbers import time_in_ms
 
 
 class AssignTimestamps(Operator):
@@ -41,27 +42,37 @@ class AssignTimestamps(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's assigner."""
+        self._timestamps: list[int | None] = []
         self._cursor: Cursor = context.cursor
         self._extract: Any = (
             self._assigner.load().extract_timestamp if self._assigner is not None else None
         )
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the elements; the cursor has their timestamps."""
-        cursor, extract = self._cursor, self._extract
+        """Yield the elements; the cursor has their timestamps, and ``take_timestamps`` too."""
+        cursor, extract, note = self._cursor, self._extract, self._timestamps.append
         largest = self._largest
         try:
             for value in elements:
                 timestamp = before = cursor.timestamp
                 if extract is not None:
                     timestamp = extract(value, MIN_TIMESTAMP if timestamp is None else timestamp)
+                    if type(timestamp) is not int:
+                        timestamp = time_in_ms(timestamp)
                     cursor.timestamp = timestamp
                 if timestamp is not None and timestamp > largest:
-                    largest = self._largest = timestamp
+                    largest = self._largest = time_in_ms(timestamp)
+                note(timestamp)
                 yield value
                 cursor.timestamp = before
         finally:
             self._largest = largest
+
+    def take_timestamps(self) -> list[int | None]:
+        """Return, once, the timestamps of the elements that were yielded."""
+        taken = self._timestamps[:]
+        self._timestamps.clear()
+        return taken
 
     def until_watermark(self) -> int:
         """Return how many elements may come before the next watermark, at most a bundle."""
