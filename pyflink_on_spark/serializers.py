@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 from typing import Any, BinaryIO
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["PickleSerializer"]
 
 
@@ -29,3 +31,6 @@ class PickleSerializer:
 
     def __repr__(self) -> str:
         return "PickleSerializer()"
+
+
+__getattr__ = missing_name(__name__)

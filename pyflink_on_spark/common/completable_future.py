@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["CompletableFuture"]
@@ -84,3 +85,6 @@ class CompletableFuture:
                 self._future.set_result(source.result())
         except InvalidStateError:
             return  # cancelled in the meantime: nobody wants the value
+
+
+__getattr__ = missing_name(__name__)

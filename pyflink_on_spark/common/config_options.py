@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common._option_text import (
@@ -104,3 +105,6 @@ class ConfigOption(Generic[T]):
 
     def __init__(self, j_config_option: Any) -> None:
         self._option: Option[Any] = own_handle(j_config_option, Option, "ConfigOption(...)")
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common._option_text import (
@@ -262,3 +263,6 @@ def _shown(key: str, value: Any) -> str:
     if any(secret in key.lower() for secret in _SECRETS):
         return "******"
     return double_text(value) if isinstance(value, float) else option_text(value)
+
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 MAX_LONG_VALUE = 2**63 - 1
 """The largest timestamp, and the watermark at the end of a bounded input."""
 
@@ -10,3 +12,5 @@ MIN_LONG_VALUE = -(2**63)
 
 DEFAULT_OUTPUT_TAG = ""
 """The tag of the main output."""
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import _execution_options as options
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
@@ -341,3 +342,6 @@ def _long(value: Any, name: str, bits: int = 63) -> int:
 
 def _int(value: Any, name: str) -> int:
     return _long(value, name, 31)
+
+
+__getattr__ = missing_name(__name__)

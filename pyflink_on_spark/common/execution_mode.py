@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["ExecutionMode"]
 
 
@@ -17,3 +19,6 @@ class ExecutionMode(Enum):
     PIPELINED_FORCED = 1
     BATCH = 2
     BATCH_FORCED = 3
+
+
+__getattr__ = missing_name(__name__)

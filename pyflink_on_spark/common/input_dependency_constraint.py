@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["InputDependencyConstraint"]
 
 
@@ -15,3 +17,6 @@ class InputDependencyConstraint(Enum):
 
     ANY = 0
     ALL = 1
+
+
+__getattr__ = missing_name(__name__)

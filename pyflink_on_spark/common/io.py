@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 
 __all__ = ["InputFormat"]
@@ -18,3 +19,6 @@ class InputFormat(JavaObjectWrapper):
 
     def __init__(self, j_input_format: Any) -> None:
         super().__init__(j_input_format)
+
+
+__getattr__ = missing_name(__name__)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.completable_future import CompletableFuture
 from pyflink_on_spark.common.job_execution_result import JobExecutionResult
@@ -139,3 +140,6 @@ def _in_background(call: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=run, name=f"job client: {call}", daemon=True).start()
     return future
+
+
+__getattr__ = missing_name(__name__)

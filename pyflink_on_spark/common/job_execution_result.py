@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.job_id import JobID
 
@@ -70,3 +71,6 @@ def _line(name: str, value: Any) -> str:
     many = isinstance(value, Sized) and not isinstance(value, str | bytes)
     shown = f" [{len(value)} elements]" if many else f": {value}"
     return f"- {name} ({type(value).__name__}){shown}"
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["JobID"]
@@ -21,3 +22,6 @@ class JobID:
 
     def __str__(self) -> str:
         return self._text
+
+
+__getattr__ = missing_name(__name__)

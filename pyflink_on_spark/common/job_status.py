@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["JobStatus"]
 
 
@@ -28,3 +30,6 @@ class JobStatus(Enum):
     def is_terminal_state(self) -> bool:
         """Tell whether the job is over or suspended."""
         return self is JobStatus.SUSPENDED or self.is_globally_terminal_state()
+
+
+__getattr__ = missing_name(__name__)

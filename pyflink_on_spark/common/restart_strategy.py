@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import duration_option, int_option, string_option
 from pyflink_on_spark.common.configuration import Configuration
@@ -296,3 +297,6 @@ def _millis(value: Any, what: str) -> int:
             f"current input type is {type(value)}."
         )
     return value
+
+
+__getattr__ = missing_name(__name__)

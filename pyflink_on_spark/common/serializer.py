@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from io import BytesIO
 from typing import Generic, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 T = TypeVar("T")
 
 __all__ = ["TypeSerializer"]
@@ -48,3 +50,6 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
     def deserialize(self, stream: BytesIO) -> bytes:
         """Return the void namespace."""
         return void
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Duration", "Instant", "Time"]
@@ -169,3 +170,6 @@ def _long(value: Any, call: str) -> int:
     if not -(2**63) <= value < 2**63:
         raise OverflowError(f"{call}: {value} does not fit into 64 bits")
     return value
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import refuse_java_object
 
 
@@ -23,3 +24,6 @@ class JavaObjectWrapper:
     def get_java_object(self) -> Any:
         """Return what was given to the constructor."""
         return self._j_object
+
+
+__getattr__ = missing_name(__name__)

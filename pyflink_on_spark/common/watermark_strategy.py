@@ -7,6 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, Optional
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.time import Duration
@@ -182,3 +183,6 @@ def _refuse_java_assigner(assigner: Any) -> NoReturn:
         reason="it wraps a Java object",
         instead="Use a WatermarkStrategy with a TimestampAssigner.",
     )
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.async_retry_strategies import NO_RETRY_STRATEGY
@@ -156,3 +157,6 @@ def _check(async_function: AsyncFunction, timeout: Time, strategy: AsyncRetryStr
         raise Exception("Timeout should be configured when do async with retry.")
     if strategy.get_retry_predicate() is None:
         raise Exception(f"Retry predicate of the async retry strategy '{type(strategy)}' is None.")
+
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 
 def empty_result_predicate(result: list):
     """Tell whether there is no result."""
@@ -21,3 +23,6 @@ def exception_type_predicate(error, expected_error_type):
         expected_error_type: a class, or a tuple of classes.
     """
     return isinstance(error, expected_error_type)
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.functions import AsyncRetryPredicate, AsyncRetryStrategy
 
 __all__ = [
@@ -160,3 +161,5 @@ def _require_positive(**numbers: float) -> None:
 
 
 NO_RETRY_STRATEGY: AsyncRetryStrategy = NoRetryStrategy()
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, ClassVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common._recorded import note_recorded
@@ -354,3 +355,6 @@ def _check_at_least(value: int, least: int, message: str) -> int:
 def _require(value: Any, kind: type, method: str) -> None:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{method}() takes a {kind.__name__}, not a {type(value).__name__}")
+
+
+__getattr__ = missing_name(__name__)

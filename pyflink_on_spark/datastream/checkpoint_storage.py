@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
 from pyflink_on_spark.common.configuration import Configuration
@@ -256,3 +257,6 @@ def read_checkpoint_storage(configuration: Configuration) -> CheckpointStorage |
         configuration._read(options.INLINE_THRESHOLD),
         configuration._read(options.WRITE_BUFFER),
     )
+
+
+__getattr__ = missing_name(__name__)

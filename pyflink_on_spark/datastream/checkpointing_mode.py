@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["CheckpointingMode"]
 
 
@@ -15,3 +17,6 @@ class CheckpointingMode(Enum):
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["RuntimeExecutionMode"]
 
 
@@ -17,3 +19,6 @@ class RuntimeExecutionMode(Enum):
     STREAMING = 0
     BATCH = 1
     AUTOMATIC = 2
+
+
+__getattr__ = missing_name(__name__)

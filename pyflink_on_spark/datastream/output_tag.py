@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 
@@ -45,3 +46,6 @@ def _element_type(type_info: TypeInformation | list | None) -> TypeInformation:
     if not isinstance(type_info, TypeInformation):
         raise TypeError("OutputTag type_info must be None, list or TypeInformation")
     return type_info
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 from pyflink_on_spark.datastream._memory_text import memory_text
@@ -253,3 +254,6 @@ class SlotSharingGroup:
 
 def _memory(size: Any) -> MemorySize:
     return own_handle(size, MemorySize, "a memory setting of SlotSharingGroup.Builder")
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["TimeCharacteristic"]
 
 
@@ -13,3 +15,6 @@ class TimeCharacteristic(Enum):
     ProcessingTime = 0
     IngestionTime = 1
     EventTime = 2
+
+
+__getattr__ = missing_name(__name__)

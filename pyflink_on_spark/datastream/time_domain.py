@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["TimeDomain"]
 
 
@@ -12,3 +14,6 @@ class TimeDomain(Enum):
 
     EVENT_TIME = 0
     PROCESSING_TIME = 1
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["TimerService"]
 
 
@@ -50,3 +52,6 @@ class TimerService(ABC):
         Args:
             timestamp: the time it was registered for, in milliseconds.
         """
+
+
+__getattr__ = missing_name(__name__)

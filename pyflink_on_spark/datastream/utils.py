@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import abstractmethod
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, TypeInformation, Types
@@ -62,3 +63,6 @@ def pickled_bytes_to_python_obj(data, type_info):
             instead="Use execute_and_collect(), which yields Python objects.",
         )
     return pickle.loads(data)
+
+
+__getattr__ = missing_name(__name__)

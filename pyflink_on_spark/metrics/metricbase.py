@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 
 class MetricGroup(ABC):
     """A named place for metrics; what ``RuntimeContext.get_metrics_group()`` returns."""
@@ -79,3 +81,6 @@ class Distribution(Metric, ABC):
     @abstractmethod
     def update(self, value: Any) -> None:
         """Take one more value into account."""
+
+
+__getattr__ = missing_name(__name__)

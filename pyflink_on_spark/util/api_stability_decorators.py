@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from textwrap import dedent, fill, indent
 from typing import Any, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 __all__ = ["Deprecated", "Experimental", "Internal", "PublicEvolving", "Public"]
 
 T = TypeVar("T")
@@ -112,3 +114,6 @@ def _notice(kind: str, marked: Any, stability: str, meaning: str) -> str:
     what = "class" if inspect.isclass(marked) else "function"
     text = fill(f"This *{what}* is marked as **{stability}**. {meaning}", width=90)
     return f".. {kind}:: {indent(text, '   ').lstrip()}\n"
+
+
+__getattr__ = missing_name(__name__)

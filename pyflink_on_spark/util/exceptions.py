@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
+
 
 class JavaException(Exception):
     """An error that PyFlink reports from Java.
@@ -77,3 +79,6 @@ class ModelNotExistException(JavaException):
 
 class TableNotPartitionedException(JavaException):
     """A partition was asked for on a table that has none."""
+
+
+__getattr__ = missing_name(__name__)

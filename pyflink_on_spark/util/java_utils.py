@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, unsupported
 from pyflink_on_spark.common.configuration import Configuration
 
@@ -71,3 +72,6 @@ def get_j_env_configuration(j_env: Any) -> Any:
             instead="Pass env._j_stream_execution_environment.",
         )
     return configuration
+
+
+__getattr__ = missing_name(__name__)

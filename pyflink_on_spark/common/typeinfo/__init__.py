@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.typeinfo.basic import BasicType as BasicType
 from pyflink_on_spark.common.typeinfo.basic import BasicTypeInfo as BasicTypeInfo
 from pyflink_on_spark.common.typeinfo.basic import InstantTypeInfo as InstantTypeInfo
@@ -25,3 +26,5 @@ from pyflink_on_spark.common.typeinfo.temporal import TimeTypeInfo as TimeTypeIn
 from pyflink_on_spark.common.typeinfo.types import Types
 
 __all__ = ["TypeInformation", "Types"]
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 from pyflink_on_spark.datastream.connectors.dynamic_kafka import (
     DynamicKafkaSource as DynamicKafkaSource,
@@ -78,3 +79,5 @@ from pyflink_on_spark.datastream.connectors.rabbitmq import RMQSink as RMQSink
 from pyflink_on_spark.datastream.connectors.rabbitmq import RMQSource as RMQSource
 
 __all__ = ["Sink", "Source", "DeliveryGuarantee"]
+
+__getattr__ = missing_name(__name__)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import unsupported_use
 from pyflink_on_spark._runtime import connector
 from pyflink_on_spark.common._java_handles import own_handle
@@ -77,3 +78,6 @@ class SupportsPreprocessing(ABC):
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
         """Return the step, or None."""
+
+
+__getattr__ = missing_name(__name__)

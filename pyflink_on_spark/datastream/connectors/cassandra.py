@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, unsupported
 from pyflink_on_spark.common import Duration
 from pyflink_on_spark.common._java_handles import own_handle
@@ -319,3 +320,6 @@ class CassandraSink:
         def _with(self, **changes: Any) -> CassandraSink.CassandraSinkBuilder:
             self._options = replace(self._options, **changes)
             return self
+
+
+__getattr__ = missing_name(__name__)

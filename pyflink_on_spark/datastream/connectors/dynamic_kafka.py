@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import DeserializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -298,3 +299,6 @@ class DynamicKafkaSourceBuilder:
         """Set what the names of the consumers begin with."""
         text = argument(prefix, str, "set_client_id_prefix(prefix)")
         return self.set_property("client.id.prefix", text)
+
+
+__getattr__ = missing_name(__name__)

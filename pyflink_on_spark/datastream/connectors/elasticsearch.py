@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -301,3 +302,6 @@ def _indexing(index: str, dynamic: bool, key_field: str | None, doc_type: str | 
             argument(name, str, "ElasticsearchEmitter(index, key_field, doc_type)")
     call = "ElasticsearchEmitter(index, key_field, doc_type)"
     return Indexing(argument(index, str, call), dynamic, key_field, doc_type)
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_use
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -77,3 +78,6 @@ class HybridSourceBuilder:
     def build(self) -> HybridSource:
         """Return the source."""
         return HybridSource(self._chain)
+
+
+__getattr__ = missing_name(__name__)

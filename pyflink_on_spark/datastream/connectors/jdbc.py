@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
@@ -254,3 +255,6 @@ class JdbcExecutionOptions:
         def _with(self, **changes: Any) -> JdbcExecutionOptions.Builder:
             self._execution = replace(self._execution, **changes)
             return self
+
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._runtime.number_sequence import NumberSequence
 from pyflink_on_spark.datastream.connectors.base import Source
 
@@ -24,3 +25,6 @@ class NumberSequenceSource(Source):
 
     def __init__(self, start: int, end: int) -> None:
         super().__init__(source=NumberSequence(start, end))
+
+
+__getattr__ = missing_name(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -288,3 +289,6 @@ class RMQSink(SinkFunction):
             argument(serialization_schema, SerializationSchema, call),
         )
         super().__init__(sink_func=self._options)
+
+
+__getattr__ = missing_name(__name__)

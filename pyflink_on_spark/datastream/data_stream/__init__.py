@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
 from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 from pyflink_on_spark.datastream.data_stream.connected_streams import (
@@ -32,3 +33,5 @@ __all__ = [
     "KeyedStream",
     "WindowedStream",
 ]
+
+__getattr__ = missing_name(__name__)

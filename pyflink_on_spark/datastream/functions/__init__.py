@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.functions import _virtual_subclasses
 from pyflink_on_spark.datastream.functions.async_functions import (
     AsyncFunction,
@@ -114,3 +115,5 @@ __all__ = [
     "AsyncRetryPredicate",
     "AsyncRetryStrategy",
 ]
+
+__getattr__ = missing_name(__name__)

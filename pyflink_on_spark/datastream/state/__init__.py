@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -41,3 +42,5 @@ __all__ = [
     "StateTtlConfig",
     "OperatorStateStore",
 ]
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.state_backend.backends import (
     CustomStateBackend,
     EmbeddedRocksDBStateBackend,
@@ -30,3 +31,5 @@ __all__ = [
     "CustomStateBackend",
     "PredefinedOptions",
 ]
+
+__getattr__ = missing_name(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import Types
@@ -101,3 +102,5 @@ __all__ = [
     "GlobalWindowSerializer",
     "SessionWindowTimeGapExtractor",
 ]
+
+__getattr__ = missing_name(__name__)

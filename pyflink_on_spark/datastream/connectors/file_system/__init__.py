@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.connectors.file_system.compaction import (
     FileCompactor,
     FileCompactStrategy,
@@ -46,3 +47,5 @@ __all__ = [
     "RollingPolicy",
     "BucketAssigner",
 ]
+
+__getattr__ = missing_name(__name__)

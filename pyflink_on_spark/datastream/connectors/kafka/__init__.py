@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee as DeliveryGuarantee
 from pyflink_on_spark.datastream.connectors.kafka.legacy import (
     FlinkKafkaConsumer,
@@ -42,3 +43,5 @@ __all__ = [
     "KafkaRecordSerializationSchemaBuilder",
     "KafkaTopicSelector",
 ]
+
+__getattr__ = missing_name(__name__)

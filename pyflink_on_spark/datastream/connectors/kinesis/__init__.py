@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.connectors.kinesis.consumer import (
     FlinkKinesisConsumer,
     KinesisDeserializationSchema,
@@ -29,3 +30,5 @@ __all__ = [
     "KinesisFirehoseSink",
     "KinesisFirehoseSinkBuilder",
 ]
+
+__getattr__ = missing_name(__name__)

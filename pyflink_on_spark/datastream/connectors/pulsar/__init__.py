@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee as DeliveryGuarantee
 from pyflink_on_spark.datastream.connectors.pulsar.positions import (
     RangeGenerator,
@@ -39,3 +40,5 @@ __all__ = [
     "MessageDelayer",
     "TopicRoutingMode",
 ]
+
+__getattr__ = missing_name(__name__)
