@@ -96,7 +96,7 @@ class RuntimeContext:
     def _keyed(self) -> KeyedStateBackend:
         if self._keyed_state is None:
             raise RuntimeError(
-                f"{self._task.task_name}: keyed state is there only on a keyed stream: "
-                "call key_by() before this operator"
+                "This state is only accessible by functions executed on a KeyedStream: "
+                f"call key_by() before this operator (task {self._task.task_name!r})"
             )
         return self._keyed_state

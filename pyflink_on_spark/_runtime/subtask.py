@@ -37,6 +37,8 @@ from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 Driver = Callable[[str], Callable[[list[Any]], None]]
 _SOURCE = "source"
 _REPORT_INTERVAL = 1_000
+_STATE_CACHE = "python.state.cache-size"
+_METRICS_ENABLED = "python.metric.enabled"
 
 
 class Subtask:
@@ -69,6 +71,7 @@ class Subtask:
         self._plan: RegionPlan = pickle.loads(pickle.dumps(region, 5))
         self._index, self._job, self._attempt = index, job, attempt
         self._clock, self._driver, self._restored = clock, driver, restored
+        self._converted = job.configuration.get(_STATE_CACHE, "").strip() == "0"
         self._rows: list[Row] = []
         self._operators: list[tuple[OperatorPlan, Operator]] = []
         self._opened: list[Operator] = []
@@ -223,7 +226,7 @@ class Subtask:
             for plan, context in self._contexts
             if (metrics := context.runtime_context.metrics) is not None
         ]
-        if reports:
+        if reports and self._job.configuration.get(_METRICS_ENABLED, "true").lower() != "false":
             self._driver(METRICS)(reports)
         self._next_report = self._clock.now() + _REPORT_INTERVAL
 
@@ -325,12 +328,16 @@ class Subtask:
         )
         keyed = plan is not None and plan.operator.keyed
         backend = (
-            KeyedStateBackend(self._clock, max_parallelism=task.max_parallelism) if keyed else None
+            KeyedStateBackend(
+                self._clock, max_parallelism=task.max_parallelism, converted=self._converted
+            )
+            if keyed
+            else None
         )
         data = OperatorData()
         if self._restored is not None and plan is not None and plan.state_id is not None:
             data = self._restored.operators.get(plan.state_id, data)
-        operator_state = OperatorState()
+        operator_state = OperatorState(self._converted)
         operator_state.restore(data.operator)
         if backend is not None:
             backend.restore(data.keyed.values())

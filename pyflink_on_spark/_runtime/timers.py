@@ -6,9 +6,10 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
+from pyflink_on_spark._runtime.whole_numbers import time_in_ms
 
 Owner = tuple[Any, Hashable]
 """A key and a namespace."""
@@ -191,19 +192,64 @@ class KeyedTimerService:
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Ask for a call once the clock has passed a time (ms)."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
         self._timers.processing.register(timestamp, self._backend.key, None)
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Ask for a call once the watermark has reached a time (ms)."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
         self._timers.event.register(timestamp, self._backend.key, None)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Take back a timer; nothing happens if it is not there."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
         self._timers.processing.delete(timestamp, self._backend.key, None)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Take back a timer; nothing happens if it is not there."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
         self._timers.event.delete(timestamp, self._backend.key, None)
+
+
+class KeylessTimerService:
+    """What a function on a keyed stream uses for an element without key: it can only tell the time.
+
+    Args:
+        timers: of the operator.
+    """
+
+    __slots__ = ("_timers",)
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
 
 
 class UnkeyedTimerService:
@@ -246,3 +292,10 @@ class UnkeyedTimerService:
 
 def _not_keyed(text: str) -> Exception:
     return RuntimeError(text)
+
+
+def _no_key() -> Exception:
+    return RuntimeError(
+        "No key set: a timer belongs to the key of an element, and an element of a broadcast stream "
+        "has none."
+    )

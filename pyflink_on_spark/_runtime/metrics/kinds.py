@@ -7,18 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.whole_numbers import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter
 
 _SAMPLE_INTERVAL = 5_000
-
-
-def _whole(value: Any) -> int:
-    """Cut a number to a whole one; what is no number is no count."""
-    if type(value) is int:
-        return value
-    if isinstance(value, str | bytes) or not hasattr(value, "__int__"):
-        raise TypeError(f"an integer is required, got {value!r}")
-    return int(value)
 
 
 class CounterValue(Counter):
@@ -36,11 +28,11 @@ class CounterValue(Counter):
 
     def inc(self, n: int = 1) -> None:
         """Add ``n``, cut to a whole number."""
-        self._count += n if type(n) is int else _whole(n)
+        self._count += n if type(n) is int else whole(n)
 
     def dec(self, n: int = 1) -> None:
         """Subtract ``n``, cut to a whole number."""
-        self._count -= n if type(n) is int else _whole(n)
+        self._count -= n if type(n) is int else whole(n)
 
     def get_count(self) -> int:
         """Return the number as it is now."""
@@ -63,7 +55,7 @@ class MeterValue(Meter):
     __slots__ = ("_clock", "_count", "_next", "_samples", "_span")
 
     def __init__(self, time_span_in_seconds: int, clock: Clock) -> None:
-        self._span = max(_whole(time_span_in_seconds) * 1000, _SAMPLE_INTERVAL)
+        self._span = max(whole(time_span_in_seconds) * 1000, _SAMPLE_INTERVAL)
         self._clock = clock
         self._count = 0
         self._samples: deque[tuple[int, int]] = deque()
@@ -74,7 +66,7 @@ class MeterValue(Meter):
         now = self._clock.now()
         if now >= self._next:
             self._sample(now)
-        self._count += value if type(value) is int else _whole(value)
+        self._count += value if type(value) is int else whole(value)
 
     def get_count(self) -> int:
         """Return how many events have been marked altogether."""
@@ -116,7 +108,7 @@ class DistributionValue(Distribution):
         On Spark: fractions are kept, where PyFlink cuts them off.
         """
         if type(value) is not int and type(value) is not float:
-            value = _whole(value)
+            value = whole(value)
         if not self._count:
             self._min = self._max = value
         elif value < self._min:

@@ -16,6 +16,8 @@ from pyflink_on_spark._runtime.operators.function_contexts import (
 )
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
+from pyflink_on_spark._runtime.state.no_key import NO_KEY
+from pyflink_on_spark._runtime.timers import KeylessTimerService
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -68,7 +70,8 @@ class BroadcastProcessOperator(TimerDrivenOperator):
 
     def _make_contexts(self, context: OperatorContext) -> None:
         cursor, service, state = context.cursor, self._timer_service, context.operator_state
-        self._broadcast_context = BroadcastElementContext(cursor, service, state)
+        keyless = KeylessTimerService(self._timers) if self.keyed else service
+        self._broadcast_context = BroadcastElementContext(cursor, keyless, state)
         if self.keyed:
             self._other_context: Any = OtherKeyedElementContext(
                 cursor, service, self._backend, state
@@ -88,7 +91,14 @@ class BroadcastProcessOperator(TimerDrivenOperator):
 
     def _broadcast(self, elements: Iterator[Any]) -> Iterator[Any]:
         call = self._loaded.process_broadcast_element
+        if self.keyed:
+            elements = self._without_key(elements)
         return self._for_each(elements, call, self._broadcast_context)
+
+    def _without_key(self, elements: Iterator[Any]) -> Iterator[Any]:
+        for value in elements:
+            self._backend.key = NO_KEY
+            yield value
 
     def _released(self) -> Iterator[Any]:
         held = timed(self._held, self._held_timestamps, self._cursor)

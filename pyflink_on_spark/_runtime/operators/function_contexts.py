@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import Cursor
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.operator_state import OperatorState
-    from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
+    from pyflink_on_spark._runtime.timers import (
+        KeyedTimerService,
+        KeylessTimerService,
+        UnkeyedTimerService,
+    )
 
-    TimerService = KeyedTimerService | UnkeyedTimerService
+    TimerService = KeyedTimerService | KeylessTimerService | UnkeyedTimerService
 
 
 class ElementContext:

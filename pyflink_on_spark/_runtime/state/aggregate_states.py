@@ -36,6 +36,8 @@ class ReducingState(MergingState):
         self._keep(value if current is None else self._reduce(current, value))
 
     def _keep(self, value: Any) -> None:
+        if self._fit is not None:
+            value = self._fit(value)
         if value is None:
             self.clear()
         else:
@@ -74,6 +76,8 @@ class AggregatingState(MergingState):
         if accumulator is None:
             accumulator = self._function.create_accumulator()
         accumulator = self._function.add(value, accumulator)
+        if self._fit is not None:
+            accumulator = self._fit(accumulator)
         if accumulator is None:
             self.clear()
         else:

@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.state.expiring_states import (
 from pyflink_on_spark._runtime.state.folding_state import FoldingState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
+from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.snapshot import Changes, Entry, KeyGroupState, StateMeta
 from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
 from pyflink_on_spark._runtime.state.stamping import set_stamped
@@ -56,12 +57,18 @@ class KeyedStateBackend:
         clock: processing time.
         max_parallelism: the number of key groups.
         track_changes: whether ``take_changes`` will be asked for.
+        converted: whether values are kept as their declared type makes them.
     """
 
     def __init__(
-        self, clock: Clock, max_parallelism: int = 128, track_changes: bool = False
+        self,
+        clock: Clock,
+        max_parallelism: int = 128,
+        track_changes: bool = False,
+        converted: bool = False,
     ) -> None:
-        self.key: Any = None
+        self.key: Any = NO_KEY
+        self._converted = converted
         self.timers = Timers(clock, track_changes)
         self._clock = clock
         self._max_parallelism = max_parallelism
@@ -205,11 +212,16 @@ class KeyedStateBackend:
         expires = config is not None and config.is_enabled()
         set_stamped(table, expires, self._clock.now() if expires else 0)
         if not expires:
-            return _LASTING[kind](self, table, *function)
-        state = _EXPIRING[kind](self, table, *function)
+            return self._declared(_LASTING[kind](self, table, *function), descriptor)
+        state = self._declared(_EXPIRING[kind](self, table, *function), descriptor)
         state.expire(TimeToLive(config, self._clock), table)
         if state.time_to_live.checked_per_record:
             self._checked_per_record.append(state)
+        return state
+
+    def _declared(self, state: Any, descriptor: Any) -> Any:
+        type_info = getattr(descriptor, "type_info", None)
+        state.declare(descriptor.get_name(), type_info, self._converted)
         return state
 
     def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:

@@ -81,7 +81,7 @@ class ExpiringValueState(ExpiringSingle, ValueState):
         if value is None:
             self.clear()
         else:
-            self._store(value)
+            self._store(value if self._fit is None else self._fit(value))
 
 
 class ExpiringReducingState(ExpiringSingle, ReducingState):
@@ -114,7 +114,7 @@ class ExpiringListState(Expiring, ListState):
 
     def add(self, value: Any) -> None:
         """Append an element."""
-        super().add(self._accessed().stamp(value))
+        self._append(self._fitting([value]))
 
     def _append(self, elements: list[Any]) -> None:
         now = self._accessed().now()
@@ -149,12 +149,18 @@ class ExpiringMapState(Expiring, MapState):
 
     def put(self, key: Any, value: Any) -> None:
         """Set an entry."""
-        super().put(key, self._accessed().stamp(value))
+        key, value = self._fitting(key, value)
+        self._writable()[key] = self._accessed().stamp(value)
 
     def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         now = self._accessed().now()
-        super().put_all((key, (now, value)) for key, value in dict_value)
+        entries = self._writable()
+        for key, value in dict_value:
+            key, value = self._fitting(key, value)
+            entries[key] = now, value
+        if not entries:
+            self.clear()
 
     def is_empty(self) -> bool:
         """Tell whether there are no entries that have not expired."""

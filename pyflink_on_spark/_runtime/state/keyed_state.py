@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.state.declared import Fit, fit_of
+
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.table import StateTable
@@ -18,11 +20,16 @@ class KeyedState:
         table: where the entries are.
     """
 
-    __slots__ = ("_backend", "_table")
+    __slots__ = ("_backend", "_fit", "_table")
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         self._backend = backend
         self._table = table
+        self._fit: Fit | None = None
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type what is put in has to be; without this it can be of any."""
+        self._fit = fit_of(name, type_info, converted)
 
     def set_current_namespace(self, namespace: Hashable) -> None:
         """Say in which namespace (a window, say) the state is used from now on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pyflink_on_spark._runtime.state.declared import element_fit
 from pyflink_on_spark._runtime.state.keyed_state import MergingState
 
 
@@ -36,6 +37,8 @@ class ListState(MergingState):
 
     def add(self, value: Any) -> None:
         """Append an element."""
+        if self._fit is not None:
+            value = self._fit(value)
         table = self._table
         key = self._backend.key
         elements = table.current.get(key)
@@ -48,17 +51,24 @@ class ListState(MergingState):
 
     def add_all(self, values: Iterable[Any]) -> None:
         """Append elements."""
-        self._append(list(values))
+        self._append(self._fitting(values))
 
     def update(self, values: Iterable[Any]) -> None:
         """Replace the list."""
-        elements = list(values)
+        elements = self._fitting(values)
         self.clear()
         self._append(elements)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the elements."""
         return iter(self.get())
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type the list has to be."""
+        self._fit = element_fit(name, type_info, converted)
+
+    def _fitting(self, values: Iterable[Any]) -> list[Any]:
+        return list(values) if self._fit is None else list(map(self._fit, values))
 
     def _append(self, elements: list[Any]) -> None:
         if elements:

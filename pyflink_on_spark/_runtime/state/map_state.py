@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.state.declared import Fit, entry_fits
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 from pyflink_on_spark._runtime.state.map_access import WritableMap
 
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 class MapState(KeyedState, WritableMap):
     """The map of the current key."""
 
-    __slots__ = ("_version",)
+    __slots__ = ("_fit_key", "_version")
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         super().__init__(backend, table)
         self._version = 0
+        self._fit_key: Fit | None = None
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type the map has to be."""
+        self._fit_key, self._fit = entry_fits(name, type_info, converted)
 
     def get(self, key: Any) -> Any:
         """Return a value, or None."""
@@ -29,12 +35,17 @@ class MapState(KeyedState, WritableMap):
 
     def put(self, key: Any, value: Any) -> None:
         """Set an entry."""
+        if self._fit_key is not None:
+            key = self._fit_key(key)
+        if self._fit is not None:
+            value = self._fit(value)
         self._writable()[key] = value
 
     def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         entries = self._writable()
         for key, value in dict_value:
+            key, value = self._fitting(key, value)
             entries[key] = value
         if not entries:
             self.clear()
@@ -43,6 +54,13 @@ class MapState(KeyedState, WritableMap):
         """Remove all entries."""
         self._version += 1
         super().clear()
+
+    def _fitting(self, key: Any, value: Any) -> tuple[Any, Any]:
+        if self._fit_key is not None:
+            key = self._fit_key(key)
+        if self._fit is not None:
+            value = self._fit(value)
+        return key, value
 
     def _entries(self) -> dict[Any, Any]:
         entries: dict[Any, Any] = self._table.current.get(self._backend.key, {})

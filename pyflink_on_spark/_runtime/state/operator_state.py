@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyflink_on_spark._runtime.state.declared import Fit, entry_fits
 from pyflink_on_spark._runtime.state.map_access import ReadableMap, WritableMap
 
 
@@ -14,24 +15,32 @@ class BroadcastState(WritableMap):
 
     Args:
         entries: where the entries are.
+        fit_key: what is done to a key that is put in; None for nothing.
+        fit_value: the same for a value.
     """
 
-    __slots__ = ("_content", "_version")
+    __slots__ = ("_content", "_fit_key", "_fit_value", "_version")
 
-    def __init__(self, entries: dict[Any, Any]) -> None:
+    def __init__(
+        self, entries: dict[Any, Any], fit_key: Fit | None = None, fit_value: Fit | None = None
+    ) -> None:
         self._content = entries
+        self._fit_key, self._fit_value = fit_key, fit_value
         self._version = 0
 
     def put(self, key: Any, value: Any) -> None:
         """Set an entry."""
+        if self._fit_key is not None:
+            key = self._fit_key(key)
+        if self._fit_value is not None:
+            value = self._fit_value(value)
         self._content[key] = value
         self._version += 1
 
     def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         for key, value in dict_value:
-            self._content[key] = value
-        self._version += 1
+            self.put(key, value)
 
     def clear(self) -> None:
         """Remove all entries."""
@@ -130,12 +139,16 @@ class OperatorSnapshot:
 
 
 class OperatorState:
-    """The operator state of one operator in one subtask."""
+    """The operator state of one operator in one subtask.
 
-    def __init__(self) -> None:
+    Args:
+        converted: whether values are kept as their declared type makes them.
+    """
+
+    def __init__(self, converted: bool = False) -> None:
+        self._converted = converted
         self._content = OperatorSnapshot()
         self._broadcast: dict[str, BroadcastState] = {}
-        self._types: dict[str, str] = {}
 
     def list_state(self, name: str) -> OperatorListState:
         """Return a list whose elements are dealt out evenly when the parallelism changes.
@@ -156,19 +169,19 @@ class OperatorState:
         return OperatorListState(self._content.union.setdefault(name, []))
 
     def broadcast_state(self, descriptor: Any) -> BroadcastState:
-        """Return the state that a MapStateDescriptor describes.
+        """Return the state that a MapStateDescriptor describes; whoever asks first says its types.
 
         Raises:
-            RuntimeError: the name belongs to a state of other types.
+            TypeError: the descriptor is of another kind.
         """
+        if getattr(descriptor, "_kind", "map") != "map":
+            raise TypeError(f"{descriptor!r} does not describe a map state")
         name = descriptor.get_name()
-        type_name = str(getattr(descriptor, "type_info", None))
-        if self._types.setdefault(name, type_name) != type_name:
-            raise RuntimeError(f"State name corrupted: {name}")
         state = self._broadcast.get(name)
         if state is None:
             entries = self._content.broadcast.setdefault(name, {})
-            state = self._broadcast[name] = BroadcastState(entries)
+            fits = entry_fits(name, getattr(descriptor, "type_info", None), self._converted)
+            state = self._broadcast[name] = BroadcastState(entries, *fits)
         return state
 
     def snapshot(self) -> OperatorSnapshot:

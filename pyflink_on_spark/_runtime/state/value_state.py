@@ -21,6 +21,8 @@ class ValueState(KeyedState):
         if value is None:
             self.clear()
             return
+        if self._fit is not None:
+            value = self._fit(value)
         table = self._table
         key = self._backend.key
         table.current[key] = value

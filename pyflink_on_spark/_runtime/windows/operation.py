@@ -118,4 +118,8 @@ class WindowOperation:
     def cleanup_time(self, window: Any) -> int:
         """Return when a window is given up (ms); 2**63 - 1 for never."""
         last: int = window.max_timestamp()
-        return min(last + self.lateness, MAX_WATERMARK) if self.event_time else last
+        if not self.event_time:
+            return last
+        if self.lateness < 0:
+            return MAX_WATERMARK  # nonsense, which PyFlink takes for an overflow
+        return min(last + self.lateness, MAX_WATERMARK)

@@ -119,7 +119,12 @@ class DataStream:
 
     def get_type(self) -> TypeInformation:
         """Return the type of the elements."""
-        return self._flow.type_info
+        type_info = self._flow.type_info
+        if isinstance(type_info, RowTypeInfo):
+            types = type_info.get_field_types()
+            names = type_info._field_names or [f"f{index}" for index in range(len(types))]
+            return RowTypeInfo(types, list(names))
+        return type_info
 
     def get_execution_environment(self):
         """Return the environment that the stream belongs to."""
@@ -339,6 +344,8 @@ class DataStream:
         job gives the same result each time.
         """
         strategy = watermark_strategy._spec
+        if strategy.assigner is not None:
+            strategy.assigner.extract_timestamp  # noqa: B018 - raises here, not in a worker
         assigner = None if strategy.assigner is None else UserFunction.of(strategy.assigner)
         delay = {"none": None, "monotonous": 0}.get(strategy.kind, strategy.bound_ms)
         operator = AssignTimestamps(assigner, delay)

@@ -30,6 +30,7 @@ from pyflink_on_spark.datastream.timerservice import TimerService
 KeyedStateStore.register(StateOfNamespace)
 RuntimeContext.register(engine_context.RuntimeContext)
 TimerService.register(timers.KeyedTimerService)
+TimerService.register(timers.KeylessTimerService)
 TimerService.register(timers.UnkeyedTimerService)
 
 state.ValueState.register(value_state.ValueState)

@@ -11,7 +11,7 @@ class Descriptor:
     def __init__(self, kind: str, name: str, function: Any = None, ttl: Any = None) -> None:
         self._kind, self._name, self._function = kind, name, function
         self._ttl_config = ttl
-        self.type_info = "T"
+        self.type_info: Any = None
 
     def get_name(self) -> str:
         return self._name

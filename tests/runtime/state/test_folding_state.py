@@ -12,7 +12,7 @@ from tests.runtime.harness import FakeClock
 
 class Folding:
     _kind = "folding"
-    type_info = "T"
+    type_info = None
 
     def __init__(self, initial, fold):
         self.initial, self.fold = initial, fold

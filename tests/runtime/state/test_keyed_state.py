@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark.common.typeinfo import Types
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.descriptors import Adding, Descriptor, Mean
 
@@ -53,7 +54,7 @@ def test_name_of_another_kind(backend):
 def test_name_with_another_type(backend):
     backend.value_state(Descriptor("value", "v"))
     other = Descriptor("value", "v")
-    other.type_info = "U"
+    other.type_info = Types.INT()
     with pytest.raises(RuntimeError, match="State name corrupted: v"):
         backend.value_state(other)
 

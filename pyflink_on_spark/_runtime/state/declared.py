@@ -1,0 +1,163 @@
+"""What the declared type of a state does to what is put into it.
+
+PyFlink writes a state through its type when a bundle ends, and reads the result back once its cache
+has let go of the value. What has another type fails then; what only looks different from what comes
+back stays as it is for as long as the cache has it, which depends on how many keys there are. Here
+it always stays as it is, unless the cache is turned off, and it fails when it is put in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._runtime.types.codecs import codec_of
+from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.types.stream import one_by_one
+from pyflink_on_spark.common.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+)
+from pyflink_on_spark.common.types import Row
+
+Fit = Callable[[Any], Any]
+"""Takes a value, returns what is kept of it; raises if it does not have the declared type."""
+
+_Test = Callable[[Any], bool]
+_EXACT = {
+    BasicType.STRING: str,
+    BasicType.BOOLEAN: bool,
+    BasicType.FLOAT: float,
+    BasicType.DOUBLE: float,
+    BasicType.BIG_INT: int,
+}
+_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+
+
+def fit_of(name: str, type_info: Any, converted: bool) -> Fit | None:
+    """Return what is done to the values of a state, or None if nothing is.
+
+    Of lists and maps the last element is looked at only: those before were when they came.
+
+    Args:
+        name: the state's.
+        type_info: the declared type of its values.
+        converted: whether values are kept as they come back from PyFlink's state backend.
+    """
+    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
+        return None
+    convert = _explained(name, one_by_one(codec_of(type_info)))
+    if converted:
+        return convert
+    fits = _test(type_info)
+
+    def fit(value: Any) -> Any:
+        if not fits(value):
+            convert(value)
+        return value
+
+    return fit
+
+
+def element_fit(name: str, type_info: Any, converted: bool) -> Fit | None:
+    """Return the same for the elements of a list state."""
+    element = type_info.elem_type if isinstance(type_info, ListTypeInfo) else None
+    return fit_of(name, element, converted)
+
+
+def entry_fits(name: str, type_info: Any, converted: bool) -> tuple[Fit | None, Fit | None]:
+    """Return the same for the keys and for the values of a map state; a value may be None."""
+    if not isinstance(type_info, MapTypeInfo):
+        return None, None
+    return (
+        fit_of(name, type_info._key_type_info, converted),
+        _or_none(fit_of(name, type_info._value_type_info, converted)),
+    )
+
+
+def _or_none(fit: Fit | None) -> Fit | None:
+    return None if fit is None else lambda value: None if value is None else fit(value)
+
+
+def _explained(name: str, convert: Fit) -> Fit:
+    def explained(value: Any) -> Any:
+        try:
+            return convert(value)
+        except ConversionError as error:
+            error.add_note(f"It was put into the state {name!r}.")
+            raise
+
+    return explained
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+def _test(type_info: Any) -> _Test:
+    """Return what tells, quickly, that a value has a type; False means that it is not sure."""
+    if isinstance(type_info, BasicTypeInfo):
+        return _basic_test(type_info._basic_type)
+    if isinstance(type_info, TupleTypeInfo):
+        return _tuple_test([_test(field) for field in type_info.get_field_types()])
+    if isinstance(type_info, RowTypeInfo):
+        return _row_test([_test(field) for field in type_info.get_field_types()])
+    if isinstance(type_info, ListTypeInfo):
+        element = _test(type_info.elem_type)
+        return lambda value: type(value) is list and (not value or element(value[-1]))
+    if isinstance(type_info, MapTypeInfo):
+        return _map_test(_test(type_info._key_type_info), _test(type_info._value_type_info))
+    if isinstance(type_info, PickledBytesTypeInfo):
+        return lambda _: True
+    return _never
+
+
+def _basic_test(basic_type: BasicType) -> _Test:
+    exact = _EXACT.get(basic_type)
+    if exact is not None:
+        return lambda value: type(value) is exact
+    bits = _BITS.get(basic_type)
+    if bits is None:
+        return _never
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _tuple_test(fields: list[_Test]) -> _Test:
+    def fits(value: Any) -> bool:
+        return type(value) is tuple and len(value) == len(fields) and all(map(_fits, fields, value))
+
+    return fits
+
+
+def _row_test(fields: list[_Test]) -> _Test:
+    def fits(value: Any) -> bool:
+        return (
+            type(value) is Row
+            and value._names is None
+            and len(value) == len(fields)
+            and all(map(_fits, fields, value))
+        )
+
+    return fits
+
+
+def _map_test(key: _Test, value: _Test) -> _Test:
+    def fits(entries: Any) -> bool:
+        if type(entries) is not dict:
+            return False
+        if not entries:
+            return True
+        last_key, last_value = next(reversed(entries.items()))
+        return key(last_key) and (last_value is None or value(last_value))
+
+    return fits
+
+
+def _fits(test: _Test, value: Any) -> bool:
+    return test(value)

@@ -1,0 +1,21 @@
+"""What the current key is when there is none."""
+
+from __future__ import annotations
+
+
+class _NoKey:
+    """Fails when it is looked up, so that nobody has to ask for each access whether there is a key."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise RuntimeError(
+            "No key set: keyed state belongs to the key of an element or of a timer. There is none "
+            "in open(), and none for an element of a broadcast stream."
+        )
+
+    def __repr__(self) -> str:
+        return "<no key>"
+
+
+NO_KEY = _NoKey()
