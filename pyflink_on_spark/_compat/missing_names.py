@@ -13,14 +13,15 @@ def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
     """Return a module's ``__getattr__``.
 
     It raises ImportError in ``from module import name``, since Python would replace the text of an
-    AttributeError there, and AttributeError otherwise.
+    AttributeError there, and AttributeError otherwise. A module may also call it in a ``__getattr__``
+    of its own.
 
     Args:
         module: the module's ``__name__``.
         reason: why names are missing, in whole sentences, if there is one reason for all.
     """
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> NoReturn:  # noqa: N807 - it becomes the module's
         text = _text(module, name, reason)
         if not name.startswith("__") and _is_import(sys._getframe(1)):
             raise ImportError(text, name=module)
@@ -30,6 +31,8 @@ def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
 
 
 def _is_import(frame: Any) -> bool:
+    while frame.f_code.co_name == "__getattr__":
+        frame = frame.f_back
     code = frame.f_code.co_code
     return bool(dis.opname[code[frame.f_lasti]] == "IMPORT_FROM")
 

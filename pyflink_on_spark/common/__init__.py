@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import serialization
 from pyflink_on_spark.common.completable_future import CompletableFuture
 from pyflink_on_spark.common.config_options import ConfigOption, ConfigOptions
@@ -71,4 +72,4 @@ def __getattr__(name: str) -> Any:
     # The row schemas of 1.x: they live in datastream.formats, which is not to be loaded for them.
     if name in serialization._MOVED:
         return getattr(serialization, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return missing_name(__name__)(name)

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._charset import Charset, find_charset
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
@@ -37,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name in _MOVED:
         formats = f"{__name__.rpartition('.common.')[0]}.datastream.formats.{_MOVED[name]}"
         return getattr(importlib.import_module(formats), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return missing_name(__name__)(name)
 
 
 class SerializationSchema:

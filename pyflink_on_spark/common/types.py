@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 
 __all__ = ["Row", "RowKind"]
@@ -233,3 +234,6 @@ def _row_as_dict(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _row_as_dict(item) for key, item in value.items()}
     return value
+
+
+__getattr__ = missing_name(__name__)

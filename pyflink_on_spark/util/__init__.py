@@ -1,3 +1,7 @@
 """PyFlink's small public tools: exceptions, stability marks, access to Java."""
 
 from __future__ import annotations
+
+from pyflink_on_spark._compat.missing_names import missing_name
+
+__getattr__ = missing_name(__name__)

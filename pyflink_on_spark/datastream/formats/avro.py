@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
@@ -177,3 +178,6 @@ def _schema_of_rows(
     if avro_schema_string is None:
         raise TypeError("record_class or avro_schema_string should be specified.")
     return AvroSchema(argument(avro_schema_string, str, call))
+
+
+__getattr__ = missing_name(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
@@ -150,3 +151,6 @@ def _row_type(type_info: TypeInformation | None) -> RowTypeInfo:
     if not isinstance(type_info, RowTypeInfo):
         raise ValueError("Only RowTypeInfo is supported")
     return type_info
+
+
+__getattr__ = missing_name(__name__)
