@@ -201,11 +201,16 @@ class Segment:
                 self._tell(EndOfInput())
 
     def emit_watermark(self) -> None:
-        """Emit the watermark of the elements so far, if the segment makes watermarks itself."""
+        """Emit the watermark of the elements so far, if the segment makes watermarks itself.
+
+        Where nothing has come for too long, say that the segment is idle.
+        """
         if self._assigner is not None and not self._valve.ended:
             watermark = self._assigner.current_watermark()
             if watermark is not None:
                 self._tell(Watermark(watermark))
+            if self._assigner.falls_idle():
+                self._tell(ChannelStatus(idle=True))
 
     def advance_processing_time(self, now: int) -> None:
         """Let operators fire what is due by processing time (ms)."""
@@ -242,6 +247,8 @@ class Segment:
             if not values:
                 return
             timestamps = assigner.take_timestamps()
+            if assigner.wakes():
+                self._tell(ChannelStatus(idle=False))
             if self._main is not None:
                 if self._freezer.sealed:
                     values = list(map(unseal, values))

@@ -69,6 +69,9 @@ class WatermarkStrategy:
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
         """Return a strategy in which an input without elements does not hold watermarks back.
 
+        On Spark: that is looked at between two epochs of an unbounded job, some ten times a second;
+        where all sources end, and there are no checkpoints, no input is idle.
+
         As in PyFlink the new strategy has NO timestamp assigner: call this before
         ``with_timestamp_assigner``.
 
@@ -90,6 +93,8 @@ class WatermarkStrategy:
         update_interval: Optional[Duration] = None,  # noqa: UP045
     ) -> WatermarkStrategy:
         """Return a strategy in which sources of one group wait for each other.
+
+        On Spark: it is recorded and has no effect; sources are read in turns, a bundle at a time.
 
         As in PyFlink the new strategy has NO timestamp assigner: call this before
         ``with_timestamp_assigner``.

@@ -23,27 +23,37 @@ class AssignTimestamps(Operator):
         out_of_orderness: by how much (ms) a timestamp may lie behind; None for no watermarks.
         interval: after how many elements a watermark comes; 0 for none before the end. The job
             decides, with ``every``.
+        idle_after: after how long without elements (ms) the stream holds others back no more; None
+            for never. It is looked at between two epochs of a job that does not end by itself.
     """
 
     emits_timestamps = True
 
     def __init__(
-        self, assigner: UserFunction | None, out_of_orderness: int | None, interval: int = 0
+        self,
+        assigner: UserFunction | None,
+        out_of_orderness: int | None,
+        interval: int = 0,
+        idle_after: int | None = None,
     ) -> None:
         self._assigner = assigner
+        self._idle_after = idle_after
+        self._idle = False
         self._delay = out_of_orderness
         self._interval = interval if out_of_orderness is not None else 0
         self._seen = 0
         self._largest = MIN_TIMESTAMP
+        self._timestamps: list[int | None] = []
 
     def every(self, elements: int) -> AssignTimestamps:
         """Return the same with another interval, in elements."""
-        return AssignTimestamps(self._assigner, self._delay, elements)
+        return AssignTimestamps(self._assigner, self._delay, elements, self._idle_after)
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's assigner."""
-        self._timestamps: list[int | None] = []
         self._cursor: Cursor = context.cursor
+        self._clock = context.clock
+        self._last_active = context.clock.now()
         self._extract: Any = (
             self._assigner.load().extract_timestamp if self._assigner is not None else None
         )
@@ -73,6 +83,21 @@ class AssignTimestamps(Operator):
         taken = self._timestamps[:]
         self._timestamps.clear()
         return taken
+
+    def wakes(self) -> bool:
+        """Note that there are elements; tell whether the stream was idle before."""
+        if self._idle_after is None:
+            return False
+        self._last_active = self._clock.now()
+        was_idle, self._idle = self._idle, False
+        return was_idle
+
+    def falls_idle(self) -> bool:
+        """Tell, once, that there were no elements for too long."""
+        if self._idle_after is None or self._idle:
+            return False
+        self._idle = self._clock.now() - self._last_active >= self._idle_after
+        return self._idle
 
     def until_watermark(self) -> int:
         """Return how many elements may come before the next watermark, at most a bundle."""

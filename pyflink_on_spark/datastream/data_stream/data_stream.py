@@ -348,7 +348,7 @@ class DataStream:
             strategy.assigner.extract_timestamp  # noqa: B018 - raises here, not in a worker
         assigner = None if strategy.assigner is None else UserFunction.of(strategy.assigner)
         delay = {"none": None, "monotonous": 0}.get(strategy.kind, strategy.bound_ms)
-        operator = AssignTimestamps(assigner, delay)
+        operator = AssignTimestamps(assigner, delay, idle_after=strategy.idle_timeout_ms)
         return self._then(
             "Timestamps/Watermarks", operator, self.get_type(), python=assigner is not None
         )
