@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from typing import Any
 
@@ -61,10 +62,16 @@ class Fleet:
         while len(self._wires) < self._slots:
             try:
                 wire = Wire(self._listener.accept(), "a slot host")
-                slot, (host, port), process = wire.receive(_START_SECONDS)
+                slot, address, process = wire.receive(_START_SECONDS)
+            except AuthenticationError:
+                continue  # of another attempt
             except (OSError, EOFError, HostLost) as error:
                 self._failure = HostLost(f"a slot host failed to start: {error!r}")
                 return
+            if address is None:
+                self._failure = HostLost(f"the host of slot {slot} ended with code {process}")
+                return
+            host, port = address
             self.data[slot] = Address(host, port, self.control.authkey)
             self.processes[slot] = process
             self._wires[slot] = wire

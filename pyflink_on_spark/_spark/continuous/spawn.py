@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import subprocess
@@ -9,14 +10,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import AuthenticationError
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._runtime.worker_dependencies import search_path, working_folder
-from pyflink_on_spark._spark.continuous.wire import Address
+from pyflink_on_spark._spark.continuous.wire import Address, HostLost, connect
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.spark_defaults import PACKAGE_ROOT
 
 _MODULE = "pyflink_on_spark._spark.continuous.host"
 _BEGIN = f"import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {_MODULE} as h; h.main()"
@@ -49,7 +52,8 @@ class Spawn:
         """Start one host on this machine."""
         folders = self.dependencies.here()
         known = [*search_path(folders), *sys.path]
-        path = json.dumps([*known, *(entry for entry in self.sys_path if entry not in known)])
+        others = (*self.sys_path, str(PACKAGE_ROOT))
+        path = json.dumps([*known, *(entry for entry in others if entry not in known)])
         host = subprocess.Popen(
             [interpreter, "-c", _BEGIN, path],
             cwd=working_folder(folders),
@@ -59,7 +63,16 @@ class Spawn:
         assert host.stdin is not None
         host.stdin.write(pickle.dumps((slot, self.driver, self.sys_path, self.aliased)))
         host.stdin.close()
-        threading.Thread(target=host.wait, name=f"host of slot {slot}", daemon=True).start()
+        name = f"host of slot {slot}"
+        threading.Thread(target=self._watch, args=(host, slot), name=name, daemon=True).start()
+
+    def _watch(self, host: subprocess.Popen[bytes], slot: int) -> None:
+        """Wait for a host; tell a driver that still waits for it to call in."""
+        code = host.wait()
+        with contextlib.suppress(HostLost, AuthenticationError):
+            wire = connect(self.driver, "the driver")
+            wire.send(slot, None, code)
+            wire.close()
 
 
 def spawn_hosts(

@@ -1,0 +1,87 @@
+"""The numbered events of the soak: how they are written, and what has to become of them.
+
+    python -m tests.faults.events FOLDER --seconds 60 --rate 500
+
+writes files of events for some time, each complete the moment it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from pathlib import Path
+
+EVENTS_A_FILE = 100
+KEYS = 17
+STEP = 10
+"""Event time between two events, in ms."""
+WINDOW = 5_000
+"""In ms."""
+DISORDER = 50 * EVENTS_A_FILE * STEP
+"""By how much event time may run ahead, in ms: many files may be found late."""
+
+
+def key_of(number: int) -> int:
+    """Return the key of an event."""
+    return number * 7919 % KEYS
+
+
+def line_of(number: int) -> str:
+    """Return an event as a line of text."""
+    return f"{number},{key_of(number)},{number * STEP}"
+
+
+def write_file(folder: Path, index: int) -> None:
+    """Write a file of events, under another name until it is complete."""
+    first = index * EVENTS_A_FILE
+    hidden = folder / f".{index:08}"
+    hidden.write_text("".join(f"{line_of(n)}\n" for n in range(first, first + EVENTS_A_FILE)))
+    hidden.rename(folder / f"{index:08}")
+
+
+def expected_windows(count: int) -> list[str]:
+    """Return what the windows give for the events up to a number."""
+    numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for number in range(count):
+        numbers[key_of(number), number * STEP // WINDOW * WINDOW].append(number)
+    return sorted(
+        f"{key},{start},{len(found)},{sum(found)}" for (key, start), found in numbers.items()
+    )
+
+
+def check_counts(lines: list[str], count: int) -> list[str]:
+    """Return what is wrong with the lines of the count per key; nothing if all is well."""
+    rows = [tuple(map(int, line.split(","))) for line in lines]
+    numbers = [number for _, number, _ in rows]
+    problems = []
+    if missing := sorted(set(range(count)) - set(numbers)):
+        problems.append(f"{len(missing)} events are lost, such as {missing[:5]}")
+    if len(numbers) > len(set(numbers)):
+        problems.append(f"{len(numbers) - len(set(numbers))} events are there twice")
+    for key in range(KEYS):
+        counts = sorted(found for k, _, found in rows if k == key)
+        if counts != list(range(1, len(counts) + 1)):
+            problems.append(f"the counts of key {key} are not 1 to {len(counts)}")
+    return problems
+
+
+def main() -> None:
+    """Write files at a steady rate."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--rate", type=float, required=True, help="events a second")
+    options = parser.parse_args()
+    begun = time.monotonic()
+    index = 0
+    while (elapsed := time.monotonic() - begun) < options.seconds:
+        if index * EVENTS_A_FILE <= elapsed * options.rate:
+            write_file(options.folder, index)
+            index += 1
+        else:
+            time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""The job of the soak; plain PyFlink.
+
+    python -m pyflink_on_spark tests/faults/job.py INPUT OUTPUT CHECKPOINTS [--restore CHECKPOINT]
+
+Reads the files of a folder as they come, counts per key in state and in event-time windows, and
+writes both to files, until there is a file OUTPUT/stop: then it stops with a savepoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from pyflink.common import (
+    Configuration,
+    Duration,
+    Encoder,
+    JobStatus,
+    Time,
+    Types,
+    WatermarkStrategy,
+)
+from pyflink.common.watermark_strategy import TimestampAssigner
+from pyflink.datastream import (
+    MapFunction,
+    ProcessWindowFunction,
+    StreamExecutionEnvironment,
+)
+from pyflink.datastream.connectors.file_system import (
+    BucketAssigner,
+    FileSink,
+    FileSource,
+    RollingPolicy,
+    StreamFormat,
+)
+from pyflink.datastream.state import ValueStateDescriptor
+from pyflink.datastream.window import TumblingEventTimeWindows
+
+DISORDER, WINDOW = 50_000, 5_000
+EVENT = Types.TUPLE([Types.LONG(), Types.LONG(), Types.LONG()])
+
+
+class EventTime(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[2]
+
+
+class CountPerKey(MapFunction):
+    """Emits the key, the event's number, and how many events the key has had."""
+
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def map(self, value):
+        count = (self.count.value() or 0) + 1
+        self.count.update(count)
+        return f"{value[1]},{value[0]},{count}"
+
+
+class SumOfWindow(ProcessWindowFunction):
+    """Emits the key, the window's begin, how many events it has, and the sum of their numbers."""
+
+    def process(self, key, context, elements):
+        numbers = [number for number, _, _ in elements]
+        yield f"{key},{context.window().start},{len(numbers)},{sum(numbers)}"
+
+
+def parse(line):
+    return tuple(map(int, line.split(",")))
+
+
+def sink(folder, policy):
+    return (
+        FileSink.for_row_format(str(folder), Encoder.simple_string_encoder())
+        .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
+        .with_rolling_policy(policy)
+        .with_bucket_check_interval(200)
+        .build()
+    )
+
+
+def environment(options):
+    settings = {
+        "execution.checkpointing.interval": f"{options.interval} ms",
+        "execution.checkpointing.dir": options.checkpoints.resolve().as_uri(),
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": str(options.attempts),
+        "restart-strategy.fixed-delay.delay": "100 ms",
+    }
+    if options.restore:
+        settings["execution.state-recovery.path"] = options.restore
+    configuration = Configuration()
+    for key, value in settings.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(options.parallelism)
+    return env
+
+
+def build(env, options):
+    text = (
+        FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(options.input))
+        .monitor_continuously(Duration.of_millis(200))
+        .build()
+    )
+    times = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER))
+    events = (
+        env.from_source(text, WatermarkStrategy.no_watermarks(), "events")
+        .uid("events")
+        .map(parse, EVENT)
+        .assign_timestamps_and_watermarks(times.with_timestamp_assigner(EventTime()))
+        .key_by(lambda event: event[1], Types.LONG())
+    )
+    # This one's part files go on across checkpoints, that one's end with each.
+    going_on = RollingPolicy.default_rolling_policy(4096, 1500, 800)
+    counts = events.map(CountPerKey(), Types.STRING()).uid("count")
+    counts.sink_to(sink(options.output / "counts", going_on)).uid("counts")
+    windows = events.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
+    (
+        windows.process(SumOfWindow(), Types.STRING())
+        .uid("windows")
+        .sink_to(sink(options.output / "windows", RollingPolicy.on_checkpoint_rolling_policy()))
+        .uid("sums")
+    )
+
+
+def run(env, options):
+    client = env.execute_async("soak")
+    while not (options.output / "stop").exists():
+        status = client.get_job_status().result()
+        if status in (JobStatus.FAILED, JobStatus.CANCELED):
+            break
+        time.sleep(0.1)
+    else:
+        client.stop_with_savepoint(True, str(options.checkpoints / "savepoints")).result()
+    client.get_job_execution_result().result()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("input", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("checkpoints", type=Path)
+    parser.add_argument("--restore")
+    parser.add_argument("--parallelism", type=int, default=2)
+    parser.add_argument("--interval", type=int, default=500, help="between checkpoints, in ms")
+    parser.add_argument("--attempts", type=int, default=1000)
+    options = parser.parse_args()
+    env = environment(options)
+    build(env, options)
+    run(env, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The processes of a job, as the operating system tells of them (Linux)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SLOT_HOST = "_spark.continuous.host"
+PYTHON_WORKER = "pyspark.daemon"
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process; another one that gets its number later is not it.
+
+    Args:
+        number: its process id.
+        started: when it was started, in the system's ticks.
+        parent: its parent's process id.
+        command: its command line.
+    """
+
+    number: int
+    started: int
+    parent: int
+    command: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still there."""
+        now = _read(self.number)
+        return now is not None and now.started == self.started
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.number, signal.SIGKILL)
+
+
+def descendants(number: int) -> list[Process]:
+    """Return all processes that a process has started, and those that they have."""
+    children: dict[int, list[Process]] = {}
+    for entry in os.listdir("/proc"):
+        process = _read(int(entry)) if entry.isdigit() else None
+        if process is not None:
+            children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    parents = [number]
+    while parents:
+        below = children.get(parents.pop(), [])
+        found += below
+        parents += [process.number for process in below]
+    return found
+
+
+def still_alive(processes: list[Process], seconds: float) -> list[Process]:
+    """Return those that do not end within some time."""
+    deadline = time.monotonic() + seconds
+    left = [process for process in processes if process.alive]
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = [process for process in left if process.alive]
+    return left
+
+
+def _read(number: int) -> Process | None:
+    folder = Path("/proc", str(number))
+    try:
+        _, _, rest = (folder / "stat").read_text().rpartition(")")
+        state, parent, *others = rest.split()
+        command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except (OSError, ValueError):
+        return None
+    return None if state in "ZX" else Process(number, int(others[17]), int(parent), command)
