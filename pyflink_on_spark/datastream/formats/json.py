@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
+from pyflink_on_spark._runtime.formats.json_reader import json_row_reader
+from pyflink_on_spark._runtime.formats.json_writer import json_row_writer
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 from pyflink_on_spark.datastream.connectors._arguments import require
-from pyflink_on_spark.datastream.formats._not_yet import format_gap
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -38,8 +41,6 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         j_deserialization_schema: how they stand for each other.
     """
 
-    _deserializer = format_gap("JSON messages")
-
     def __init__(self, j_deserialization_schema):
         call = "JsonRowDeserializationSchema(j_deserialization_schema)"
         self._format = own_handle(j_deserialization_schema, JsonRowFormat, call)
@@ -49,6 +50,12 @@ class JsonRowDeserializationSchema(DeserializationSchema):
     def builder():
         """Begin without a type; it has to be set."""
         return JsonRowDeserializationSchema.Builder()
+
+    def _deserializer(self) -> Callable[[bytes], Any]:
+        options = self._format
+        return json_row_reader(
+            options.row_type, options.fail_on_missing_field, options.ignore_errors
+        )
 
     def _produced_type(self) -> TypeInformation:
         return self._format.row_type
@@ -112,8 +119,6 @@ class JsonRowSerializationSchema(SerializationSchema):
         j_serialization_schema: how they stand for each other.
     """
 
-    _serializer = format_gap("JSON messages")
-
     def __init__(self, j_serialization_schema):
         call = "JsonRowSerializationSchema(j_serialization_schema)"
         self._format = own_handle(j_serialization_schema, JsonRowFormat, call)
@@ -123,6 +128,9 @@ class JsonRowSerializationSchema(SerializationSchema):
     def builder():
         """Begin without a type; it has to be set."""
         return JsonRowSerializationSchema.Builder()
+
+    def _serializer(self) -> Callable[[Any], bytes]:
+        return json_row_writer(self._format.row_type)
 
     class Builder:
         """Says how rows are written as JSON objects."""
