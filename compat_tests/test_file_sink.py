@@ -149,3 +149,19 @@ def test_a_file_can_be_read_back(env, tmp_path):
     ).build()
     stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "again")
     assert list(stream.execute_and_collect()) == ["x", "y"]
+
+
+@pytest.mark.parametrize("on_checkpoint", [True, False])
+def test_under_checkpoints_every_line_once_and_nothing_in_progress(env, tmp_path, on_checkpoint):
+    env.enable_checkpointing(20)
+    policy = (
+        RollingPolicy.on_checkpoint_rolling_policy()
+        if on_checkpoint
+        else RollingPolicy.default_rolling_policy(part_size=200)
+    )
+    sink = sink_to(tmp_path).with_rolling_policy(policy).build()
+    elements = [f"{number}" for number in range(2000)]
+    env.from_collection(elements, Types.STRING()).sink_to(sink)
+    env.execute()
+    assert sorted(lines(tmp_path)) == sorted(elements)
+    assert all(re.fullmatch(rf"part-{UUID}-\d+", path.name) for path in files(tmp_path))

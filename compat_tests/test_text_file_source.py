@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.common import Types, WatermarkStrategy
+from pyflink.common import Duration, Types, WatermarkStrategy
 from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
 
 from compat_tests.running import collect, collect_sorted
@@ -94,3 +94,20 @@ def test_word_count_from_a_file(env, folder):
     assert collect_sorted(counts) == [
         ("be", 1), ("be", 2), ("not", 1), ("or", 1), ("to", 1), ("to", 2),
     ]  # fmt: skip
+
+
+def test_new_files_of_a_folder_that_is_watched(env, folder):
+    (folder / "a.txt").write_text("a1\na2\n")
+    source = (
+        FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
+        .monitor_continuously(Duration.of_millis(50))
+        .build()
+    )
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "text")
+    with stream.execute_and_collect() as results:
+        assert [next(results), next(results)] == ["a1", "a2"]
+        for name in ("nested", "."):
+            (folder / name / ".b.txt").write_text(f"b in {name}\n")
+            (folder / name / ".b.txt").rename(folder / name / "b.txt")
+            assert next(results) == f"b in {name}"
+            (folder / "a.txt").write_text("a1\na2\nlater changes are not seen\n")
