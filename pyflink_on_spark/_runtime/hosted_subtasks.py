@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.subtask import Driver, Subtask
 from pyflink_on_spark._runtime.subtask_state import SubtaskState
 
@@ -145,9 +146,18 @@ class HostedSubtasks:
         elements, self._elements = self._elements, 0
         return subtask.take_rows(), EpochReport(subtask.reading, elements)
 
-    def snapshot(self, checkpoint_id: int) -> tuple[dict[int, SubtaskState], list[Any]]:
-        """Return the state of all subtasks, and what the driver has to commit with it."""
-        states = {t: subtask.snapshot(checkpoint_id) for t, subtask in self._subtasks.items()}
+    def snapshot(
+        self, checkpoint_id: int, taken: Callable[[KeyedStateBackend], Any] | None = None
+    ) -> tuple[dict[int, SubtaskState], list[Any]]:
+        """Return the state of all subtasks, and what the driver has to commit with it.
+
+        Args:
+            checkpoint_id: the checkpoint's number.
+            taken: what is taken of keyed state; everything if nothing is said.
+        """
+        states = {
+            t: subtask.snapshot(checkpoint_id, taken) for t, subtask in self._subtasks.items()
+        }
         return states, self.committables()
 
     def committables(self) -> list[Any]:

@@ -9,6 +9,7 @@ from pyflink_on_spark._compat.call_site import CallSite
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.exchange import ExchangePlan
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.state.settings import StateSettings
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ class JobSettings:
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
+        state: how keyed state is kept.
     """
 
     job_id: str
@@ -132,3 +134,4 @@ class JobSettings:
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)
+    state: StateSettings = field(default_factory=StateSettings)

@@ -31,6 +31,7 @@ from pyflink_on_spark._runtime.segment import (
     SideOutput,
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 
@@ -149,8 +150,16 @@ class Subtask:
         rows, self._rows = self._rows, []
         return rows
 
-    def snapshot(self, checkpoint_id: int) -> SubtaskState:
-        """Return all state as it is now; to be pickled before anything else goes on."""
+    def snapshot(
+        self, checkpoint_id: int, taken: Callable[[KeyedStateBackend], Any] | None = None
+    ) -> SubtaskState:
+        """Return all state as it is now; to be pickled before anything else goes on.
+
+        Args:
+            checkpoint_id: the checkpoint's number.
+            taken: what is taken of keyed state; everything if nothing is said.
+        """
+        taken = taken or KeyedStateBackend.snapshot
         state = SubtaskState(checkpoint_id)
         with self._explained():
             for plan, context in self._contexts:
@@ -158,7 +167,7 @@ class Subtask:
                 if plan.state_id is not None:
                     keyed = context.keyed_state
                     state.operators[plan.state_id] = OperatorData(
-                        {} if keyed is None else keyed.snapshot(),
+                        {} if keyed is None else taken(keyed),
                         context.operator_state.snapshot(),
                         plan.max_parallelism,
                     )
@@ -212,6 +221,9 @@ class Subtask:
                 operator.close()
             except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
+        for _, context in self._contexts:
+            if context.keyed_state is not None:
+                context.keyed_state.close()
         if failed:
             return
         if error is not None:
@@ -327,13 +339,7 @@ class Subtask:
             self._job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-        backend = (
-            KeyedStateBackend(
-                self._clock, max_parallelism=task.max_parallelism, converted=self._converted
-            )
-            if keyed
-            else None
-        )
+        backend = self._keyed_state(task) if keyed else None
         data = OperatorData()
         if self._restored is not None and plan is not None and plan.state_id is not None:
             data = self._restored.operators.get(plan.state_id, data)
@@ -351,6 +357,16 @@ class Subtask:
             runtime_context=RuntimeContext(task, backend, self._clock),
             operator_state=operator_state,
             restored=None if self._restored is None else self._restored.checkpoint_id,
+        )
+
+    def _keyed_state(self, task: TaskInfo) -> KeyedStateBackend:
+        settings = self._job.state
+        return KeyedStateBackend(
+            self._clock,
+            max_parallelism=task.max_parallelism,
+            track_changes=settings.track_changes,
+            converted=self._converted,
+            disk=None if settings.disk is None else DiskStore(settings.disk, self._index),
         )
 
     def _failure(self, error: BaseException) -> SubtaskFailure:

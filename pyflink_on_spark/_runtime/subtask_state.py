@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.keys import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
-from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Pieces
 
 
 @dataclass(slots=True)
@@ -16,12 +16,12 @@ class OperatorData:
     """The state of one operator in one subtask.
 
     Args:
-        keyed: by key group.
+        keyed: by key group; of a checkpoint that is being written or restored, made piece by piece.
         operator: what belongs to no key.
         max_parallelism: how many key groups there are.
     """
 
-    keyed: dict[int, KeyGroupState] = field(default_factory=dict)
+    keyed: dict[int, KeyGroupState] | Pieces = field(default_factory=dict)
     operator: OperatorSnapshot = field(default_factory=OperatorSnapshot)
     max_parallelism: int = 128
 
@@ -61,7 +61,9 @@ def deal_out(parts: Sequence[OperatorData], parallelism: int) -> list[OperatorDa
     maximum = parts[0].max_parallelism
     if any(part.max_parallelism != maximum for part in parts):
         raise ValueError("the parts of a checkpoint have different numbers of key groups")
-    keyed = {group: state for part in parts for group, state in part.keyed.items()}
+    keyed: dict[int, Any] = {
+        group: state for part in parts for group, state in part.keyed.items()
+    }
     shares = redistribute([part.operator for part in parts], parallelism)
     return [
         OperatorData(

@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.subtask_state import OperatorData, deal_out
 
 
 def part(groups, maximum, split=()):
-    keyed = {group: KeyGroupState({}, [("s", None, group, group)]) for group in groups}
+    keyed = {group: KeyGroupState({}, {"s": {None: {group: group}}}) for group in groups}
     return OperatorData(keyed, OperatorSnapshot({"list": list(split)}), maximum)
 
 

@@ -1,21 +1,27 @@
-"""A checkpoint or savepoint in a folder: state files, and ``_metadata`` that makes it complete."""
+"""A checkpoint or savepoint in a folder: state files, and ``_metadata`` that makes it complete.
+
+Files that several checkpoints have in common are beside their folders, in ``shared``.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
+from pyflink_on_spark._runtime.checkpoints.state_file import Record, stored_records, write_record
 from pyflink_on_spark._runtime.isolation import seal, unseal
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
-_FORMAT = 1
+SHARED = "shared"
+_FORMAT = 2
+_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -26,11 +32,17 @@ class StateFile:
         name: in its folder.
         size: in bytes.
         checksum: CRC-32 of its content.
+        shared: whether it is in the folder of files that several checkpoints have in common.
     """
 
     name: str
     size: int
     checksum: int
+    shared: bool = False
+
+    def folder(self, place: Folder) -> Folder:
+        """Return where it is, for a checkpoint in a folder."""
+        return place.beside(SHARED) if self.shared else place
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class Metadata:
         job_name: of that job.
         time: when, in ms since the epoch.
         savepoint: whether a user asked for it.
-        files: the state of the slots.
+        files: the state of the slots; of each slot, the older first.
         committables: what the sinks have to commit with it.
     """
 
@@ -56,9 +68,43 @@ class Metadata:
     committables: StateFile
 
 
-def write_state(place: Folder, slot: int, state: SlotState) -> StateFile:
-    """Write the state of one slot."""
-    return _write(place, f"slot-{slot}", state.to_bytes())
+class _Measured:
+    """Notes size and checksum of what is written to a stream."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.size = self.checksum = 0
+
+    def write(self, content: bytes) -> None:
+        """Write."""
+        self._stream.write(content)
+        self.size += len(content)
+        self.checksum = zlib.crc32(content, self.checksum)
+
+
+def write_state(
+    place: Folder, name: str, records: Iterable[Record], *, shared: bool = False
+) -> StateFile:
+    """Write a state file of a checkpoint, record by record.
+
+    Args:
+        place: the checkpoint's folder.
+        name: the file's.
+        records: what is in it.
+        shared: whether later checkpoints will refer to it, too.
+
+    Raises:
+        CheckpointError: if it cannot be written.
+    """
+    target = place.beside(SHARED) if shared else place
+    try:
+        with target.create(name) as stream:
+            measured: Any = _Measured(stream)
+            for record in records:
+                write_record(measured, record)
+    except OSError as error:
+        raise CheckpointError(f"cannot write {target.uri}/{name}: {error}") from error
+    return StateFile(name, measured.size, measured.checksum, shared)
 
 
 def complete(
@@ -102,21 +148,36 @@ def read_metadata(place: Folder) -> Metadata:
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
-    """Read the state of all slots.
+    """Read what there is of the state of all slots; the state itself stays in the files.
 
     Raises:
         CheckpointError: if a file is missing or damaged.
     """
     whole = SlotState()
     for file in metadata.files:
-        content = _read(place, file)
+        where = f"{file.folder(place).uri}/{file.name}"
+        stream = _open(place, file)
         try:
-            whole.merge(SlotState.from_bytes(content))
+            for head, content in stored_records(stream, where, file.size):
+                whole.take(head, content)
         except Exception as error:
-            raise CheckpointError(
-                f"{place.uri}/{file.name} cannot be taken over: {error!r}"
-            ) from error
+            raise CheckpointError(f"{where} cannot be taken over: {error!r}") from error
     return whole
+
+
+def verify(place: Folder, metadata: Metadata) -> None:
+    """Read all files to their ends.
+
+    Raises:
+        CheckpointError: if one is missing or damaged.
+    """
+    for file in metadata.files:
+        checksum = 0
+        with _open(place, file) as stream:
+            while chunk := stream.read(_CHUNK):
+                checksum = zlib.crc32(chunk, checksum)
+        if checksum != file.checksum:
+            raise _damaged(place, file, file.size)
 
 
 def read_committables(place: Folder, metadata: Metadata) -> list[Any]:
@@ -139,13 +200,29 @@ def _write(place: Folder, name: str, content: bytes) -> StateFile:
 
 
 def _read(place: Folder, file: StateFile) -> bytes:
-    try:
-        content = place.read(file.name)
-    except OSError as error:
-        raise CheckpointError(f"cannot read {place.uri}/{file.name}: {error}") from error
-    if len(content) != file.size or zlib.crc32(content) != file.checksum:
-        raise CheckpointError(
-            f"{place.uri}/{file.name} is damaged: {len(content)} bytes that are not the "
-            f"{file.size} bytes that were written"
-        )
+    with _open(place, file) as stream:
+        content = stream.read()
+    if zlib.crc32(content) != file.checksum:
+        raise _damaged(place, file, len(content))
     return content
+
+
+def _open(place: Folder, file: StateFile) -> BinaryIO:
+    where = file.folder(place)
+    try:
+        stream = where.open(file.name)
+        size = stream.seek(0, 2)
+        stream.seek(0)
+    except OSError as error:
+        raise CheckpointError(f"cannot read {where.uri}/{file.name}: {error}") from error
+    if size != file.size:
+        stream.close()
+        raise _damaged(place, file, size)
+    return stream
+
+
+def _damaged(place: Folder, file: StateFile, size: int) -> CheckpointError:
+    return CheckpointError(
+        f"{file.folder(place).uri}/{file.name} is damaged: {size} bytes that are not the "
+        f"{file.size} bytes that were written"
+    )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
+
+_BUFFER = 1024 * 1024
 
 
 class Folder(ABC):
@@ -22,12 +27,12 @@ class Folder(ABC):
         self.uri = uri.rstrip("/")
 
     @abstractmethod
-    def write(self, name: str, content: bytes) -> None:
+    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Write a file so that it is there as a whole, and safe, or not at all."""
 
     @abstractmethod
-    def read(self, name: str) -> bytes:
-        """Return what is in a file.
+    def open(self, name: str) -> BinaryIO:
+        """Return a file for reading here and there.
 
         Raises:
             FileNotFoundError: if it is not there.
@@ -41,9 +46,27 @@ class Folder(ABC):
     def remove(self, name: str = "") -> None:
         """Remove a file or folder inside, or this folder, if it is there."""
 
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file at once."""
+        with self.create(name) as file:
+            file.write(content)
+
+    def read(self, name: str) -> bytes:
+        """Return what is in a file.
+
+        Raises:
+            FileNotFoundError: if it is not there.
+        """
+        with self.open(name) as file:
+            return file.read()
+
     def inside(self, name: str) -> Folder:
         """Return a folder in this one."""
         return folder(f"{self.uri}/{name}")
+
+    def beside(self, name: str) -> Folder:
+        """Return a folder next to this one."""
+        return folder(f"{self.uri.rpartition('/')[0]}/{name}")
 
 
 class LocalFolder(Folder):
@@ -54,24 +77,25 @@ class LocalFolder(Folder):
         parts = urlsplit(self.uri)
         self.path = Path(unquote(parts.path) if parts.scheme else self.uri)
 
-    def write(self, name: str, content: bytes) -> None:
+    @contextmanager
+    def create(self, name: str) -> Iterator[BinaryIO]:
         """Write a file under another name, let it reach the disk, then give it its own."""
         self.path.mkdir(parents=True, exist_ok=True)
         temporary = self.path / f".{name}.{uuid.uuid4().hex}"
         try:
-            with temporary.open("wb") as file:
-                file.write(content)
+            with temporary.open("wb", _BUFFER) as file:
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self.path / name)
-        except OSError:
+        except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(self.path)
 
-    def read(self, name: str) -> bytes:
-        """Return what is in a file."""
-        return (self.path / name).read_bytes()
+    def open(self, name: str) -> BinaryIO:
+        """Return a file for reading."""
+        return (self.path / name).open("rb", _BUFFER)
 
     def names(self) -> list[str]:
         """Return what is inside."""
@@ -96,16 +120,22 @@ class ArrowFolder(Folder):
         self._fs: Any
         self._fs, self._path = fs.FileSystem.from_uri(self.uri)
 
-    def write(self, name: str, content: bytes) -> None:
+    @contextmanager
+    def create(self, name: str) -> Iterator[BinaryIO]:
         """Write a file; object stores show it when it is complete."""
         self._fs.create_dir(self._path, recursive=True)
-        with self._fs.open_output_stream(f"{self._path}/{name}") as stream:
-            stream.write(content)
+        stream = self._fs.open_output_stream(f"{self._path}/{name}", buffer_size=_BUFFER)
+        try:
+            with stream:
+                yield stream
+        except BaseException:
+            with suppress(OSError):
+                self._fs.delete_file(f"{self._path}/{name}")
+            raise
 
-    def read(self, name: str) -> bytes:
-        """Return what is in a file."""
-        with self._fs.open_input_stream(f"{self._path}/{name}") as stream:
-            return bytes(stream.read())
+    def open(self, name: str) -> BinaryIO:
+        """Return a file for reading."""
+        return io.BufferedReader(self._fs.open_input_file(f"{self._path}/{name}"), _BUFFER)
 
     def names(self) -> list[str]:
         """Return what is inside."""

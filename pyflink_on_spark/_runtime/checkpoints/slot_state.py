@@ -1,19 +1,30 @@
-"""What one slot writes into a checkpoint: the state of its subtasks, in pieces that can move."""
+"""What the slots write into a checkpoint: the state of their subtasks, in pieces that can move."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from pyflink_on_spark._runtime.checkpoints.state_file import (
+    KEYED,
+    OPERATOR,
+    SOURCE,
+    Record,
+    RecordHead,
+    Stored,
+    stored_records,
+    write_record,
+)
 from pyflink_on_spark._runtime.isolation import seal, unseal
 from pyflink_on_spark._runtime.keys import key_groups_of
 from pyflink_on_spark._runtime.plan import LevelPlan, RegionPlan
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
+from pyflink_on_spark._runtime.state.snapshot import Piece, Pieces
 from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 
-
 _NOTHING = seal(OperatorSnapshot())
+Content = bytes | Stored
 
 
 @dataclass(slots=True)
@@ -23,17 +34,22 @@ class OperatorPart:
     Args:
         index: which subtask it was.
         max_parallelism: how many key groups there are.
-        keyed: each key group's state.
+        keyed: the pieces of each key group, which count in their order.
         operator: the state without keys.
     """
 
     index: int
-    max_parallelism: int
-    keyed: dict[int, bytes]
-    operator: bytes
+    max_parallelism: int = 128
+    keyed: dict[int, list[Content]] = field(default_factory=dict)
+    operator: Content = _NOTHING
 
     def __bool__(self) -> bool:
-        return bool(self.keyed) or self.operator != _NOTHING
+        return bool(self.keyed) or _bytes(self.operator) != _NOTHING
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.operator) + sum(len(c) for pieces in self.keyed.values() for c in pieces)
 
 
 @dataclass(slots=True)
@@ -41,45 +57,75 @@ class SlotState:
     """The state of the subtasks of one slot, or of all of them.
 
     Args:
-        operators: the parts of each operator, by its stable name.
+        operators: the parts of each operator, by its stable name and subtask.
         sources: the positions of each source, by its stable name and subtask.
     """
 
-    operators: dict[str, list[OperatorPart]] = field(default_factory=dict)
-    sources: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    operators: dict[str, dict[int, OperatorPart]] = field(default_factory=dict)
+    sources: dict[str, dict[int, Content]] = field(default_factory=dict)
 
     def add(self, index: int, state: SubtaskState) -> None:
         """Take in a subtask; what it is afterwards does not matter."""
-        for name, data in state.operators.items():
-            keyed = {group: seal(entries) for group, entries in data.keyed.items()}
-            part = OperatorPart(index, data.max_parallelism, keyed, seal(data.operator))
-            self.operators.setdefault(name, []).append(part)
-        for name, positions in state.sources.items():
-            self.sources.setdefault(name, {})[index] = seal(positions)
+        for head, content in records_of(index, state):
+            self.take(head, content)
+
+    def take(self, head: RecordHead, content: Content) -> None:
+        """Take in one record; what is there already of the same subtask is older."""
+        if head.kind == SOURCE:
+            self.sources.setdefault(head.name, {})[head.index] = content
+            return
+        parts = self.operators.setdefault(head.name, {})
+        part = parts.get(head.index)
+        if part is None:
+            part = parts[head.index] = OperatorPart(head.index)
+        if head.kind == OPERATOR:
+            part.operator, part.max_parallelism = content, head.number
+        else:
+            part.keyed.setdefault(head.number, []).append(content)
 
     def merge(self, other: SlotState) -> None:
         """Take in another slot's state."""
         for name, parts in other.operators.items():
-            self.operators.setdefault(name, []).extend(parts)
+            self.operators.setdefault(name, {}).update(parts)
         for name, positions in other.sources.items():
             self.sources.setdefault(name, {}).update(positions)
 
     def to_bytes(self) -> bytes:
         """Return it as it is written."""
-        operators = {
-            name: [(p.index, p.max_parallelism, p.keyed, p.operator) for p in parts]
-            for name, parts in self.operators.items()
-        }
-        return pickle.dumps((operators, self.sources), 5)
+        stream = io.BytesIO()
+        for record in self._records():
+            write_record(stream, record)
+        return stream.getvalue()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> SlotState:
         """Return what ``to_bytes`` made."""
-        operators, sources = pickle.loads(content)
-        return cls(
-            {name: [OperatorPart(*part) for part in parts] for name, parts in operators.items()},
-            sources,
-        )
+        state = cls()
+        for head, stored in stored_records(io.BytesIO(content), "a snapshot", len(content)):
+            state.take(head, stored)
+        return state
+
+    def _records(self) -> Iterator[Record]:
+        for name, parts in self.operators.items():
+            for index, part in parts.items():
+                head = RecordHead(OPERATOR, name, index, part.max_parallelism)
+                yield head, _bytes(part.operator)
+                for group, pieces in part.keyed.items():
+                    for piece in pieces:
+                        yield RecordHead(KEYED, name, index, group), _bytes(piece)
+        for name, positions in self.sources.items():
+            for index, content in positions.items():
+                yield RecordHead(SOURCE, name, index, 0), _bytes(content)
+
+
+def records_of(index: int, state: SubtaskState) -> Iterator[Record]:
+    """Yield the state of a subtask as records, each made when its turn comes."""
+    for name, data in state.operators.items():
+        yield RecordHead(OPERATOR, name, index, data.max_parallelism), seal(data.operator)
+        for group, piece in data.keyed.items():
+            yield RecordHead(KEYED, name, index, group), seal(piece)
+    for name, positions in state.sources.items():
+        yield RecordHead(SOURCE, name, index, 0), seal(positions)
 
 
 def shares(
@@ -108,29 +154,40 @@ def _share(region: RegionPlan, slot: int, whole: SlotState, checkpoint_id: int) 
         for plan in segment.operators:
             parts = whole.operators.get(plan.state_id or "")
             if plan.state_id is not None and parts:
-                state.operators[plan.state_id] = _operator_share(parts, slot, region.parallelism)
+                ordered = [parts[index] for index in sorted(parts)]
+                state.operators[plan.state_id] = _operator_share(ordered, slot, region.parallelism)
         if segment.source is not None and segment.source_id in whole.sources:
             positions = whole.sources[segment.source_id]
             state.sources[segment.source_id] = [
-                position for index in sorted(positions) for position in unseal(positions[index])
+                position
+                for index in sorted(positions)
+                for position in unseal(_bytes(positions[index]))
             ]
     return state
 
 
 def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> OperatorData:
-    parts = sorted(parts, key=lambda part: part.index)
     maximum = parts[0].max_parallelism
     groups = key_groups_of(slot, parallelism, maximum)
-    keyed = {
-        group: unseal(part.keyed[group])
-        for part in parts
-        for group in groups
-        if group in part.keyed
-    }
-    without_keys = redistribute([unseal(part.operator) for part in parts], parallelism)
-    return OperatorData(keyed, without_keys[slot], maximum)
+
+    def pieces() -> Iterator[tuple[int, Piece]]:
+        for part in parts:
+            for group in groups:
+                for content in part.keyed.get(group, ()):
+                    yield group, unseal(_bytes(content))
+
+    without_keys = redistribute([unseal(_bytes(part.operator)) for part in parts], parallelism)
+    return OperatorData(Pieces(pieces), without_keys[slot], maximum)
 
 
 def stateful_operators(whole: SlotState) -> dict[str, int]:
     """Return the operators that have any state, and the number of key groups of each."""
-    return {name: parts[0].max_parallelism for name, parts in whole.operators.items() if any(parts)}
+    return {
+        name: next(iter(parts.values())).max_parallelism
+        for name, parts in whole.operators.items()
+        if any(parts.values())
+    }
+
+
+def _bytes(content: Content) -> bytes:
+    return content if isinstance(content, bytes) else content.read()

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.context import Clock
-from pyflink_on_spark._runtime.keys import key_group
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
     Expiring,
     ExpiringAggregatingState,
@@ -20,8 +20,16 @@ from pyflink_on_spark._runtime.state.folding_state import FoldingState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
-from pyflink_on_spark._runtime.state.snapshot import Changes, Entry, KeyGroupState, StateMeta
+from pyflink_on_spark._runtime.state.snapshot import (
+    Changes,
+    Entry,
+    KeyGroupState,
+    Piece,
+    Pieces,
+    StateMeta,
+)
 from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
+from pyflink_on_spark._runtime.state.sorter import Sorter, changes_by_group
 from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
@@ -44,20 +52,22 @@ _EXPIRING: dict[str, Any] = {
     "reducing": ExpiringReducingState,
     "aggregating": ExpiringAggregatingState,
 }
+_PIECE = 20_000
 
 
 class KeyedStateBackend:
     """Holds the states and the timers of all keys.
 
     ``key`` is the current key, as the engine holds it; who processes elements sets it. Values are
-    kept by reference. An object in a state that is changed without ``update``, ``put`` or the like
-    is not noted as changed.
+    kept by reference, on disk until their turn to be written comes. An object in a state that is
+    changed without ``update``, ``put`` or the like is not noted as changed.
 
     Args:
         clock: processing time.
         max_parallelism: the number of key groups.
         track_changes: whether ``take_changes`` will be asked for.
         converted: whether values are kept as their declared type makes them.
+        disk: where the entries are, if not in memory. Timers are in memory always.
     """
 
     def __init__(
@@ -66,9 +76,11 @@ class KeyedStateBackend:
         max_parallelism: int = 128,
         track_changes: bool = False,
         converted: bool = False,
+        disk: DiskStore | None = None,
     ) -> None:
         self.key: Any = NO_KEY
         self._converted = converted
+        self._disk = disk
         self.timers = Timers(clock, track_changes)
         self._clock = clock
         self._max_parallelism = max_parallelism
@@ -118,7 +130,9 @@ class KeyedStateBackend:
         """
         table = self._tables.get(name)
         if table is None:
-            table = self._tables[name] = StateTable(kind, self._track)
+            disk = self._disk
+            table = StateTable(kind, self._track) if disk is None else disk.table(kind, self._track)
+            self._tables[name] = table
         elif table.kind != kind:
             raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
         return table
@@ -134,30 +148,40 @@ class KeyedStateBackend:
 
     def snapshot(self) -> dict[int, KeyGroupState]:
         """Return everything, by key group; values by reference."""
-        for state in self._states.values():
-            if isinstance(state, Expiring) and state.time_to_live.purged_by_snapshots:
-                state.sweep.all()
-        meta = self._meta()
-        groups: dict[int, KeyGroupState] = {}
-
-        def group_of(key: Any) -> KeyGroupState:
-            group = key_group(key, self._max_parallelism)
-            found = groups.get(group)
-            if found is None:
-                found = groups[group] = KeyGroupState(meta)
-            return found
-
+        self._purge()
+        sorter = Sorter(self._meta(), self._max_parallelism)
         for name, table in self._tables.items():
-            for namespace, key, value in table.entries():
-                group_of(key).entries.append((name, namespace, key, value))
-        for timer in self.timers.all():
-            group_of(timer[2]).timers.append(timer)
-        return groups
+            for namespace, entries in table.all_entries():
+                sorter.add(name, namespace, entries)
+        sorter.add_timers(self.timers.all())
+        return sorter.groups
 
-    def restore(self, groups: Iterable[KeyGroupState]) -> None:
-        """Take over key groups; nothing of this counts as a change."""
+    def pieces(self) -> Pieces:
+        """Return everything, in pieces that are not all there at once if they are on disk."""
+        return Pieces(self._whole)
+
+    def base_pieces(self) -> Pieces:
+        """Return everything; ``take_changes`` goes on from here."""
+        self._purge()
+        self.take_changes()
+        return Pieces(self._whole)
+
+    def change_pieces(self) -> Pieces:
+        """Return what ``take_changes`` does, by key group."""
+        changes = self.take_changes()
+        return Pieces(lambda: iter(changes_by_group(changes, self._max_parallelism).items()))
+
+    def restore(self, groups: Iterable[Piece]) -> None:
+        """Take over key groups and changes; nothing of this counts as a change."""
         for group in groups:
-            self._take_over(group.states, group.entries)
+            if isinstance(group, Changes):
+                self.apply_changes(group)
+                continue
+            self._meet(group.states)
+            for name, namespaces in group.tables.items():
+                table = self._tables[name]
+                for namespace, entries in namespaces.items():
+                    table.put_all(namespace, entries)
             for timer in group.timers:
                 self.timers.apply(timer, True)
 
@@ -178,19 +202,44 @@ class KeyedStateBackend:
 
     def apply_changes(self, changes: Changes) -> None:
         """Do again what ``take_changes`` told; nothing of this counts as a change."""
-        self._take_over(changes.states, changes.entries)
-        for timer, present in changes.timers:
-            self.timers.apply(timer, present)
-
-    def _take_over(self, states: dict[str, StateMeta], entries: list[Entry]) -> None:
-        for name, meta in states.items():
-            self.table(name, meta.kind).stamped = meta.stamped
+        self._meet(changes.states)
         tables = self._tables
-        for name, namespace, key, value in entries:
+        for name, namespace, key, value in changes.entries:
             if value is None:
                 tables[name].remove(namespace, key)
             else:
                 tables[name].put(namespace, key, value)
+        for timer, present in changes.timers:
+            self.timers.apply(timer, present)
+
+    def close(self) -> None:
+        """Give up what is on disk."""
+        if self._disk is not None:
+            self._disk.close()
+
+    def _whole(self) -> Iterator[tuple[int, Piece]]:
+        if self._disk is None:
+            yield from self.snapshot().items()
+            return
+        self._purge()
+        sorter = Sorter(self._meta(), self._max_parallelism)
+        for name, table in self._tables.items():
+            for namespace, entries in table.all_entries():
+                sorter.add(name, namespace, entries)
+                if sorter.count >= _PIECE:
+                    yield from sorter.groups.items()
+                    sorter.clear()
+        sorter.add_timers(self.timers.all())
+        yield from sorter.groups.items()
+
+    def _purge(self) -> None:
+        for state in self._states.values():
+            if isinstance(state, Expiring) and state.time_to_live.purged_by_snapshots:
+                state.sweep.all()
+
+    def _meet(self, states: dict[str, StateMeta]) -> None:
+        for name, meta in states.items():
+            self.table(name, meta.kind).stamped = meta.stamped
 
     def _meta(self) -> dict[str, StateMeta]:
         return {name: StateMeta(t.kind, t.stamped) for name, t in self._tables.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,14 +26,27 @@ Entry = tuple[str, Hashable, Any, Any]
 Timer = tuple[str, int, Any, Hashable]
 """Queue (``event`` or ``processing``), time in ms, key, namespace."""
 
+Tables = dict[str, dict[Hashable, dict[Any, Any]]]
+"""The entries of states: by state, namespace and key. Pickles several times faster than a list."""
+
 
 @dataclass(slots=True)
 class KeyGroupState:
-    """The entries and timers of the keys of one key group."""
+    """The entries and timers of the keys of one key group, or some of them."""
 
     states: dict[str, StateMeta]
-    entries: list[Entry] = field(default_factory=list)
+    tables: Tables = field(default_factory=dict)
     timers: list[Timer] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries one by one."""
+        return [
+            (name, namespace, key, value)
+            for name, namespaces in self.tables.items()
+            for namespace, entries in namespaces.items()
+            for key, value in entries.items()
+        ]
 
 
 @dataclass(slots=True)
@@ -47,3 +60,29 @@ class Changes:
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.timers)
+
+
+Piece = KeyGroupState | Changes
+
+
+class Pieces:
+    """Pieces of keyed state with the key group of each, made only when they are asked for.
+
+    A key group may have several, which count in their order.
+
+    Args:
+        make: makes them.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], Iterator[tuple[int, Piece]]]) -> None:
+        self._make = make
+
+    def items(self) -> Iterator[tuple[int, Piece]]:
+        """Yield key group and piece."""
+        return self._make()
+
+    def values(self) -> Iterator[Piece]:
+        """Yield the pieces."""
+        return (piece for _, piece in self._make())

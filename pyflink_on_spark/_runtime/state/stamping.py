@@ -17,7 +17,8 @@ def set_stamped(table: StateTable, stamped: bool, now: int) -> None:
     """
     if table.stamped is not None and table.stamped != stamped:
         convert = _stamp if stamped else _unstamp
-        for namespace, key, entry in list(table.entries()):
+        for namespace, key in table.places():
+            entry = table.get(namespace, key)
             table.put(namespace, key, convert(table.kind, entry, now))
             if table.changed is not None:
                 table.changed.add((namespace, key))

@@ -43,11 +43,15 @@ class StateTable:
             table = self.namespaces[namespace] = {}
         self.current = table
 
-    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
-        """Yield namespace, key and value of each entry."""
-        for namespace, table in self.namespaces.items():
-            for key, value in table.items():
-                yield namespace, key, value
+    def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
+        """Yield namespaces and entries by key; none of it for changing, and nothing may change."""
+        yield from self.namespaces.items()
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each entry there is now; entries may change meanwhile."""
+        for namespace, table in list(self.namespaces.items()):
+            for key in list(table):
+                yield namespace, key
 
     def get(self, namespace: Hashable, key: Any) -> Any:
         """Return an entry of any namespace, or None."""
@@ -57,6 +61,10 @@ class StateTable:
     def put(self, namespace: Hashable, key: Any, value: Any) -> None:
         """Set an entry of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {})[key] = value
+
+    def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
+        """Set entries of any namespace; this is not noted as a change."""
+        self.namespaces.setdefault(namespace, {}).update(entries)
 
     def remove(self, namespace: Hashable, key: Any) -> None:
         """Remove an entry of any namespace, if it is there; this is not noted as a change."""

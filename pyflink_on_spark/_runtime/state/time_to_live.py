@@ -79,13 +79,13 @@ class Sweep:
         for _ in range(count):
             place = next(self._places, None)
             if place is None:
-                self._places = iter([(space, key) for space, key, _ in self._table.entries()])
+                self._places = self._table.places()
                 return
             self._check(*place)
 
     def all(self) -> None:
         """Check every entry."""
-        for namespace, key, _ in list(self._table.entries()):
+        for namespace, key in self._table.places():
             self._check(namespace, key)
 
     def _check(self, namespace: Hashable, key: Any) -> None:

@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog, remove_unneeded
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    Metadata,
     complete,
     find_checkpoint,
     read_committables,
     read_metadata,
     read_states,
+    verify,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
@@ -60,7 +63,10 @@ class CheckpointCoordinator:
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
-        self._kept: list[Folder] = []
+        self._kept: list[tuple[Folder, Metadata]] = []
+        self._changelog = (
+            Changelog(settings.materialize_interval, clock) if settings.incremental else None
+        )
         self._held: list[Any] = []
         self._safe: list[Any] = []
         self._safe_number = 0
@@ -77,6 +83,7 @@ class CheckpointCoordinator:
             return
         place = find_checkpoint(self._settings.restore)
         metadata = read_metadata(place)
+        verify(place, metadata)
         self._check_fit(place, stateful_operators(read_states(place, metadata)))
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
@@ -85,6 +92,8 @@ class CheckpointCoordinator:
     def attempt_begins(self) -> None:
         """Commit again what is safe; what was only prepared is made anew."""
         self._last_begin = self._last_end = self._clock.now()
+        if self._changelog is not None:
+            self._changelog.broken()
         self._commit_safe(again=True)
 
     @property
@@ -175,31 +184,43 @@ class CheckpointCoordinator:
     def _keep_in_folder(self, fleet: Fleet, uri: str) -> None:
         place = folder(uri)
         try:
-            self._write(fleet, place, savepoint=False)
+            metadata = self._write(fleet, place, savepoint=False)
         except BaseException:
+            if self._changelog is not None:
+                self._changelog.broken()
             with contextlib.suppress(OSError):
                 place.remove()
             raise
-        self._kept.append(place)
+        self._kept.append((place, metadata))
         while len(self._kept) > self._settings.retained:
-            self._kept.pop(0).remove()
+            self._kept.pop(0)[0].remove()
+        self._remove_unneeded()
 
-    def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> None:
+    def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> Metadata:
         timeout = self._settings.timeout / 1000
-        answers = fleet.tell("snapshot", self._number, place.uri, timeout=timeout)
+        changelog = None if savepoint else self._changelog
+        contents = WHOLE if changelog is None else changelog.next()
+        answers = fleet.tell("snapshot", self._number, place.uri, contents, timeout=timeout)
+        files = {slot: file for slot, (file, _) in sorted(answers.items())}
         committables = [*self._held, *self._named(answers)]
-        complete(
+        metadata = complete(
             place,
             checkpoint_id=self._number,
             job_id=self._job_id,
             job_name=self._job_name,
             time=self._clock.now(),
             savepoint=savepoint,
-            files=[answers[slot][0] for slot in sorted(answers)],
+            files=list(files.values()) if changelog is None else changelog.written(contents, files),
             committables=committables,
         )
         self.restore = self._number, place.uri
         self._becomes_safe(answers)
+        return metadata
+
+    def _remove_unneeded(self) -> None:
+        if self._changelog is not None:
+            place = folder(f"{self._settings.directory}/{self._job_id}")
+            remove_unneeded(place, [metadata for _, metadata in self._kept])
 
     def _keep_in_memory(self, fleet: Fleet) -> None:
         timeout = self._settings.timeout / 1000
@@ -214,11 +235,10 @@ class CheckpointCoordinator:
     def _check_size(self, whole: SlotState) -> None:
         limit = self._settings.max_state_size
         for name, parts in whole.operators.items():
-            for part in parts:
-                size = len(part.operator) + sum(map(len, part.keyed.values()))
-                if size > limit:
+            for part in parts.values():
+                if part.size > limit:
                     raise CheckpointError(
-                        f"the state of {name!r} has {size} bytes in subtask {part.index}; the "
+                        f"the state of {name!r} has {part.size} bytes in subtask {part.index}; the "
                         f"memory-backed checkpoint storage takes {limit}. Set "
                         "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                     )
@@ -269,7 +289,8 @@ class CheckpointCoordinator:
 
     def _drop_all(self) -> None:
         while self._kept:
-            self._kept.pop().remove()
+            self._kept.pop()[0].remove()
+        self._remove_unneeded()
         if self._settings.directory is not None:
             place = folder(f"{self._settings.directory}/{self._job_id}")
             if not place.names():

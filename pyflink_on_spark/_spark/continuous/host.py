@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
@@ -21,13 +23,22 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     write_state,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._runtime.plan import LevelPlan
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._spark.continuous.settings import state_settings
 from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire, connect
 from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender
 from pyflink_on_spark._spark.result_sender import connect as connect_channel
+
+_TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
+    WHOLE: KeyedStateBackend.pieces,
+    BASE: KeyedStateBackend.base_pieces,
+    DELTA: KeyedStateBackend.change_pieces,
+}
 
 
 @dataclass(frozen=True)
@@ -106,10 +117,11 @@ class SlotHost:
             number, where = deployment.restore
             restored = shares(levels, self._slot, _load(where), number)
         self._deployment = deployment
+        state = state_settings(job.configuration, _keyed_operators(levels, self._slot))
         self._subtasks = HostedSubtasks(
             levels,
             self._slot,
-            job,
+            replace(job, state=state),
             SystemClock(),
             self._drivers,
             deployment.attempt,
@@ -117,22 +129,28 @@ class SlotHost:
         )
         self._subtasks.open()
 
-    def _snapshot(self, checkpoint_id: int, where: str | None) -> tuple[Any, list[Any]]:
+    def _snapshot(
+        self, checkpoint_id: int, where: str | None, contents: str = WHOLE
+    ) -> tuple[Any, list[Any]]:
         """Write the state; return the file, or the content if it is to go nowhere.
 
         With it goes what the sinks have prepared since the last checkpoint that is complete.
         """
         assert self._subtasks is not None
-        states, committables = self._subtasks.snapshot(checkpoint_id)
+        states, committables = self._subtasks.snapshot(checkpoint_id, _TAKEN[contents])
         self._prepared += committables
         for sender in self._senders.values():
             sender.flush()
-        state = SlotState()
-        for subtask in states.values():
-            state.add(self._slot, subtask)
-        if where is None:
-            return state.to_bytes(), self._prepared
-        return write_state(folder(where), self._slot, state), self._prepared
+        records = (record for state in states.values() for record in records_of(self._slot, state))
+        with _without_collector():
+            if where is None:
+                state = SlotState()
+                for record in records:
+                    state.take(*record)
+                return state.to_bytes(), self._prepared
+            name = file_name(contents, checkpoint_id, self._slot)
+            file = write_state(folder(where), name, records, shared=contents != WHOLE)
+        return file, self._prepared
 
     def _complete(self, checkpoint_id: int) -> None:
         assert self._subtasks is not None
@@ -220,6 +238,28 @@ def _load(where: str | bytes) -> SlotState:
         return SlotState.from_bytes(where)
     place = find_checkpoint(where)
     return read_states(place, read_metadata(place))
+
+
+def _keyed_operators(levels: Iterable[LevelPlan], slot: int) -> int:
+    """Return how many operators with keyed state a slot has."""
+    return sum(
+        plan.operator.keyed
+        for level in levels
+        for region in level.regions
+        if slot < region.parallelism
+        for segment in region.segments
+        for plan in segment.operators
+    )
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Spare the garbage collector: much is made at once, and all of it is needed."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _text(error: BaseException) -> str:

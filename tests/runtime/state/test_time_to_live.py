@@ -30,7 +30,7 @@ class World:
         return getattr(self.backend, f"{kind}_state")(descriptor)
 
     def entries(self, kind):
-        return {key: value for _, key, value in self.backend.table("s", kind).entries()}
+        return self.backend.table("s", kind).namespaces[None]
 
 
 @pytest.fixture

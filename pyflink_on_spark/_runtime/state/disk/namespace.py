@@ -1,0 +1,185 @@
+"""The entries of one state in one namespace, the recent ones in memory; used like a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.isolation import seal, unseal
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.disk.store import DiskStore
+
+_UNKNOWN = object()
+
+
+class DiskNamespace:
+    """Entries by key. None stands for an entry that is known not to be there.
+
+    Args:
+        store: where the entries are that are not in memory.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_count",
+        "_has_rows",
+        "_old",
+        "_store",
+        "_stored",
+        "_young",
+        "number",
+    )
+
+    def __init__(self, store: DiskStore) -> None:
+        self._store = store
+        self.number = store.new_number()
+        self._count = 0
+        self._has_rows = False
+        self._young: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+        # Of each entry in memory: a hash of what the database has, or None if it has nothing.
+        self._stored: dict[Any, int | None] = {}
+
+    def __del__(self) -> None:
+        if self._has_rows:
+            self._store.give_up(self.number)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return an entry."""
+        value = self._young.get(key, _UNKNOWN)
+        if value is _UNKNOWN:
+            value = self._fetched(key)
+        return default if value is None else value
+
+    def __getitem__(self, key: Any) -> Any:
+        value = self.get(key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        known = self._young.get(key, _UNKNOWN)
+        if known is _UNKNOWN:
+            known = self._fetched(key)
+        self._count += (value is not None) - (known is not None)
+        self._young[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        if self.get(key) is None:
+            raise KeyError(key)
+        self[key] = None
+
+    def __contains__(self, key: Any) -> bool:
+        return self.get(key) is not None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self.items())
+
+    def setdefault(self, key: Any, default: Any) -> Any:
+        """Return an entry; set it first if it is not there."""
+        value = self.get(key)
+        if value is None:
+            value = self[key] = default
+        return value
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Remove and return an entry."""
+        value = self.get(key)
+        if value is None:
+            return default
+        self[key] = None
+        return value
+
+    def update(self, entries: dict[Any, Any]) -> None:
+        """Set entries."""
+        for key, value in entries.items():
+            self[key] = value
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        for key in list(self):
+            self[key] = None
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the entries; entries may change meanwhile, which may be seen or not."""
+        if self._count:
+            in_memory = dict.fromkeys((*self._young, *self._old))
+            yield from self._present((key, None) for key in in_memory)
+            if self._has_rows:
+                for page in self._store.rows(self.number):
+                    yield from self._present(row for row in page if row[0] not in in_memory)
+
+    def _present(self, rows: Iterable[tuple[Any, bytes | None]]) -> Iterator[tuple[Any, Any]]:
+        """Yield what there is of some entries; in memory they may be newer than in the rows."""
+        for key, content in rows:
+            value = self._young.get(key, _UNKNOWN)
+            if value is _UNKNOWN:
+                value = self._old.get(key, _UNKNOWN)
+            if value is _UNKNOWN:
+                value = self._read(key)[0] if content is None else unseal(content)
+            if value is not None:
+                yield key, value
+
+    def values(self) -> Iterator[Any]:
+        """Yield the values."""
+        return (value for _, value in self.items())
+
+    # -- for the store --------------------------------------------------------------------------
+
+    @property
+    def cached(self) -> int:
+        """How many entries are in memory."""
+        return len(self._stored)
+
+    def contents(self, only_old: bool) -> Iterator[tuple[Any, bytes | None]]:
+        """Yield what has to be written: key and pickled value, or None for a removal."""
+        stored = self._stored
+        held: Iterable[tuple[Any, Any]] = self._old.items()
+        if not only_old:
+            held = {**self._old, **self._young}.items()
+        for key, value in held:
+            if only_old and key in self._young:
+                continue
+            before = stored[key]
+            if value is None:
+                if before is not None:
+                    stored[key] = None
+                    yield key, None
+                continue
+            content = seal(value)
+            now = hash(content)
+            if now != before:
+                stored[key] = now
+                self._has_rows = True
+                yield key, content
+
+    def forget_old(self) -> None:
+        """Forget the old generation, which was written."""
+        for key in self._old:
+            if key not in self._young:
+                del self._stored[key]
+        self._old = {}
+
+    def grow_old(self) -> None:
+        """Make the young generation the old one."""
+        self._old, self._young = self._young, {}
+
+    def _fetched(self, key: Any) -> Any:
+        """Return an entry that is not young; it is then."""
+        self._store.make_room()
+        value = self._old.get(key, _UNKNOWN)
+        if value is _UNKNOWN:
+            value, self._stored[key] = self._read(key)
+        if not self._young:
+            self._store.grows(self)
+        self._young[key] = value
+        return value
+
+    def _read(self, key: Any) -> tuple[Any, int | None]:
+        """Return an entry as it is in the database, and the hash of it."""
+        content = self._store.find(self.number, key) if self._has_rows else None
+        return (None, None) if content is None else (unseal(content), hash(content))
