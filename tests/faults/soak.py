@@ -11,6 +11,7 @@ itself. In the end the committed files have to hold exactly what the events give
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import signal
 import subprocess
@@ -131,6 +132,8 @@ class Soak:
         return ["driver"] * drivers + ["slot host", "Python worker"] * max(0, others)
 
     def _disturb(self, what: str) -> None:
+        if self._choose.random() < 0.75:  # else while it starts, or starts again
+            self._wait_for_progress()
         time.sleep(self._choose.uniform(0, 2 * self._plan.pause))
         self._require_running()
         if what == "driver":
@@ -143,6 +146,16 @@ class Soak:
         if found:
             self._choose.choice(found).kill()
             self._report.kills[what] += 1
+
+    def _wait_for_progress(self) -> None:
+        """Wait for a checkpoint since the last time something was killed."""
+        deadline = time.monotonic() + self._plan.patience
+        before = self._newest_checkpoint()
+        while self._newest_checkpoint() == before:
+            self._require_running()
+            if time.monotonic() > deadline:
+                raise SoakError(f"no checkpoint in {self._plan.patience} s:\n{self._end_of_log()}")
+            time.sleep(0.05)
 
     def _generate(self) -> subprocess.Popen[bytes]:
         options = ["--seconds", str(self._plan.seconds), "--rate", str(self._plan.rate)]
@@ -162,8 +175,11 @@ class Soak:
 
     def _newest_checkpoint(self) -> Path | None:
         complete = self._checkpoints.glob("*/chk-*/_metadata")
-        newest = max(complete, key=lambda path: path.stat().st_mtime_ns, default=None)
-        return None if newest is None else newest.parent
+        times: list[tuple[int, Path]] = []
+        for path in complete:
+            with contextlib.suppress(FileNotFoundError):  # an older one may go at any moment
+                times.append((path.stat().st_mtime_ns, path.parent))
+        return max(times)[1] if times else None
 
     def _end(self, driver: subprocess.Popen[bytes]) -> None:
         """Kill the driver; what it has started has to end by itself."""

@@ -1,0 +1,79 @@
+"""The soak's own parts: what they would miss, nobody else finds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.faults.events import (
+    EVENTS_A_FILE,
+    check_counts,
+    expected_windows,
+    key_of,
+    line_of,
+    write_file,
+)
+from tests.faults.processes import descendants, still_alive
+
+
+def counted(numbers):
+    counts = {}
+    lines = []
+    for number in numbers:
+        key = key_of(number)
+        counts[key] = counts.get(key, 0) + 1
+        lines.append(f"{key},{number},{counts[key]}")
+    return lines
+
+
+def test_complete_counts_are_accepted():
+    assert check_counts(counted(range(300)), 300) == []
+
+
+def test_a_lost_event_is_found():
+    assert check_counts(counted([0, 1, 3]), 4) == ["1 events are lost, such as [2]"]
+
+
+def test_an_event_that_is_there_twice_is_found():
+    lines = counted(range(4))
+    assert check_counts([*lines, lines[0]], 4)[0] == "1 events are there twice"
+
+
+def test_lost_state_is_found():
+    lines = counted(range(50))
+    reset = counted(range(50, 100))
+    problems = check_counts(lines + reset, 100)
+    assert problems
+    assert all("the counts of key" in problem for problem in problems)
+
+
+def test_windows_have_every_event_once():
+    rows = [tuple(map(int, line.split(","))) for line in expected_windows(1234)]
+    assert sum(count for _, _, count, _ in rows) == 1234
+    assert sum(total for _, _, _, total in rows) == sum(range(1234))
+
+
+def test_files_have_the_events_in_order(tmp_path):
+    write_file(tmp_path, 0)
+    write_file(tmp_path, 1)
+    lines = [line for path in sorted(tmp_path.iterdir()) for line in path.read_text().splitlines()]
+    assert lines == [line_of(number) for number in range(2 * EVENTS_A_FILE)]
+
+
+def test_descendants_are_found_and_their_end_is_noticed():
+    inner = "import time; time.sleep(60)"
+    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{inner}'])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"print(flush=True); {outer}"], stdout=subprocess.PIPE
+    )
+    process.stdout.readline()
+    found = []
+    while not found:
+        found = descendants(process.pid)
+    assert still_alive(found, 0) == found
+    process.kill()
+    process.wait()
+    for child in found:
+        assert child.alive
+        child.kill()
+    assert still_alive(found, 10) == []
