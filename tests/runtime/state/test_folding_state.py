@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from tests.runtime.harness import FakeClock
+from tests.runtime.state.backends import new_backend
 
 
 class Folding:
@@ -33,7 +33,7 @@ def appended(accumulator, value):
 
 
 def state_of(descriptor, key="k"):
-    backend = KeyedStateBackend(FakeClock())
+    backend = new_backend(FakeClock())
     backend.key = key
     return backend, backend.folding_state(descriptor)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark.common.typeinfo import Types
 from tests.runtime.harness import FakeClock
+from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor, Mean
 
 
 @pytest.fixture
 def backend():
-    backend = KeyedStateBackend(FakeClock())
+    backend = new_backend(FakeClock())
     backend.key = "a"
     return backend
 

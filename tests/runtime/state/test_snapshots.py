@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.keys import key_group, wrap_key
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from tests.runtime.harness import FakeClock
+from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
 
 
@@ -18,7 +18,7 @@ class Copy:
     """A backend with one state of each kind."""
 
     def __init__(self, track=False, changes=()):
-        self.backend = KeyedStateBackend(FakeClock(), track_changes=track)
+        self.backend = new_backend(FakeClock(), track_changes=track)
         for change in changes:
             self.backend.apply_changes(pickle.loads(pickle.dumps(change)))
         self.value = self.backend.value_state(Descriptor("value", "v"))

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.sorted_entries import SortedEntries
 from tests.runtime.harness import FakeClock
+from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Descriptor
 
 SORTED = Descriptor("sorted map", "sorted")
 
 
 def backend_and_state(**settings):
-    backend = KeyedStateBackend(FakeClock(), **settings)
+    backend = new_backend(FakeClock(), **settings)
     backend.key = "k"
     return backend, backend.sorted_map_state(SORTED)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from tests.runtime.harness import FakeClock
+from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import (
     Adding,
     Descriptor,
@@ -22,7 +22,7 @@ RETURNED = {"visibility": Visibility.ReturnExpiredIfNotCleanedUp}
 class World:
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.backend = KeyedStateBackend(self.clock)
+        self.backend = new_backend(self.clock)
         self.backend.key = "a"
 
     def state(self, kind, function=None, **settings):
@@ -30,7 +30,7 @@ class World:
         return getattr(self.backend, f"{kind}_state")(descriptor)
 
     def entries(self, kind):
-        return self.backend.table("s", kind).namespaces[None]
+        return dict(self.backend.table("s", kind).namespaces[None].items())
 
 
 @pytest.fixture
