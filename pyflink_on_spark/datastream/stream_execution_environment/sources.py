@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._runtime.collection_source import CollectionSource
+from pyflink_on_spark._runtime.kafka.source import KafkaTopics
+from pyflink_on_spark._runtime.kafka.watermarks import WatermarkRule
 from pyflink_on_spark._runtime.types import source_converter
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
@@ -56,6 +58,10 @@ class Sources(GeneralSettings):
         runtime_source = getattr(source, "_source", None)
         if runtime_source is None:
             raise TypeError(f"{type(source).__name__} is not a source that can be read from")
+        if isinstance(runtime_source, KafkaTopics):
+            runtime_source = runtime_source.with_watermarks(
+                self._watermark_rule(watermark_strategy)
+            )
         declared = type_info or runtime_source.produced_type
         return self._from_runtime_source(runtime_source, source_name, declared)
 
@@ -87,6 +93,11 @@ class Sources(GeneralSettings):
         source = FileSource.for_record_stream_format(text, file_path).build()
         name = "Custom File Source"
         return self.from_source(source, WatermarkStrategy.no_watermarks(), name, Types.STRING())
+
+    def _watermark_rule(self, strategy: WatermarkStrategy) -> WatermarkRule:
+        spec = strategy._spec
+        delay = None if spec.kind == "none" else spec.bound_ms
+        return WatermarkRule(delay, spec.idle_timeout_ms, self._watermark_interval())
 
     def _from_runtime_source(
         self, source: Any, name: str, type_info: TypeInformation | None

@@ -9,7 +9,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import unsupported_use
+from pyflink_on_spark._runtime.kafka.offsets import OffsetRule
+from pyflink_on_spark._runtime.kafka.partitions import Subscription
+from pyflink_on_spark._runtime.kafka.records import RecordRule
+from pyflink_on_spark._runtime.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
+from pyflink_on_spark._runtime.kafka.source import KafkaReading, KafkaTopics
+from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -22,8 +27,10 @@ from pyflink_on_spark.datastream.connectors.kafka.offsets import (
     Offsets,
     OffsetsKind,
 )
-from pyflink_on_spark.datastream.connectors.kafka.source import NO_KAFKA
 from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
+
+_DISCOVERY = "flink.partition-discovery.interval-millis"
+_RESETS = ("earliest", "latest")
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,25 @@ class ConsumerOptions:
     commit_on_checkpoints: bool = True
     keep_restored_partitions: bool = False
 
+    def _runtime(self) -> KafkaTopics:
+        """Return what reads."""
+        # As Kafka's consumer did by itself, and Flink's old one left it to.
+        given = {"enable.auto.commit": "true", **self.properties}
+        given["partition.discovery.interval.ms"] = given.pop(_DISCOVERY, "-1")
+        reset = given.get("auto.offset.reset", "latest")
+        group = OffsetRule("committed", "none" if reset not in _RESETS else reset)  # type: ignore[arg-type]
+        reading = KafkaReading(
+            Subscription(topics=self.topics),
+            group if self.starting is None else self.starting._rule(),
+            None,
+            False,
+            UserFunction.of(self.deserializer),
+            given,
+            self.commit_on_checkpoints,
+            self.keep_restored_partitions,
+        )
+        return KafkaTopics(reading, self.deserializer._produced_type())
+
 
 class FlinkKafkaConsumerBase(SourceFunction, ABC):
     """What a FlinkKafkaConsumer can be told.
@@ -55,8 +81,6 @@ class FlinkKafkaConsumerBase(SourceFunction, ABC):
     Args:
         j_flink_kafka_consumer: its options to begin with.
     """
-
-    _source = unsupported_use(**NO_KAFKA)
 
     def __init__(self, j_flink_kafka_consumer):
         call = f"{type(self).__name__}(j_flink_kafka_consumer)"
@@ -106,6 +130,10 @@ class FlinkKafkaConsumerBase(SourceFunction, ABC):
     def get_produced_type(self) -> TypeInformation:
         """Return the type of the elements."""
         return self._options.deserializer._produced_type()
+
+    @property
+    def _source(self) -> KafkaTopics:
+        return self._options._runtime()
 
     def _start_from(
         self, kind: OffsetsKind, reset: KafkaOffsetResetStrategy
@@ -196,6 +224,20 @@ class ProducerOptions:
     write_timestamps: bool = False
     ignore_timed_out_transactions: bool = False
 
+    def _runtime(self) -> KafkaRecords:
+        """Return what writes."""
+        guarantee = Guarantee[self.semantic.name]
+        if guarantee is Guarantee.AT_LEAST_ONCE and not self.flush_on_checkpoint:
+            guarantee = Guarantee.NONE
+        records = RecordRule(
+            self.topic, None, UserFunction.of(self.serializer), self.write_timestamps
+        )
+        given = dict(self.properties)
+        transactional_id = given.pop("transactional.id", f"pyflink-on-spark-{self.topic}")
+        return KafkaRecords(
+            KafkaWriting(records, guarantee, transactional_id, given, self.log_failures_only)
+        )
+
 
 class FlinkKafkaProducerBase(SinkFunction, ABC):
     """What a FlinkKafkaProducer can be told.
@@ -203,8 +245,6 @@ class FlinkKafkaProducerBase(SinkFunction, ABC):
     Args:
         j_flink_kafka_producer: its options to begin with.
     """
-
-    _sink = unsupported_use(**NO_KAFKA)
 
     def __init__(self, j_flink_kafka_producer):
         call = f"{type(self).__name__}(j_flink_kafka_producer)"
@@ -227,6 +267,10 @@ class FlinkKafkaProducerBase(SinkFunction, ABC):
         """Set whether records get the elements' timestamps."""
         call = "set_write_timestamp_to_kafka(write_timestamp_to_kafka)"
         return self._with(write_timestamps=argument(write_timestamp_to_kafka, bool, call))
+
+    @property
+    def _sink(self) -> KafkaRecords:
+        return self._options._runtime()
 
     def _with(self, **changes: Any) -> Any:
         self._options = self._j_function = replace(self._options, **changes)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Literal, cast
 
+from pyflink_on_spark._runtime.kafka.offsets import OffsetRule
+from pyflink_on_spark._runtime.kafka.partitions import Subscription
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument
 
@@ -73,6 +76,15 @@ class Offsets:
     reset: KafkaOffsetResetStrategy
     timestamp: int | None = None
     specified: dict[KafkaTopicPartition, int] = field(default_factory=dict)
+
+    def _rule(self) -> OffsetRule:
+        """Return the same for the runtime."""
+        return OffsetRule(
+            self.kind.value,
+            cast(Literal["earliest", "latest", "none"], self.reset.name.lower()),
+            self.timestamp or 0,
+            {(p._topic, p._partition): offset for p, offset in self.specified.items()},
+        )
 
 
 class KafkaOffsetsInitializer:
@@ -143,3 +155,15 @@ class KafkaOffsetsInitializer:
 
 def _strategy(strategy: Any, call: str) -> KafkaOffsetResetStrategy:
     return argument(strategy, KafkaOffsetResetStrategy, call)
+
+
+def partitions_to_read(
+    subscription: tuple[str, ...] | re.Pattern[str] | frozenset[KafkaTopicPartition],
+) -> Subscription:
+    """Return topics, a pattern or partitions for the runtime."""
+    if isinstance(subscription, re.Pattern):
+        return Subscription(pattern=subscription.pattern)
+    if isinstance(subscription, frozenset):
+        chosen = frozenset((p._topic, p._partition) for p in subscription)
+        return Subscription(partitions=chosen)
+    return Subscription(topics=subscription)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._runtime.kafka.records import RecordRule
+from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import Row, SerializationSchema, Types
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -34,6 +36,11 @@ class RecordFormat:
     topic: str | None
     key: SerializationSchema | None
     value: SerializationSchema
+
+    def _rule(self) -> RecordRule:
+        """Return the same for the runtime."""
+        key = None if self.key is None else UserFunction.of(self.key)
+        return RecordRule(self.topic, key, UserFunction.of(self.value))
 
 
 class KafkaRecordSerializationSchema(SerializationSchema):

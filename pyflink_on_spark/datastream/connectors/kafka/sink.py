@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._compat.unsupported import unsupported_use
+from pyflink_on_spark._runtime.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
@@ -21,7 +21,6 @@ from pyflink_on_spark.datastream.connectors.kafka.record_serialization import (
     KafkaRecordSerializationSchema,
     RecordFormat,
 )
-from pyflink_on_spark.datastream.connectors.kafka.source import NO_KAFKA
 
 _LONGEST_PREFIX = 64_000
 
@@ -42,6 +41,12 @@ class KafkaSinkOptions:
     transactional_id_prefix: str | None
     properties: dict[str, str] = field(repr=False)
 
+    def _runtime(self) -> KafkaRecords:
+        """Return what writes."""
+        guarantee = Guarantee[self.guarantee.name]
+        prefix = self.transactional_id_prefix or ""
+        return KafkaRecords(KafkaWriting(self.records._rule(), guarantee, prefix, self.properties))
+
 
 class KafkaSink(Sink, SupportsPreprocessing):
     """Writes to Kafka topics; made with ``builder()``.
@@ -49,13 +54,17 @@ class KafkaSink(Sink, SupportsPreprocessing):
     Args:
         j_kafka_sink: what the sink was told.
         transformer: a step in front of the sink.
-    """
 
-    _sink = unsupported_use(**NO_KAFKA)
+    On Spark: written with confluent-kafka, which ``pip install 'pyflink_on_spark[kafka]'`` brings
+    along. With EXACTLY_ONCE records are kept, packed, until a checkpoint is safe (without
+    checkpoints: to the job's end), and are part of it; then the driver writes those of all subtasks
+    in one transaction. So they pass the driver's memory, and readers see them all at once. Which
+    checkpoints are written is kept as the offset of a consumer group, the prefix with ``-written``.
+    """
 
     def __init__(self, j_kafka_sink, transformer: StreamTransformer | None = None):
         self._options = own_handle(j_kafka_sink, KafkaSinkOptions, "KafkaSink(j_kafka_sink)")
-        super().__init__(j_kafka_sink)
+        super().__init__(self._options._runtime())
         self._transformer = transformer
 
     @staticmethod

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported_use
+from pyflink_on_spark._runtime.kafka.source import KafkaReading, KafkaTopics
+from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -20,13 +21,8 @@ from pyflink_on_spark.datastream.connectors.kafka.offsets import (
     KafkaTopicPartition,
     Offsets,
     OffsetsKind,
+    partitions_to_read,
 )
-
-NO_KAFKA: dict[str, Any] = {
-    "kind": Gap.NOT_YET,
-    "reason": "there is no Kafka client behind it",
-    "instead": "Read and write files, and move them with a Kafka tool.",
-}
 
 
 @dataclass(frozen=True)
@@ -50,20 +46,38 @@ class KafkaSourceOptions:
     deserializer: DeserializationSchema
     properties: dict[str, str] = field(repr=False)
 
+    def _runtime(self) -> KafkaTopics:
+        """Return what reads."""
+        reading = KafkaReading(
+            partitions_to_read(self.subscription),
+            self.starting._rule(),
+            None if self.stopping is None else self.stopping._rule(),
+            self.bounded,
+            UserFunction.of(self.deserializer),
+            self.properties,
+            self._commits_on_checkpoints(),
+        )
+        return KafkaTopics(reading, self.deserializer._produced_type())
+
+    def _commits_on_checkpoints(self) -> bool:
+        return self.properties.get("commit.offsets.on.checkpoint", "true").lower() == "true"
+
 
 class KafkaSource(Source):
     """Reads Kafka topics; made with ``builder()``.
 
     Args:
         j_kafka_source: what the source was told.
-    """
 
-    _source = unsupported_use(**NO_KAFKA)
+    On Spark: read with confluent-kafka: ``pip install 'pyflink_on_spark[kafka]'``. Where reading
+    begins and ends is looked up when the job is submitted; a restart without a checkpoint begins
+    there again. A subtask without partitions holds no watermarks back.
+    """
 
     def __init__(self, j_kafka_source: Any):
         call = "KafkaSource(j_kafka_source)"
         self._options = own_handle(j_kafka_source, KafkaSourceOptions, call)
-        super().__init__(j_kafka_source)
+        super().__init__(self._options._runtime())
 
     @staticmethod
     def builder() -> KafkaSourceBuilder:
