@@ -136,20 +136,22 @@ def test_empty_broadcast_state(env):
     assert collect(stream) == [True]
 
 
-def test_unknown_descriptor(env):
-    class Wrong(BroadcastProcessFunction):
+def test_a_descriptor_that_was_not_announced(env):
+    """PyFlink finds a broadcast state by its name, and makes one where there is none."""
+    other = MapStateDescriptor("other", Types.STRING(), Types.INT())
+
+    class Uses(BroadcastProcessFunction):
         def process_element(self, value, ctx):
-            yield ctx.get_broadcast_state(
-                MapStateDescriptor("other", Types.STRING(), Types.INT())
-            ).get("a")
+            yield repr(ctx.get_broadcast_state(other).get("a"))
 
         def process_broadcast_element(self, value, ctx):
-            pass
+            ctx.get_broadcast_state(other).put(*value)
+            yield repr(ctx.get_broadcast_state(other).get("a"))
+            yield repr(ctx.get_broadcast_state(RULES).get("a"))
 
     rules = env.from_collection([("a", 1)]).rebalance().broadcast(RULES)
-    stream = env.from_collection([0]).rebalance().connect(rules).process(Wrong())
-    with pytest.raises(Exception, match=r"\S"):
-        collect(stream)
+    stream = env.from_collection([0], Types.INT()).filter(bool).rebalance().connect(rules)
+    assert collect(stream.process(Uses())) == ["1", "None"]
 
 
 def test_side_output(env):
