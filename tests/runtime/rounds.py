@@ -6,7 +6,7 @@ import pickle
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,8 @@ from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
 from pyflink_on_spark._runtime.plan import RegionPlan
+from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.subtask import Subtask
 from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState, deal_out
 from pyflink_on_spark.common import Configuration
@@ -61,12 +63,14 @@ class Conditions:
         parallelism: of all that is not fixed by the job.
         restarts: after which rounds the job is saved and goes on elsewhere, with what parallelism.
         seed: of the order in which channels are read; None for first come, first served.
+        on_disk: whether keyed state is on disk, but for the last few entries.
     """
 
     sizes: tuple[int, ...] = (1_000_000,)
     parallelism: int = 1
     restarts: Mapping[int, int] = field(default_factory=dict)
     seed: int | None = None
+    on_disk: bool = False
 
 
 def job_of(
@@ -110,7 +114,8 @@ def results(
 
     def job(parallelism: int) -> Job:
         source = CutSource(elements, conditions.sizes)
-        return job_of(build, source, parallelism, max_parallelism, settings)
+        made = job_of(build, source, parallelism, max_parallelism, settings)
+        return _on_disk(made) if conditions.on_disk else made
 
     running = RunningJob(job(conditions.parallelism), seed=conditions.seed)
     rounds = 0
@@ -122,6 +127,11 @@ def results(
             running = RunningJob(again, saved, running.collected, seed=conditions.seed)
     running.close()
     return running.collected
+
+
+def _on_disk(job: Job) -> Job:
+    state = StateSettings(DiskSettings(memory=0))
+    return replace(job, settings=replace(job.settings, state=state))
 
 
 class RunningJob:

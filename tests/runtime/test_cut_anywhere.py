@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime import exchange, segment
 from pyflink_on_spark._runtime.operators import timestamps
+from pyflink_on_spark._runtime.state.disk import store
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag
@@ -36,6 +37,7 @@ restarted = st.builds(
     parallelism=st.integers(1, 4),
     seed=st.integers(0, 9),
     restarts=restarts,
+    on_disk=st.booleans(),
 )
 intervals = st.integers(1, 12)
 LATE_ENOUGH = 100
@@ -46,6 +48,7 @@ def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
         for module in (exchange, segment, timestamps):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
+        patch.setattr(store, "_SMALLEST_GENERATION", 16)
         yield
 
 

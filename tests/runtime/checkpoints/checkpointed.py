@@ -1,0 +1,136 @@
+"""A job's keyed state, saved and restored as slots do it, without a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    Metadata,
+    StateFile,
+    complete,
+    read_metadata,
+    read_states,
+    verify,
+    write_state,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
+from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan, RegionPlan, SegmentPlan
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from tests.runtime.state.backends import new_backend
+from tests.runtime.state.descriptors import Adding, Descriptor
+
+MAXIMUM = 8
+_TAKEN = {
+    WHOLE: KeyedStateBackend.pieces,
+    BASE: KeyedStateBackend.base_pieces,
+    DELTA: KeyedStateBackend.change_pieces,
+}
+
+
+class NoSplits(Source):
+    """A source of nothing."""
+
+    def splits(self, parallelism: int) -> list[Any]:
+        return []
+
+
+class Slot:
+    """One subtask of an operator with a state of each kind, of a list, and of a source."""
+
+    def __init__(self, index: int = 0) -> None:
+        self.index = index
+        self.backend = new_backend(max_parallelism=MAXIMUM, track_changes=True)
+        self.elements: list[Any] = []
+        self.positions: list[Any] = []
+        self.states = {
+            "value": self.backend.value_state(Descriptor("value", "v")),
+            "list": self.backend.list_state(Descriptor("list", "l")),
+            "map": self.backend.map_state(Descriptor("map", "m")),
+            "reducing": self.backend.reducing_state(Descriptor("reducing", "r", Adding())),
+        }
+
+    def state(self, checkpoint_id: int, contents: str) -> SubtaskState:
+        keyed = _TAKEN[contents](self.backend)
+        operator = OperatorSnapshot({"elements": list(self.elements)})
+        return SubtaskState(
+            checkpoint_id,
+            {"op": OperatorData(keyed, operator, MAXIMUM)},
+            {"src": list(self.positions)},
+        )
+
+    def restore(self, state: SubtaskState) -> None:
+        if "op" in state.operators:
+            self.backend.restore(state.operators["op"].keyed.values())
+            self.elements = state.operators["op"].operator.split.get("elements", [])
+        self.positions = state.sources.get("src", [])
+
+
+def slots(count: int) -> list[Slot]:
+    return [Slot(index) for index in range(count)]
+
+
+def slot_of(all_slots: list[Slot], key: Any) -> Slot:
+    index = subtask_of_key_group(key_group(key, MAXIMUM), MAXIMUM, len(all_slots))
+    all_slots[index].backend.key = key
+    return all_slots[index]
+
+
+def write(
+    place: Folder, all_slots: list[Slot], checkpoint_id: int, contents: str
+) -> dict[int, StateFile]:
+    return {
+        slot.index: write_state(
+            place,
+            file_name(contents, checkpoint_id, slot.index),
+            records_of(slot.index, slot.state(checkpoint_id, contents)),
+            shared=contents != WHOLE,
+        )
+        for slot in all_slots
+    }
+
+
+def finish(place: Folder, checkpoint_id: int, files: list[StateFile]) -> Metadata:
+    return complete(
+        place,
+        checkpoint_id=checkpoint_id,
+        job_id="j",
+        job_name="job",
+        time=7,
+        savepoint=False,
+        files=files,
+        committables=[("sink", checkpoint_id)],
+    )
+
+
+def levels(parallelism: int) -> tuple[LevelPlan, ...]:
+    operator = OperatorPlan(0, "op", Operator(), "op", MAXIMUM, state_id="op")
+    segment = SegmentPlan((operator,), source=NoSplits(), source_id="src")
+    return (LevelPlan((RegionPlan("r", parallelism, 0, (segment,)),)),)
+
+
+def restored(place: Folder, parallelism: int) -> list[Slot]:
+    metadata = read_metadata(place)
+    verify(place, metadata)
+    again = slots(parallelism)
+    for slot in again:
+        whole = read_states(place, metadata)
+        found = shares(levels(parallelism), slot.index, whole, metadata.checkpoint_id)
+        slot.restore(found[slot.index])
+    return again
+
+
+def content(all_slots: list[Slot]) -> tuple[set[Any], list[Any]]:
+    entries, timers = set(), []
+    for slot in all_slots:
+        for group, piece in slot.backend.snapshot().items():
+            assert subtask_of_key_group(group, MAXIMUM, len(all_slots)) == slot.index
+            entries |= {(name, space, key, repr(v)) for name, space, key, v in piece.entries}
+            timers += piece.timers
+    return entries, sorted(timers, key=repr)
