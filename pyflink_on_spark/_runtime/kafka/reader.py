@@ -152,8 +152,9 @@ class KafkaReader(SourceReader):
                     deserialize(record.value())
                 except Exception as error:
                     where = f"{record.topic()}-{record.partition()} at offset {record.offset()}"
+                    why = "it has no value" if record.value() is None else error
                     raise ValueError(
-                        f"the Kafka record of {where} cannot be deserialized: {error}"
+                        f"the Kafka record of {where} cannot be deserialized: {why}"
                     ) from error
             raise
 
