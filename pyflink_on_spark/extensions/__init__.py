@@ -13,6 +13,7 @@ from pyflink_on_spark.extensions.checkpointed import (
     ListCheckpointed,
     OperatorStateStore,
 )
+from pyflink_on_spark.extensions.jdbc import jdbc_exactly_once_sink
 from pyflink_on_spark.extensions.sink_function import (
     RichSinkFunction,
     SinkContext,
@@ -68,5 +69,6 @@ __all__ = [
     "flat_map_with_state",
     "get_folding_state",
     "get_sorted_map_state",
+    "jdbc_exactly_once_sink",
     "map_with_state",
 ]

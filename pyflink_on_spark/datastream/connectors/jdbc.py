@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._runtime.jdbc.options import (
+    JdbcConnection,
+    JdbcExecution,
+    JdbcStatement,
+)
+from pyflink_on_spark._runtime.jdbc.sink import JdbcSink as RuntimeSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
@@ -15,7 +21,6 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
 )
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
 from pyflink_on_spark.datastream.functions import SinkFunction
 
 __all__ = ["JdbcSink", "JdbcConnectionOptions", "JdbcExecutionOptions"]
@@ -23,67 +28,27 @@ __all__ = ["JdbcSink", "JdbcConnectionOptions", "JdbcExecutionOptions"]
 _NO_SQL_TYPE = (ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo)
 
 
-@dataclass(frozen=True)
-class JdbcConnection:
-    """How a database is reached.
-
-    Attributes:
-        url: ``jdbc:<kind of database>://<host>:<port>/<database>``.
-        driver_name: the Java class of a driver; not used here.
-        user_name: who connects.
-        password: with what.
-    """
-
-    url: str
-    driver_name: str | None = None
-    user_name: str | None = None
-    password: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class JdbcExecution:
-    """How a statement is executed.
-
-    Attributes:
-        batch_size: for how many rows at most at a time.
-        batch_interval: after how many ms at the latest; 0: whenever the batch is full.
-        max_retries: how often again when it fails.
-    """
-
-    batch_size: int = 5000
-    batch_interval: int = 0
-    max_retries: int = 3
-
-
-@dataclass(frozen=True)
-class JdbcStatement:
-    """What a JDBC sink was told.
-
-    Attributes:
-        sql: the statement, with a question mark for each field of a row.
-        row_type: the rows.
-        connection: where it is executed.
-        execution: how it is executed.
-    """
-
-    sql: str
-    row_type: RowTypeInfo
-    connection: JdbcConnection
-    execution: JdbcExecution
-
-
 class JdbcSink(SinkFunction):
     """Executes an SQL statement for each row; made with ``sink(...)``.
 
+    Each row is written at least once: write with a statement that may be repeated (an upsert).
+
     Args:
         j_jdbc_sink: what the sink was told.
-    """
 
-    _sink = connector_gap("databases")
+    On Spark: the URL chooses the driver. ``jdbc:postgresql:`` is psycopg, ``jdbc:mysql:`` and
+    ``jdbc:mariadb:`` are PyMySQL (the extra ``jdbc`` has both), ``jdbc:sqlite:`` is the standard
+    library's. A batch is one transaction. Only what may pass is tried again: a lost connection, a
+    deadlock, a lock.
+    """
 
     def __init__(self, j_jdbc_sink):
         self._statement = own_handle(j_jdbc_sink, JdbcStatement, "JdbcSink(j_jdbc_sink)")
         super().__init__(sink_func=j_jdbc_sink)
+
+    @property
+    def _sink(self) -> RuntimeSink:
+        return RuntimeSink(self._statement)
 
     @staticmethod
     def sink(

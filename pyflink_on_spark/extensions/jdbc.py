@@ -1,0 +1,62 @@
+"""Rows in a database, once each."""
+
+from __future__ import annotations
+
+import re
+
+from pyflink_on_spark._runtime.jdbc.exactly_once import ExactlyOnceJdbcSink
+from pyflink_on_spark.common.typeinfo import RowTypeInfo
+from pyflink_on_spark.datastream.connectors.jdbc import (
+    JdbcConnectionOptions,
+    JdbcExecutionOptions,
+    JdbcSink,
+)
+
+_TABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?")
+
+
+class _ExactlyOnceSink:
+    """What ``sink_to`` writes to.
+
+    Args:
+        sink: the engine's.
+    """
+
+    def __init__(self, sink: ExactlyOnceJdbcSink) -> None:
+        self._sink = sink
+
+
+def jdbc_exactly_once_sink(
+    sql: str,
+    type_info: RowTypeInfo,
+    jdbc_connection_options: JdbcConnectionOptions,
+    jdbc_execution_options: JdbcExecutionOptions | None = None,
+    *,
+    epochs_table: str = "pyflink_on_spark_epochs",
+    days: int = 30,
+) -> _ExactlyOnceSink:
+    """Make a sink, for ``sink_to``, whose statement is executed once for each row.
+
+    The rows between two checkpoints are part of the second one, and are written from the driver
+    in one transaction once it is complete; without checkpoints that is the end of the job. The
+    same transaction notes the epochs in a table of the same database. So any table will do, and
+    no prepared transactions are needed; but all rows of a checkpoint pass through the driver.
+
+    Args:
+        sql: as for ``JdbcSink.sink``.
+        type_info: the rows' type.
+        jdbc_connection_options: where the statement is executed.
+        jdbc_execution_options: how often it is tried again; batch size and interval are those of
+            the checkpoints.
+        epochs_table: where epochs are noted; made if there is none.
+        days: how long they are kept. A job must not go on from a checkpoint older than that.
+
+    Raises:
+        ValueError: as ``JdbcSink.sink``, or there can be no table of that name.
+    """
+    if not _TABLE.fullmatch(epochs_table):
+        raise ValueError(f"{epochs_table!r} is not the name of a table")
+    if days < 1:
+        raise ValueError(f"epochs are kept for a day at least, not {days}")
+    told = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
+    return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._statement, epochs_table, days))
