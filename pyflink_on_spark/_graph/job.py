@@ -46,6 +46,14 @@ class Job:
         printers = {**self.printers, METRICS: self.accumulators.add}
         object.__setattr__(self, "printers", printers)
 
+    def ended(self) -> None:
+        """Let go of what the job's sources began in the driver; once, however the job has ended."""
+        for level in self.levels:
+            for region in level.regions:
+                for segment in region.segments:
+                    if segment.source is not None:
+                        segment.source.job_ended()
+
 
 def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
     """Make visible what writers prepared; every sink is asked, also with nothing to commit.

@@ -70,6 +70,9 @@ class Source(ABC):
             FileNotFoundError: or another plain error, when the input is not there.
         """
 
+    def job_ended(self) -> None:  # noqa: B027 - most sources need nothing in the driver
+        """Let go of what ``splits`` began in the driver; once the job has ended, however."""
+
     def read(self, split: Any, context: OperatorContext) -> Iterator[Bundle]:
         """Yield a split's elements in order, a few thousand at a time; runs in a subtask."""
         raise NotImplementedError

@@ -28,6 +28,7 @@ from pyflink_on_spark.extensions.source_function import (
     SourceFunction,
     add_source,
 )
+from pyflink_on_spark.extensions.spark_frames import from_spark, to_spark
 from pyflink_on_spark.extensions.state import (
     FoldFunction,
     FoldingState,
@@ -68,7 +69,9 @@ __all__ = [
     "filter_with_state",
     "flat_map_with_state",
     "get_folding_state",
+    "from_spark",
     "get_sorted_map_state",
     "jdbc_exactly_once_sink",
     "map_with_state",
+    "to_spark",
 ]

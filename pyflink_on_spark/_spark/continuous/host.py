@@ -29,6 +29,7 @@ from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._runtime.plan import LevelPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.worker_dependencies import import_from, working_folder
 from pyflink_on_spark._spark.continuous.settings import state_settings
 from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire, connect
 from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender
@@ -268,12 +269,16 @@ def _text(error: BaseException) -> str:
 
 def main() -> None:
     """Connect to the driver that standard input names, and work for it."""
-    slot, driver, sys_path, aliased = pickle.load(sys.stdin.buffer)
+    slot, driver, sys_path, aliased, folders = pickle.load(sys.stdin.buffer)
     for entry in sys_path:
         if entry not in sys.path:
             sys.path.append(entry)
     if aliased:
         install()
+    import_from(folders)
+    archives = working_folder(folders)
+    if archives is not None:
+        os.chdir(archives)
     address: Address = driver
     control = connect(address, "the driver")
     host = SlotHost(slot, control, address.authkey)

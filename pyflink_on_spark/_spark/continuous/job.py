@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import pickle
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -36,16 +36,15 @@ from pyflink_on_spark._spark.dataframes import (
     exchanged,
     subtasks_of,
 )
-from pyflink_on_spark._spark.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.failures import job_error
-from pyflink_on_spark._spark.result_channel import Channel, ResultServer
+from pyflink_on_spark._spark.result_channel import ResultServer
+from pyflink_on_spark._spark.running_job import RunningJob
 from pyflink_on_spark._spark.scratch import scratch_subfolder
-from pyflink_on_spark._spark.session import obtain_session
-from pyflink_on_spark.common import JobExecutionResult, JobStatus
-from pyflink_on_spark.common.job_execution_result import JobOutcome
+from pyflink_on_spark.common import JobStatus
 
 _SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
 _numbers = itertools.count()
+_log = logging.getLogger("pyflink_on_spark")
 
 
 @dataclass
@@ -65,7 +64,7 @@ class _Stop:
     path: Future[str] = field(default_factory=Future)
 
 
-class ContinuousJob:
+class ContinuousJob(RunningJob):
     """A job whose subtasks live in slot hosts, started again when it fails.
 
     Args:
@@ -73,78 +72,35 @@ class ContinuousJob:
         server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: Any) -> None:
-        self._job, self._get_server = job, server
-        self.job_id = job.settings.job_id
-        self._status = JobStatus.CREATED
-        self._error: BaseException | None = None
-        self._runtime = 0
-        self._cancelled = threading.Event()
+    _long_running = True
+
+    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+        super().__init__(job, server)
         self._requests: list[_Stop] = []
-        self._channels: dict[str, Channel] = {}
-        self._server: ResultServer | None = None
-        self._session: SparkSession | None = None
-        self._dependencies = ShippedDependencies()
-        self._settings = CheckpointSettings.of(job.settings.configuration)
-        self._restarts = restart_strategy(job.settings.configuration)
+        configuration = job.settings.configuration
+        self._restarts = restart_strategy(configuration)
         self._coordinator = CheckpointCoordinator(
-            self._settings,
+            CheckpointSettings.of(configuration),
             self.job_id,
             job.name,
             list(_operators(job.levels)),
             job.sinks,
             SystemClock(),
         )
-        self._thread = threading.Thread(target=self._run, name=f"job-{self.job_id}", daemon=True)
 
     def start(self) -> None:
         """Find a session, open the channels, begin.
 
         Raises:
             CheckpointError: if the checkpoint to begin with does not fit.
+            EnvironmentSetupError: if there is no session, or what the job takes along is not there.
         """
         self._coordinator.restore_given()
-        configuration = self._job.settings.configuration
-        self._session = obtain_session(spark_settings(configuration), long_running=True)
-        self._dependencies = ship(self._session, configuration)
-        for name in channel_names(self._job):
-            self._server = self._get_server(self._session)
-            callback = self._job.printers.get(name)
-            full_name = driver_channel(self._job, name)
-            self._channels[name] = self._server.open_channel(full_name, callback)
-        self._thread.start()
-
-    def status(self) -> JobStatus:
-        """Return how far the job has come."""
-        return self._status
-
-    def accumulators(self) -> dict[str, Any]:
-        """Return the accumulators."""
-        return self._job.accumulators.results()
-
-    def result(self) -> JobExecutionResult:
-        """Wait for the end; return the result or raise what the job failed with."""
-        self._join()
-        if self._error is not None:
-            raise self._error
-        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
-
-    def collected(self) -> Iterator[Any]:
-        """Yield what the job collects, as it comes; closing it ends the job."""
-        assert self._job.collected is not None
-        finished = False
-        try:
-            for things in self._channels[self._job.collected].batches():
-                yield from map(unseal, things)
-            finished = True
-        finally:
-            if not finished:
-                self.cancel()
-        self.result()
+        super().start()
 
     def cancel(self) -> None:
-        """End the job and wait until it has ended."""
-        self._cancelled.set()
+        """End the job and wait until it has ended; nothing happens when it is over."""
+        self.abandon()
         self._join()
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
@@ -169,46 +125,35 @@ class ContinuousJob:
                 return request.path.result(0.2)
         return request.path.result()
 
-    def _join(self) -> None:
-        while self._thread.is_alive():
-            self._thread.join(1.0)  # short waits let Ctrl-C through
-
     def _run(self) -> None:
-        started = time.monotonic()
         for attempt in itertools.count():
             try:
                 self._coordinator.attempt_begins()
                 _Attempt(self, attempt).run()
-                self._end(JobStatus.FINISHED)
                 break
-            except BaseException as error:  # noqa: BLE001 - the strategy decides what it means
-                if self._cancelled.is_set():
-                    self._end(JobStatus.CANCELED, JobCancelledError("Job was cancelled."))
-                    break
-                delay = self._restarts.delay(SystemClock().now())
-                if delay is None:
-                    self._end(JobStatus.FAILED, job_error(self._job.name, error))
-                    break
-                self._status = JobStatus.RESTARTING
-                if self._cancelled.wait(delay / 1000):
-                    self._end(JobStatus.CANCELED, JobCancelledError("Job was cancelled."))
-                    break
-        self._runtime = int((time.monotonic() - started) * 1000)
-        for name, channel in self._channels.items():
-            channel.finish(self._error if name == self._job.collected else None)
-            if name != self._job.collected and self._server is not None:
-                self._server.release(channel)
-
-    def _end(self, status: JobStatus, error: BaseException | None = None) -> None:
-        self._error = error
+            except BaseException as error:
+                self._check_cancelled()
+                self._check_printers()
+                self._wait_for_restart(error)
         with contextlib.suppress(OSError):
-            if status is JobStatus.FINISHED:
-                self._coordinator.job_finished()
-            elif status is JobStatus.CANCELED:
-                self._coordinator.job_cancelled()
-            else:
-                self._coordinator.job_failed()
-        self._status = status
+            self._coordinator.job_finished()
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        """Wait as the restart strategy says; raise the error if it gives up."""
+        delay = self._restarts.delay(SystemClock().now())
+        if delay is None:
+            raise error
+        self._status = JobStatus.RESTARTING
+        told = job_error(self._job.name, error)
+        _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
+        self._cancelled.wait(delay / 1000)
+        self._check_cancelled()
+
+    def _give_up(self) -> None:
+        if self._cancelled.is_set():
+            self._coordinator.job_cancelled()
+        else:
+            self._coordinator.job_failed()
 
 
 class _Attempt:
@@ -217,10 +162,8 @@ class _Attempt:
     def __init__(self, owner: ContinuousJob, number: int) -> None:
         self._owner, self._number = owner, number
         self._job, self._coordinator = owner._job, owner._coordinator
-        self._levels = owner._job.levels
+        self._levels, self._session = owner._job.levels, owner._session
         self._slots = max(r.parallelism for level in self._levels for r in level.regions)
-        assert owner._session is not None
-        self._session: SparkSession = owner._session
         host = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
         self._fleet = Fleet(host or "127.0.0.1", self._slots)
         self._ended = threading.Event()
@@ -249,12 +192,11 @@ class _Attempt:
             self._fleet.close(failed)
 
     def _deployment(self) -> Deployment:
-        server = self._owner._server
         return Deployment(
             plan=pickle.dumps((self._levels, self._job.settings), 5),
             attempt=self._number,
             restore=self._coordinator.restore,
-            results=None if server is None else server.address,
+            results=self._owner._server.address,
             channels={name: driver_channel(self._job, name) for name in channel_names(self._job)},
         )
 
@@ -299,17 +241,18 @@ class _Attempt:
         """Run all levels once; called by Spark for each micro-batch."""
         if self._ended.is_set() or self._owner._cancelled.is_set():
             return
-        begun = time.monotonic()
-        reports = self._run_levels(batch)
-        took = time.monotonic() - begun
         try:
+            begun = time.monotonic()
+            reports = self._run_levels(batch)
+            took = time.monotonic() - begun
+            self._owner._check_printers()
             self._after_epoch(reports)
-        except BaseException as error:  # noqa: BLE001 - the attempt's thread raises it
+        except BaseException as error:  # noqa: BLE001 - kept from Spark, which would wrap it
             self._failure = error
             self._ended.set()
-        self._epoch = Epoch(
-            self._epoch.number + 1, self._next_length(took, reports), self._draining is not None
-        )
+        else:
+            number, length = self._epoch.number + 1, self._next_length(took, reports)
+            self._epoch = Epoch(number, length, self._draining is not None)
 
     def _run_levels(self, batch: DataFrame) -> list[EpochReport]:
         context = self._session.sparkContext

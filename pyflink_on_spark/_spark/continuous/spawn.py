@@ -61,7 +61,9 @@ class Spawn:
             start_new_session=True,
         )
         assert host.stdin is not None
-        host.stdin.write(pickle.dumps((slot, self.driver, self.sys_path, self.aliased)))
+        folders = self.dependencies.here()
+        start = (slot, self.driver, self.sys_path, self.aliased, folders)
+        host.stdin.write(pickle.dumps(start))
         host.stdin.close()
         name = f"host of slot {slot}"
         threading.Thread(target=self._watch, args=(host, slot), name=name, daemon=True).start()

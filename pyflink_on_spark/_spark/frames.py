@@ -1,0 +1,91 @@
+"""DataFrames in and out of jobs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._runtime.staged_rows.arrow_types import type_of_schema
+from pyflink_on_spark._runtime.staged_rows.sink import HandOver
+from pyflink_on_spark._runtime.staged_rows.source import Stage
+from pyflink_on_spark._spark.scratch import scratch_subfolder
+
+_LOG = "spark-checkpoint"
+
+
+def arrow_schema_of(frame: Any) -> pa.Schema:
+    """Return the columns of a DataFrame as Arrow has them.
+
+    Raises:
+        TypeError: if it is no DataFrame.
+    """
+    if not isinstance(frame, DataFrame):
+        raise TypeError(f"from_spark needs a Spark DataFrame, not {frame!r}")
+    return frame.sparkSession.createDataFrame([], frame.schema).toArrow().schema
+
+
+def row_type_of(frame: Any) -> Any:
+    """Return the type of the rows of a DataFrame."""
+    return type_of_schema(arrow_schema_of(frame))
+
+
+def staging(frame: DataFrame) -> Stage:
+    """Return what makes Spark write a DataFrame into a folder."""
+    return (
+        (lambda folder: _follow(frame, folder))
+        if frame.isStreaming
+        else (lambda folder: _copy(frame, folder))
+    )
+
+
+def staging_folder(name: str) -> str:
+    """Return a folder for the time of this process."""
+    return str(scratch_subfolder("staged") / name)
+
+
+def handing_over(write: Callable[[DataFrame, int], Any]) -> HandOver:
+    """Return what reads staged files, and gives them to a function as a DataFrame."""
+
+    def hand_over(files: list[str], checkpoint_id: int) -> None:
+        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+        write(session.read.parquet(*files), checkpoint_id)
+
+    return hand_over
+
+
+def _copy(frame: DataFrame, folder: str) -> Callable[[], None]:
+    _write_batch(frame, folder, 0)
+    return lambda: shutil.rmtree(folder, ignore_errors=True)
+
+
+def _follow(frame: DataFrame, folder: str) -> Callable[[], None]:
+    query = (
+        frame.writeStream.foreachBatch(lambda batch, number: _write_batch(batch, folder, number))
+        .queryName(f"staging of {Path(folder).name}")
+        .option("checkpointLocation", str(Path(folder, _LOG)))
+        .start()
+    )
+
+    def end() -> None:
+        query.stop()
+        error = query.exception()
+        if error is not None:
+            raise EnvironmentSetupError(f"the DataFrame of a job failed: {error}")
+
+    return end
+
+
+def _write_batch(frame: DataFrame, folder: str, number: int) -> None:
+    """Write a batch so that it is there as a whole; one that is there stays as it is."""
+    target = Path(folder, f"batch-{number}")
+    if target.exists():
+        return
+    temporary = Path(folder, f".batch-{number}")
+    frame.write.mode("overwrite").parquet(str(temporary))
+    temporary.rename(target)

@@ -1,0 +1,83 @@
+"""Any Spark connector as a source or sink: DataFrames in and out of a job."""
+
+from __future__ import annotations
+
+import importlib
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._runtime.staged_rows.sink import StagedSink
+from pyflink_on_spark._runtime.staged_rows.source import StagedRows
+from pyflink_on_spark.common import WatermarkStrategy
+from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.datastream import DataStream, DataStreamSink, StreamExecutionEnvironment
+
+
+class _Connector:
+    def __init__(self, *, source: Any = None, sink: Any = None) -> None:
+        self._source, self._sink = source, sink
+
+
+def from_spark(
+    env: StreamExecutionEnvironment,
+    frame: Any,
+    type_info: TypeInformation | None = None,
+    *,
+    watermark_strategy: WatermarkStrategy | None = None,
+    name: str = "Spark DataFrame",
+    staging: str | None = None,
+) -> DataStream:
+    """Make a stream of the rows of a Spark DataFrame.
+
+    A batch DataFrame is computed when the job starts, and ends the stream. A streaming one goes on
+    until the job is cancelled; each of its micro-batches is read exactly once, after a restart of
+    the job too. Its rows come through files in a staging folder.
+
+    Args:
+        env: the environment.
+        frame: a batch or streaming DataFrame of the session that runs the job.
+        type_info: a row type with a field for each column; derived from the columns if not given.
+        watermark_strategy: how watermarks are made; none if not given.
+        name: the operator's name.
+        staging: a local path for the files. On a cluster, one that all machines see. If a streaming
+            job is to go on after its process has ended, one that stays. By default a temporary one.
+
+    Raises:
+        TypeError: if it is no DataFrame, or a column has a type that PyFlink has not.
+    """
+    frames = importlib.import_module("pyflink_on_spark._spark.frames")
+    derived = frames.row_type_of(frame)
+    folder = staging or frames.staging_folder(uuid.uuid4().hex)
+    source = StagedRows(folder, type_info or derived, not frame.isStreaming, frames.staging(frame))
+    strategy = watermark_strategy or WatermarkStrategy.no_watermarks()
+    return env.from_source(_Connector(source=source), strategy, name, type_info or derived)
+
+
+def to_spark(
+    stream: DataStream,
+    write: Callable[[Any, int], Any],
+    *,
+    name: str = "Spark DataFrame",
+    staging: str | None = None,
+) -> DataStreamSink:
+    """Hand the elements of a stream over to Spark, as DataFrames.
+
+    ``write(frame, checkpoint_id)`` is called in the driver: at each checkpoint with the elements
+    since the one before, and at the end of the job; like the function of ``foreachBatch``. After a
+    failure it may be called again with the same number and elements.
+
+    Args:
+        stream: of a declared type: a row or tuple becomes columns, a basic type one column
+            called ``value``.
+        write: for example ``lambda frame, _: frame.write.mode("append").parquet(path)``.
+        name: the operator's name.
+        staging: a local path for files in between. On a cluster, one that all machines see. By
+            default a temporary one.
+
+    Raises:
+        TypeError: if the stream has no declared type, or a DataFrame cannot have such values.
+    """
+    frames = importlib.import_module("pyflink_on_spark._spark.frames")
+    folder = staging or frames.staging_folder(uuid.uuid4().hex)
+    return stream.sink_to(_Connector(sink=StagedSink(folder, frames.handing_over(write))), name)

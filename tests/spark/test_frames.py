@@ -1,0 +1,93 @@
+"""DataFrames in and out of jobs."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import time
+
+import pytest
+
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.extensions import from_spark, to_spark
+
+
+@pytest.fixture
+def env():
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(2)
+    return env
+
+
+def test_there_and_back(spark, env):
+    columns = (
+        "id LONG, name STRING, price DECIMAL(10, 2), day DATE, at TIMESTAMP_NTZ, tags ARRAY<STRING>,"
+        "inner STRUCT<a: INT, b: DOUBLE>, counts MAP<STRING, INT>, raw BINARY, flag BOOLEAN"
+    )
+    rows = [
+        (
+            1, "a", decimal.Decimal("1.50"), datetime.date(2024, 5, 6),
+            datetime.datetime(2024, 5, 6, 7, 8, 9, 123000), ["x", "y"], (1, 2.5), {"k": 3},
+            bytearray(b"raw"), True,
+        ),
+        (2, None, None, None, None, [], None, {}, None, None),
+    ]  # fmt: skip
+    frame = spark.createDataFrame(rows, columns)
+    found = []
+    stream = from_spark(env, frame)
+    assert stream.get_type().get_field_names() == frame.columns
+    to_spark(stream, lambda back, number: found.append((back.collect(), back.schema, number)))
+    env.execute()
+    ((back, schema, number),) = found
+    assert number == 0
+    assert schema.names == frame.columns
+    by_id = {row.id: row for row in back}
+    assert by_id[1].asDict(recursive=True) == {
+        "id": 1, "name": "a", "price": decimal.Decimal("1.50"), "day": datetime.date(2024, 5, 6),
+        "at": datetime.datetime(2024, 5, 6, 7, 8, 9, 123000), "tags": ["x", "y"],
+        "inner": {"a": 1, "b": 2.5}, "counts": {"k": 3}, "raw": bytearray(b"raw"), "flag": True,
+    }  # fmt: skip
+    assert by_id[2].name is None and by_id[2].tags == [] and by_id[2].inner is None
+
+
+def test_rows_have_their_columns_names(spark, env):
+    frame = spark.createDataFrame([("a", 1), ("b", 2), ("a", 3)], "key STRING, value INT")
+    stream = from_spark(env, frame).map(lambda row: (row["key"], row.value if False else row[1]))
+    totals = stream.key_by(lambda t: t[0]).sum(1)
+    with totals.execute_and_collect() as results:
+        assert max(r for r in results if r[0] == "a") == ("a", 4)
+
+
+def test_single_values_are_a_column(spark, env):
+    found = []
+    numbers = env.from_collection([3, 1, 2], Types.INT())
+    to_spark(numbers, lambda frame, _: found.extend(row.value for row in frame.collect()))
+    env.execute()
+    assert sorted(found) == [1, 2, 3]
+
+
+def test_a_stream_needs_a_type(spark, env):
+    with pytest.raises(TypeError, match="has no column for"):
+        to_spark(env.from_collection([1]), lambda frame, _: None)
+    with pytest.raises(TypeError, match="DataFrame, not"):
+        from_spark(env, [1])
+
+
+def test_a_streaming_frame(spark, env, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    frame = spark.readStream.schema("n INT").json(str(source))
+    env.enable_checkpointing(100)
+    found = []
+    doubled = from_spark(env, frame).map(lambda row: row[0] * 2, Types.INT())
+    to_spark(doubled, lambda back, _: found.extend(row.value for row in back.collect()))
+    client = env.execute_async()
+    for number in range(3):
+        (source / f"{number}.json").write_text(f'{{"n": {number}}}\n')
+        deadline = time.monotonic() + 60
+        while len(found) <= number and time.monotonic() < deadline:
+            time.sleep(0.05)
+    client.cancel().result()
+    assert found == [0, 2, 4]
+    assert not [query for query in spark.streams.active if "staging" in (query.name or "")]
