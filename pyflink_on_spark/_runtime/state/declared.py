@@ -8,7 +8,7 @@ it always stays as it is, unless the cache is turned off, and it fails when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.types.codecs import codec_of
@@ -54,6 +54,8 @@ def fit_of(name: str, type_info: Any, converted: bool) -> Fit | None:
     convert = _explained(name, one_by_one(codec_of(type_info)))
     if converted:
         return convert
+    if isinstance(type_info, BasicTypeInfo):
+        return _basic_fit(type_info._basic_type, convert)
     fits = _test(type_info)
 
     def fit(value: Any) -> Any:
@@ -62,6 +64,28 @@ def fit_of(name: str, type_info: Any, converted: bool) -> Fit | None:
         return value
 
     return fit
+
+
+def _basic_fit(basic_type: BasicType, convert: Fit) -> Fit:
+    """Return the same as for any type, with one call less for each value."""
+    exact, bits = _EXACT.get(basic_type), _BITS.get(basic_type)
+    low, high = _range(bits or 1)
+
+    def fit_number(value: Any) -> Any:
+        if type(value) is not int or not low <= value <= high:
+            convert(value)
+        return value
+
+    def fit_exact(value: Any) -> Any:
+        if type(value) is not exact:
+            convert(value)
+        return value
+
+    return fit_exact if bits is None else fit_number
+
+
+def _range(bits: int) -> tuple[int, int]:
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
 def element_fit(name: str, type_info: Any, converted: bool) -> Fit | None:
@@ -104,7 +128,7 @@ def _test(type_info: Any) -> _Test:
     if isinstance(type_info, BasicTypeInfo):
         return _basic_test(type_info._basic_type)
     if isinstance(type_info, TupleTypeInfo):
-        return _tuple_test([_test(field) for field in type_info.get_field_types()])
+        return _tuple_test(type_info.get_field_types())
     if isinstance(type_info, RowTypeInfo):
         return _row_test([_test(field) for field in type_info.get_field_types()])
     if isinstance(type_info, ListTypeInfo):
@@ -124,15 +148,45 @@ def _basic_test(basic_type: BasicType) -> _Test:
     bits = _BITS.get(basic_type)
     if bits is None:
         return _never
-    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    low, high = _range(bits)
     return lambda value: type(value) is int and low <= value <= high
 
 
-def _tuple_test(fields: list[_Test]) -> _Test:
+def _tuple_test(fields: Sequence[Any]) -> _Test:
+    kinds = tuple(_exact_type(field) for field in fields)
+    if None not in kinds:
+        return _flat_tuple_test(kinds, fields)
+    tests = [_test(field) for field in fields]
+
     def fits(value: Any) -> bool:
-        return type(value) is tuple and len(value) == len(fields) and all(map(_fits, fields, value))
+        return type(value) is tuple and len(value) == len(tests) and all(map(_fits, tests, value))
 
     return fits
+
+
+def _flat_tuple_test(kinds: tuple[Any, ...], fields: Sequence[Any]) -> _Test:
+    """Return the test of a tuple whose fields are known by their Python types and ranges."""
+    ranges = [
+        (index, *_range(_BITS[field._basic_type]))
+        for index, field in enumerate(fields)
+        if field._basic_type in _BITS
+    ]
+
+    def fits(value: Any) -> bool:
+        if type(value) is not tuple or tuple(map(type, value)) != kinds:
+            return False
+        for index, low, high in ranges:  # noqa: SIM110 - a generator takes twice as long
+            if not low <= value[index] <= high:
+                return False
+        return True
+
+    return fits
+
+
+def _exact_type(type_info: Any) -> type | None:
+    if not isinstance(type_info, BasicTypeInfo):
+        return None
+    return int if type_info._basic_type in _BITS else _EXACT.get(type_info._basic_type)
 
 
 def _row_test(fields: list[_Test]) -> _Test:
