@@ -5,12 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.files.part_file import InProgressFile, PartFile, PendingFile
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.files.encoder import LineEncoder
     from pyflink_on_spark._runtime.files.hidden_names import Owner
     from pyflink_on_spark._runtime.files.part_names import PartNames
     from pyflink_on_spark._runtime.files.rolling import RollingPolicy
@@ -23,7 +22,7 @@ class BucketWriter:
         folder: the bucket's folder.
         names: what the part files are called.
         owner: who writes.
-        encoder: how lines are written.
+        encoder: how lines are written: a LineEncoder here.
         policy: when a part file is finished.
     """
 
@@ -32,7 +31,7 @@ class BucketWriter:
         folder: str,
         names: PartNames,
         owner: Owner,
-        encoder: LineEncoder,
+        encoder: Any,
         policy: RollingPolicy,
     ) -> None:
         self._folder = folder

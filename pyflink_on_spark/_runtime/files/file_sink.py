@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.files.bulk_files import BulkBucketWriter
 from pyflink_on_spark._runtime.files.encoder import LineEncoder
 from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.files.file_sink_writer import FileSinkWriter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FileSink(Sink):
-    """Writes the text of elements, a line each; see FileSinkOptions.
+    """Writes elements, as a bulk format or as their text, a line each; see FileSinkOptions.
 
     Raises:
         ValueError: if there is no such character set, or the base path is not one.
@@ -36,11 +37,16 @@ class FileSink(Sink):
         self._id = uuid.uuid4().hex
 
     def with_input_type(self, type_info: TypeInformation | None) -> FileSink:
-        _check_has_text(type_info)
+        self._check_input(type_info)
         return FileSink(self._options, type_info)
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
-        _check_has_text(self._input_type)
+        self._check_input(self._input_type)
+        bulk = self._options.bulk
+        if bulk is not None:
+            return FileSinkWriter(
+                self._options, bulk.converter(), bulk, context, self._id, BulkBucketWriter
+            )
         return FileSinkWriter(
             self._options,
             java_text(self._input_type),
@@ -48,6 +54,12 @@ class FileSink(Sink):
             context,
             self._id,
         )
+
+    def _check_input(self, type_info: TypeInformation | None) -> None:
+        if self._options.bulk is not None:
+            self._options.bulk.check_input(type_info)
+        else:
+            _check_has_text(type_info)
 
     def hold_back(
         self, committables: list[PendingFile], checkpoint_id: int

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.files.bucket import BucketAssigner, DateTimeBuckets
 from pyflink_on_spark._runtime.files.compaction import Compaction
 from pyflink_on_spark._runtime.files.part_names import PartAffixes
 from pyflink_on_spark._runtime.files.rolling import RollingPolicy
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat
 
 DEFAULT_BUCKET_CHECK_INTERVAL = 60 * 1000
 
@@ -18,13 +22,14 @@ class FileSinkOptions:
 
     Args:
         base_path: the folder that holds the buckets' folders.
-        charset_name: the character set of the files.
+        charset_name: the character set of the files, if they are text.
         buckets: which bucket an element belongs to.
         rolling: when a part file is finished.
         bucket_check_interval: how often time is checked against the rolling policy, in ms.
         affixes: what stands around the names of part files.
         compaction: how finished part files are put together; None to leave them.
         named_by_subtask: whether part files are numbered by subtask, not by a random id.
+        bulk: what the files are written as; None: the text of elements, a line each.
     """
 
     base_path: str
@@ -35,3 +40,4 @@ class FileSinkOptions:
     affixes: PartAffixes = field(default_factory=PartAffixes)
     compaction: Compaction | None = None
     named_by_subtask: bool = False
+    bulk: BulkFormat | None = None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
     from pyflink_on_spark._runtime.files.encoder import LineEncoder
     from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
+    from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat
 
 _SLOW = 50
 """In ms: how long elements may wait for others to be written with."""
@@ -44,10 +45,11 @@ class FileSinkWriter(SinkWriter):
 
     Args:
         options: how to write.
-        to_text: the text of an element.
-        encoder: how to write a text.
+        to_text: the text of an element, or what the bulk format makes of it.
+        encoder: how to write that.
         context: its clock is what buckets and the rolling policy go by.
         sink: an id of the sink that no other one has.
+        bucket_writer: what writes to a bucket.
 
     Raises:
         NotADirectoryError: if the base path is a file.
@@ -56,10 +58,11 @@ class FileSinkWriter(SinkWriter):
     def __init__(
         self,
         options: FileSinkOptions,
-        to_text: Callable[[Any], str],
-        encoder: LineEncoder,
+        to_text: Callable[[Any], Any],
+        encoder: LineEncoder | BulkFormat,
         context: OperatorContext,
         sink: str,
+        bucket_writer: type[BucketWriter] = BucketWriter,
     ) -> None:
         base_path = options.base_path
         if os.path.exists(base_path) and not os.path.isdir(base_path):
@@ -67,6 +70,7 @@ class FileSinkWriter(SinkWriter):
         self._options = options
         self._to_text = to_text
         self._encoder = encoder
+        self._bucket_writer = bucket_writer
         self._task = context.task
         self._clock = context.clock
         self._owner = Owner.of(sink, context.task.attempt)
@@ -155,7 +159,7 @@ class FileSinkWriter(SinkWriter):
         bucket = self._buckets.get(name)
         if bucket is None:
             folder = os.path.join(self._options.base_path, name)
-            bucket = BucketWriter(
+            bucket = self._bucket_writer(
                 folder, self._names(), self._owner, self._encoder, self._options.rolling
             )
             self._buckets[name] = bucket

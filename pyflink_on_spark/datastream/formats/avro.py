@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._runtime.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._runtime.formats.avro_files import AvroOutput, AvroRecords
+from pyflink_on_spark._runtime.formats.avro_messages import (
+    avro_row_reader,
+    avro_row_type,
+    avro_row_writer,
+)
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.io import InputFormat
 from pyflink_on_spark.common.serialization import BulkWriterFactory
+from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.formats._not_yet import format_gap
 from pyflink_on_spark.datastream.utils import ResultTypeQueryable
 
 __all__ = [
@@ -73,7 +81,7 @@ class AvroSchema:
         return AvroSchema(Path(path).read_text(encoding="utf-8"))
 
 
-class GenericRecordAvroTypeInfo(TypeInformation):
+class GenericRecordAvroTypeInfo(PickledBytesTypeInfo):
     """Elements that are dicts, lists and plain values, as an Avro schema says.
 
     Args:
@@ -100,11 +108,11 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
         schema: the records' schema.
     """
 
-    _source = format_gap("Avro files")
-
     def __init__(self, path: str, schema: AvroSchema):
         self._path = argument(path, str, "AvroInputFormat(path, schema)")
         self._type_info = GenericRecordAvroTypeInfo(schema)
+        records = AvroRecords(schema._definition, self._type_info)
+        self._source = FileSource(FileSourceOptions.of(records, [self._path]))
         super().__init__(self._path)
 
     def get_produced_type(self) -> GenericRecordAvroTypeInfo:
@@ -118,7 +126,8 @@ class AvroBulkWriters:
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Write dicts, lists and plain values as an Avro schema says."""
-        return BulkWriterFactory(argument(schema, AvroSchema, "for_generic_record(schema)"))
+        given = argument(schema, AvroSchema, "for_generic_record(schema)")
+        return BulkWriterFactory(AvroOutput(given._definition))
 
 
 class AvroRowDeserializationSchema(DeserializationSchema):
@@ -135,12 +144,16 @@ class AvroRowDeserializationSchema(DeserializationSchema):
     On Spark: there are no Java classes, so only the schema can be given.
     """
 
-    _deserializer = format_gap("Avro messages")
-
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
         call = "AvroRowDeserializationSchema(record_class, avro_schema_string)"
         self._schema = _schema_of_rows(record_class, avro_schema_string, call)
         super().__init__(self._schema)
+
+    def _deserializer(self) -> Callable[[bytes], Any]:
+        return avro_row_reader(self._schema._definition)
+
+    def _produced_type(self) -> TypeInformation:
+        return avro_row_type(self._schema._definition)
 
 
 class AvroRowSerializationSchema(SerializationSchema):
@@ -157,12 +170,13 @@ class AvroRowSerializationSchema(SerializationSchema):
     On Spark: there are no Java classes, so only the schema can be given.
     """
 
-    _serializer = format_gap("Avro messages")
-
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
         call = "AvroRowSerializationSchema(record_class, avro_schema_string)"
         self._schema = _schema_of_rows(record_class, avro_schema_string, call)
         super().__init__(self._schema)
+
+    def _serializer(self) -> Callable[[Any], bytes]:
+        return avro_row_writer(self._schema._definition)
 
 
 def _schema_of_rows(

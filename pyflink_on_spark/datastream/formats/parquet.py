@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._runtime.formats.avro_parquet import AvroParquetOutput, AvroParquetRecords
+from pyflink_on_spark._runtime.formats.parquet import ParquetRowOutput, ParquetRows
+from pyflink_on_spark._runtime.formats.parquet_options import ParquetOptions, refuse_option
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument
 from pyflink_on_spark.datastream.connectors.file_system import BulkFormat, StreamFormat
-from pyflink_on_spark.datastream.formats._not_yet import format_gap
-from pyflink_on_spark.datastream.formats.avro import AvroSchema
+from pyflink_on_spark.datastream.formats.avro import AvroSchema, GenericRecordAvroTypeInfo
 from pyflink_on_spark.table.types import RowType
 
 __all__ = [
@@ -22,45 +23,15 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ParquetRecords:
-    """Parquet files of Avro records.
-
-    Attributes:
-        schema: the records' schema.
-    """
-
-    schema: AvroSchema
-
-
-@dataclass(frozen=True)
-class ParquetRows:
-    """Parquet files of rows.
-
-    Attributes:
-        row_type: the columns.
-        hadoop_options: options of Hadoop's file systems and Parquet library.
-        utc_timestamps: whether timestamps are in UTC; in the local time zone otherwise.
-        batch_size: how many rows are read at a time.
-        case_sensitive: whether upper and lower case differ in the names of columns.
-    """
-
-    row_type: RowType
-    hadoop_options: dict[str, str]
-    utc_timestamps: bool
-    batch_size: int = 2048
-    case_sensitive: bool = True
-
-
 class AvroParquetReaders:
     """Makes what reads Avro records from Parquet files."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
         """Read dicts, lists and plain values as an Avro schema says."""
-        return _AvroParquetFormat(
-            ParquetRecords(argument(schema, AvroSchema, "for_generic_record(schema)"))
-        )
+        given = argument(schema, AvroSchema, "for_generic_record(schema)")
+        records = AvroParquetRecords(given._definition, GenericRecordAvroTypeInfo(given))
+        return StreamFormat(records)
 
 
 class AvroParquetWriters:
@@ -70,7 +41,7 @@ class AvroParquetWriters:
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Write dicts, lists and plain values as an Avro schema says."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        return BulkWriterFactory(ParquetRecords(given))
+        return BulkWriterFactory(AvroParquetOutput(given._definition))
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):
@@ -84,8 +55,6 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         is_case_sensitive: whether upper and lower case differ in the names of columns.
     """
 
-    _format = format_gap("Parquet files")
-
     def __init__(
         self,
         row_type: RowType,
@@ -95,14 +64,15 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         is_case_sensitive: bool = True,
     ):
         call = "ParquetColumnarRowInputFormat(row_type, hadoop_config, batch_size, ...)"
-        self._rows = ParquetRows(
+        for name in options_of(hadoop_config, call):
+            refuse_option(name, "Parquet's reader")
+        rows = ParquetRows(
             checked_row_type(row_type),
-            options_of(hadoop_config, call),
-            argument(is_utc_timestamp, bool, call),
             argument(batch_size, int, call),
-            argument(is_case_sensitive, bool, call),
+            utc_timestamps=argument(is_utc_timestamp, bool, call),
+            case_sensitive=argument(is_case_sensitive, bool, call),
         )
-        super().__init__(self._rows)
+        super().__init__(rows)
 
 
 class ParquetBulkWriters:
@@ -121,16 +91,9 @@ class ParquetBulkWriters:
         """
         call = "for_row_type(row_type, hadoop_config, utc_timestamp)"
         utc = argument(utc_timestamp, bool, call)
-        rows = ParquetRows(checked_row_type(row_type), options_of(hadoop_config, call), utc)
+        options = ParquetOptions.of(options_of(hadoop_config, call))
+        rows = ParquetRowOutput(checked_row_type(row_type), utc, options)
         return RowDataBulkWriterFactory(rows, row_type)
-
-
-class _AvroParquetFormat(StreamFormat):
-    _format = format_gap("Parquet files")
-
-    def __init__(self, records: ParquetRecords) -> None:
-        self._records = records
-        super().__init__(records)
 
 
 def checked_row_type(row_type: Any) -> RowType:

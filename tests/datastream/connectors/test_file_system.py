@@ -8,11 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark._runtime.context import TaskInfo
 from pyflink_on_spark._runtime.files.enumeration import Enumeration
+from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common import Duration, Encoder, Types
+from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.datastream.connectors import file_system as fs
 from pyflink_on_spark.datastream.connectors.base import (
     DeliveryGuarantee,
@@ -157,18 +158,18 @@ def test_a_streaming_file_sink_is_a_sink_function_that_warns(tmp_path):
 
 
 @pytest.mark.parametrize("sink", [fs.FileSink, fs.StreamingFileSink])
-def test_bulk_formats_are_a_gap_that_can_be_found(sink):
-    assert isinstance(sink.for_bulk_format, unsupported)
-    assert sink.for_bulk_format.kind is Gap.NOT_YET
-    with pytest.raises(UnsupportedFlinkFeature, match=f"{sink.__name__}.for_bulk_format"):
-        sink.for_bulk_format("/out", object())
+def test_bulk_formats_are_finished_at_checkpoints_only(sink, tmp_path):
+    builder = sink.for_bulk_format(str(tmp_path), BulkWriterFactory(object()))
+    policy = fs.RollingPolicy.on_checkpoint_rolling_policy()
+    assert builder.with_rolling_policy(policy)._options.current.rolling is ON_CHECKPOINT
+    with pytest.raises(TypeError, match="takes a BulkWriterFactory"):
+        sink.for_bulk_format(str(tmp_path), object())
 
 
-def test_bulk_builders_cannot_be_made():
-    with pytest.raises(UnsupportedFlinkFeature):
-        fs.FileSink.BulkFormatBuilder(object())
-    with pytest.raises(UnsupportedFlinkFeature):
-        fs.StreamingFileSink.DefaultBulkFormatBuilder(object())
+def test_other_policies_are_refused_for_bulk_formats(tmp_path):
+    builder = fs.FileSink.for_bulk_format(str(tmp_path), BulkWriterFactory(object()))
+    with pytest.raises(ValueError, match="must be OnCheckpointRollingPolicy"):
+        builder.with_rolling_policy(fs.RollingPolicy.default_rolling_policy())
 
 
 @pytest.mark.parametrize(

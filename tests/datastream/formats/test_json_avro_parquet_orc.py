@@ -6,7 +6,6 @@ import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark.common import Configuration, Row, Types
-from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource
 from pyflink_on_spark.datastream.formats.avro import (
     AvroBulkWriters,
@@ -88,17 +87,18 @@ class TestAvro:
         assert first == second
         assert first != GenericRecordAvroTypeInfo(AvroSchema('"string"'))
 
-    def test_reading_files_says_what_is_missing(self):
+    def test_a_file_of_records_has_their_type(self):
         schema = AvroSchema(RECORD)
         avro = AvroInputFormat("/data", schema)
         assert avro.get_produced_type() == GenericRecordAvroTypeInfo(schema)
-        env = StreamExecutionEnvironment.get_execution_environment()
-        with pytest.raises(UnsupportedFlinkFeature, match="Avro files are not read"):
-            env.create_input(avro)
+        assert avro._source.produced_type == avro.get_produced_type()
 
     def test_writers_know_their_schema(self):
         schema = AvroSchema(RECORD)
-        assert AvroBulkWriters.for_generic_record(schema).get_java_object() is schema
+        assert (
+            AvroBulkWriters.for_generic_record(schema).get_java_object().definition
+            == schema._definition
+        )
 
     @pytest.mark.parametrize("kind", [AvroRowDeserializationSchema, AvroRowSerializationSchema])
     def test_messages_have_a_schema(self, kind):
@@ -110,27 +110,35 @@ class TestAvro:
 
 
 class TestParquetAndOrc:
-    def test_reading_rows_says_what_is_missing(self):
-        hadoop = Configuration()
-        hadoop.set_string("fs.x", "y")
-        rows = ParquetColumnarRowInputFormat(COLUMNS, hadoop, 100, True, False)
-        assert rows._rows.row_type == COLUMNS
-        assert rows._rows.hadoop_options == {"fs.x": "y"}
-        assert rows._rows.batch_size == 100
-        assert rows._rows.utc_timestamps
-        assert not rows._rows.case_sensitive
-        with pytest.raises(UnsupportedFlinkFeature, match="Parquet files are not read"):
-            FileSource.for_bulk_file_format(rows, "/data")
+    def test_rows_have_their_type(self, tmp_path):
+        rows = ParquetColumnarRowInputFormat(COLUMNS, Configuration(), 100, True, False)
+        source = FileSource.for_bulk_file_format(rows, str(tmp_path)).build()
+        assert source._source.produced_type == ROW
 
-    def test_reading_records_says_what_is_missing(self):
+    @pytest.mark.parametrize("option", ["fs.s3a.access.key", "parquet.filter.stats.enabled"])
+    def test_options_without_a_counterpart_are_refused(self, option):
+        hadoop = Configuration()
+        hadoop.set_string(option, "secret")
+        for make in (
+            lambda: ParquetColumnarRowInputFormat(COLUMNS, hadoop),
+            lambda: ParquetBulkWriters.for_row_type(COLUMNS, hadoop),
+            lambda: OrcBulkWriters.for_row_type(COLUMNS, None, hadoop),
+            lambda: OrcBulkWriters.for_row_type(COLUMNS, hadoop),
+        ):
+            with pytest.raises(UnsupportedFlinkFeature, match=option) as caught:
+                make()
+            assert "secret" not in str(caught.value)
+
+    def test_records_have_their_type(self, tmp_path):
         records = AvroParquetReaders.for_generic_record(AvroSchema(RECORD))
-        with pytest.raises(UnsupportedFlinkFeature, match="Parquet files are not read"):
-            FileSource.for_record_stream_format(records, "/data")
+        source = FileSource.for_record_stream_format(records, str(tmp_path)).build()
+        expected = GenericRecordAvroTypeInfo(AvroSchema(RECORD))
+        assert source._source.produced_type == expected
 
     def test_writers_know_their_columns(self):
         schema = AvroSchema(RECORD)
         records = AvroParquetWriters.for_generic_record(schema)
-        assert records.get_java_object().schema is schema
+        assert records.get_java_object().definition == schema._definition
         parquet = ParquetBulkWriters.for_row_type(COLUMNS, utc_timestamp=True)
         assert parquet.get_row_type() == COLUMNS
         assert parquet.get_java_object().utc_timestamps
@@ -138,7 +146,7 @@ class TestParquetAndOrc:
         writing.set_string("orc.compress", "LZ4")
         orc = OrcBulkWriters.for_row_type(COLUMNS, writing)
         assert orc.get_row_type() == COLUMNS
-        assert orc.get_java_object().writer_options == {"orc.compress": "LZ4"}
+        assert orc.get_java_object().arguments == {"compression": "lz4"}
 
     @pytest.mark.parametrize("make", [OrcBulkWriters.for_row_type, ParquetBulkWriters.for_row_type])
     def test_columns_are_a_row_type(self, make):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import raise_unsupported
 from pyflink_on_spark._runtime.files import compaction
 from pyflink_on_spark._runtime.files import file_sink as runtime
 from pyflink_on_spark.common import Encoder
@@ -29,10 +28,9 @@ from pyflink_on_spark.datastream.connectors.file_system.rolling import (
     RollingPolicy,
 )
 from pyflink_on_spark.datastream.connectors.file_system.sink_options import (
-    NO_BULK_WRITERS,
     SinkOptions,
+    bulk_format_options,
     row_format_options,
-    without_bulk_writers,
 )
 
 
@@ -138,12 +136,10 @@ class FileSink(Sink, SupportsPreprocessing):
 
         Args:
             j_bulk_format_builder: the runtime's options.
-
-        On Spark: there is no bulk format yet.
         """
 
         def __init__(self, j_bulk_format_builder: Any) -> None:
-            raise_unsupported("FileSink.BulkFormatBuilder", **NO_BULK_WRITERS)
+            super().__init__(j_bulk_format_builder)
 
         def with_rolling_policy(
             self, rolling_policy: OnCheckpointRollingPolicy
@@ -177,9 +173,17 @@ class FileSink(Sink, SupportsPreprocessing):
         return FileSink.RowFormatBuilder(row_format_options(base_path, encoder))
 
     @staticmethod
-    @without_bulk_writers
     def for_bulk_format(
         base_path: str, writer_factory: BulkWriterFactory
     ) -> FileSink.BulkFormatBuilder:
-        """Write a bulk format; not yet."""
-        raise AssertionError  # the decorator keeps the signature only
+        """Write a bulk format: Parquet, Avro, ORC or CSV.
+
+        Args:
+            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            writer_factory: how elements are written, such as ``ParquetBulkWriters.for_row_type``.
+
+        Raises:
+            ValueError: the path is empty.
+            UnsupportedFlinkFeature: the path is on another file system.
+        """
+        return FileSink.BulkFormatBuilder(bulk_format_options(base_path, writer_factory))

@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.files.paths import local_path
+from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.datastream.connectors.file_system.part_files import (
     BucketAssigner,
     OutputFileConfig,
 )
 from pyflink_on_spark.datastream.connectors.file_system.rolling import RollingPolicy
 
-NO_BULK_WRITERS: dict[str, Any] = {
-    "kind": Gap.NOT_YET,
-    "reason": "no bulk format (Parquet, Avro, ORC, CSV) can be written",
-    "instead": "Write text with for_row_format.",
-}
 
-
-def without_bulk_writers(signature: Any) -> unsupported:
-    """Mark a method that needs a bulk format."""
-    return unsupported(signature, **NO_BULK_WRITERS)
+def bulk_format_options(
+    base_path: str, writer_factory: BulkWriterFactory, **more: Any
+) -> FileSinkOptions:
+    """Return the options of a sink that writes a bulk format."""
+    call = "for_bulk_format(base_path, writer_factory)"
+    factory = own_handle(writer_factory, BulkWriterFactory, call)
+    bulk: Any = factory.get_java_object()
+    return FileSinkOptions(local_path(base_path), rolling=ON_CHECKPOINT, bulk=bulk, **more)
 
 
 def row_format_options(base_path: str, encoder: Encoder, **more: Any) -> FileSinkOptions:

@@ -6,7 +6,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import raise_unsupported
 from pyflink_on_spark._runtime.files import file_sink as runtime
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
@@ -20,10 +19,9 @@ from pyflink_on_spark.datastream.connectors.file_system.rolling import (
     RollingPolicy,
 )
 from pyflink_on_spark.datastream.connectors.file_system.sink_options import (
-    NO_BULK_WRITERS,
     SinkOptions,
+    bulk_format_options,
     row_format_options,
-    without_bulk_writers,
 )
 from pyflink_on_spark.datastream.functions import SinkFunction
 
@@ -128,12 +126,10 @@ class StreamingFileSink(SinkFunction):
 
         Args:
             j_default_bulk_format_builder: the runtime's options.
-
-        On Spark: there is no bulk format yet.
         """
 
         def __init__(self, j_default_bulk_format_builder: Any) -> None:
-            raise_unsupported("StreamingFileSink.DefaultBulkFormatBuilder", **NO_BULK_WRITERS)
+            super().__init__(j_default_bulk_format_builder)
 
         def with_rolling_policy(
             self, policy: OnCheckpointRollingPolicy
@@ -143,9 +139,18 @@ class StreamingFileSink(SinkFunction):
             return self
 
     @staticmethod
-    @without_bulk_writers
     def for_bulk_format(
         base_path: str, writer_factory: BulkWriterFactory
     ) -> StreamingFileSink.DefaultBulkFormatBuilder:
-        """Write a bulk format; not yet."""
-        raise AssertionError  # the decorator keeps the signature only
+        """Write a bulk format: Parquet, Avro, ORC or CSV.
+
+        Args:
+            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            writer_factory: how elements are written, such as ``ParquetBulkWriters.for_row_type``.
+
+        Raises:
+            ValueError: the path is empty.
+            UnsupportedFlinkFeature: the path is on another file system.
+        """
+        options = bulk_format_options(base_path, writer_factory, named_by_subtask=True)
+        return StreamingFileSink.DefaultBulkFormatBuilder(options)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyflink_on_spark._runtime.formats.csv_reader import csv_row_reader
+from pyflink_on_spark._runtime.formats.csv_records import CsvText
 from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,
@@ -39,7 +42,7 @@ class CsvRowFormat:
         array_delimiter: what stands between the elements of arrays and nested rows.
         quote: one character, or None: nothing is quoted.
         escape: one character, or None: nothing is escaped.
-        null: the text for None.
+        null: the text for None; None: nothing is read as None, and None is written as nothing.
         line_delimiter: what a written row ends with: ``\n``, ``\r``, ``\r\n`` or nothing.
         comments: whether a message that begins with ``#`` is no row.
         ignore_errors: whether None stands for what cannot be read; the job fails otherwise.
@@ -50,7 +53,7 @@ class CsvRowFormat:
     array_delimiter: str = ";"
     quote: str | None = '"'
     escape: str | None = None
-    null: str = ""
+    null: str | None = None
     line_delimiter: str = "\n"
     comments: bool = False
     ignore_errors: bool = False
@@ -63,12 +66,20 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         j_deserialization_schema: how a row is written.
     """
 
-    _deserializer = format_gap("CSV messages")
-
     def __init__(self, j_deserialization_schema):
         call = "CsvRowDeserializationSchema(j_deserialization_schema)"
         self._format = own_handle(j_deserialization_schema, CsvRowFormat, call)
         super().__init__(j_deserialization_schema)
+
+    def _deserializer(self) -> Callable[[bytes], Any]:
+        given = self._format
+        return csv_row_reader(
+            given.row_type,
+            CsvText(given.field_delimiter, given.quote, given.escape, given.comments),
+            given.array_delimiter,
+            given.null,
+            ignore_errors=given.ignore_errors,
+        )
 
     def _produced_type(self) -> TypeInformation:
         return self._format.row_type

@@ -1,0 +1,170 @@
+"""Python's values as Arrow takes them, and Arrow's as functions see them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from typing import Any
+
+import pyarrow as pa
+
+from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.types import Row, RowKind
+
+Convert = Callable[[Any], Any]
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_WIDEST = 76
+
+
+def to_arrow(kind: pa.DataType) -> Convert | None:
+    """Return what makes Arrow's input of a value that is not None; None if nothing has to be done.
+
+    Args:
+        kind: the column's type. A decimal is rounded to its scale, and becomes None if it is too
+            large, as in Flink.
+    """
+    if pa.types.is_struct(kind):
+        return _struct_to_arrow(kind)
+    if pa.types.is_map(kind):
+        key, item = _nullable(to_arrow(kind.key_type)), _nullable(to_arrow(kind.item_type))
+        return lambda value: [(key(one), item(other)) for one, other in value.items()]
+    if pa.types.is_list(kind):
+        element = _nullable(to_arrow(kind.value_type))
+        return lambda value: list(map(element, value))
+    if pa.types.is_decimal(kind):
+        return _decimal_to_arrow(kind)
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return _instant_to_arrow
+    if pa.types.is_binary(kind):
+        return bytes
+    return None
+
+
+def from_arrow(kind: pa.DataType, *, structs_as_rows: bool = True) -> Convert | None:
+    """Return what makes a value of Arrow's output that is not None; None if it stays as it is.
+
+    Args:
+        kind: the column's type.
+        structs_as_rows: whether structs become rows and points in time ``Instant``; dicts and
+            ``datetime`` otherwise.
+    """
+
+    def inner(part: pa.DataType) -> Convert | None:
+        return from_arrow(part, structs_as_rows=structs_as_rows)
+
+    if pa.types.is_struct(kind):
+        fields = [(field.name, _nullable(inner(field.type))) for field in kind]
+        return _row_of_dict(fields) if structs_as_rows else _dict_of_dict(fields)
+    if pa.types.is_map(kind):
+        key, item = _nullable(inner(kind.key_type)), _nullable(inner(kind.item_type))
+        return lambda pairs: {key(one): item(other) for one, other in pairs}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        element = inner(kind.value_type)
+        if element is None:
+            return None
+        nullable = _nullable(element)
+        return lambda value: list(map(nullable, value))
+    if pa.types.is_timestamp(kind) and kind.tz is not None and structs_as_rows:
+        return _instant_from_arrow
+    return None
+
+
+def column_converters(
+    schema: pa.Schema, convert: Callable[[pa.DataType], Convert | None]
+) -> list[Convert]:
+    """Return a converter for each column that also takes None."""
+    return [_nullable(convert(field.type)) for field in schema]
+
+
+def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what makes Arrow's input of a row: a tuple of its columns' values.
+
+    Raises:
+        ValueError: from the function returned: it has more or fewer fields.
+        TypeError: from the function returned: it is no row.
+    """
+    converters = column_converters(schema, to_arrow)
+    size = len(converters)
+
+    def convert(row: Any) -> tuple[Any, ...]:
+        if not isinstance(row, Row):
+            raise TypeError(f"rows are written, not {type(row).__name__}: {row!r}")
+        values = row._values
+        if len(values) != size:
+            raise ValueError(f"the row {row} has {len(values)} fields, and the file {size} columns")
+        return tuple([one(value) for one, value in zip(converters, values)])
+
+    return convert
+
+
+def record_batch(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
+    """Return some rows, made by ``row_values``, as columns.
+
+    Raises:
+        ValueError: a value is not of its column's type; names both.
+    """
+    columns = []
+    for field, values in zip(schema, zip(*rows)):
+        try:
+            columns.append(pa.array(values, field.type))
+        except (pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ValueError(
+                f"a value of column {field.name!r} is not of type {field.type}: {error}"
+            ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _nullable(convert: Convert | None) -> Convert:
+    if convert is None:
+        return lambda value: value
+    return lambda value: None if value is None else convert(value)
+
+
+def _struct_to_arrow(kind: pa.DataType) -> Convert:
+    fields = [(field.name, _nullable(to_arrow(field.type))) for field in kind]
+
+    def convert(value: Any) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return {name: one(value.get(name)) for name, one in fields}
+        return {name: one(item) for (name, one), item in zip(fields, value, strict=True)}
+
+    return convert
+
+
+def _decimal_to_arrow(kind: pa.DataType) -> Convert:
+    unit = Decimal(1).scaleb(-kind.scale)
+    limit = Decimal(10) ** (kind.precision - kind.scale)
+
+    def convert(value: Any) -> Decimal | None:
+        with localcontext() as context:
+            context.prec = _WIDEST
+            try:
+                rounded = Decimal(value).quantize(unit, ROUND_HALF_UP)
+            except InvalidOperation:
+                return None
+        return rounded if abs(rounded) < limit else None
+
+    return convert
+
+
+def _instant_to_arrow(value: Any) -> datetime.datetime:
+    if isinstance(value, datetime.datetime):
+        return value
+    return _EPOCH + datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+
+
+def _instant_from_arrow(value: datetime.datetime) -> Instant:
+    seconds, rest = divmod(value - _EPOCH, datetime.timedelta(seconds=1))
+    return Instant(seconds, rest.microseconds * 1000)
+
+
+def _row_of_dict(fields: list[tuple[str, Convert]]) -> Convert:
+    names = [name for name, _ in fields]
+    return lambda value: new_row(names, [one(value[name]) for name, one in fields], RowKind.INSERT)
+
+
+def _dict_of_dict(fields: list[tuple[str, Convert]]) -> Convert:
+    return lambda value: {name: one(value[name]) for name, one in fields}

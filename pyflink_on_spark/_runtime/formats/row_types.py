@@ -1,0 +1,132 @@
+"""The data types of a row's columns: as type information, and as Arrow's types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from pyflink_on_spark.common.typeinfo import (
+    BasicTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+)
+from pyflink_on_spark.table.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    TimestampType,
+)
+
+
+def row_type_info(row_type: RowType) -> RowTypeInfo:
+    """Return the type information of rows with some columns."""
+    types = [type_info_of(field.data_type) for field in row_type]
+    return RowTypeInfo(types, [field.name for field in row_type])
+
+
+def arrow_schema(row_type: RowType) -> pa.Schema:
+    """Return Arrow's schema for some columns.
+
+    Raises:
+        TypeError: Arrow has no type for one of them.
+    """
+    return pa.schema([pa.field(field.name, arrow_type(field.data_type)) for field in row_type])
+
+
+def type_info_of(data_type: DataType) -> TypeInformation:
+    """Return the type information of a column.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if isinstance(data_type, RowType):
+        return row_type_info(data_type)
+    if isinstance(data_type, ArrayType):
+        return ObjectArrayTypeInfo(type_info_of(data_type.element_type))
+    if isinstance(data_type, MapType):
+        return MapTypeInfo(type_info_of(data_type.key_type), type_info_of(data_type.value_type))
+    name = data_type.type_name()
+    if isinstance(data_type, MultisetType):
+        return MapTypeInfo(type_info_of(data_type.element_type), BasicTypeInfo.INT_TYPE_INFO())
+    if name not in _TYPE_INFOS:
+        raise TypeError(f"a column cannot be of type {data_type}")
+    return _TYPE_INFOS[name]()
+
+
+def arrow_type(data_type: DataType) -> pa.DataType:
+    """Return Arrow's type for a column.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if isinstance(data_type, RowType):
+        return pa.struct(list(arrow_schema(data_type)))
+    if isinstance(data_type, ArrayType):
+        return pa.list_(arrow_type(data_type.element_type))
+    if isinstance(data_type, MapType):
+        return pa.map_(arrow_type(data_type.key_type), arrow_type(data_type.value_type))
+    if isinstance(data_type, MultisetType):
+        return pa.map_(arrow_type(data_type.element_type), pa.int32())
+    if isinstance(data_type, DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    if isinstance(data_type, TimestampType):
+        return pa.timestamp("ms" if data_type.precision <= 3 else "us")
+    if isinstance(data_type, LocalZonedTimestampType):
+        return pa.timestamp("ms" if data_type.precision <= 3 else "us", "UTC")
+    name = data_type.type_name()
+    if name not in _ARROW_TYPES:
+        raise TypeError(f"a column cannot be of type {data_type}")
+    return _ARROW_TYPES[name]()
+
+
+def _bytes_type_info() -> TypeInformation:
+    return PrimitiveArrayTypeInfo(BasicTypeInfo.BYTE_TYPE_INFO())
+
+
+def _local(kind: LocalTimeTypeInfo.TimeType) -> Callable[[], TypeInformation]:
+    return lambda: LocalTimeTypeInfo(kind)
+
+
+_TIME = LocalTimeTypeInfo.TimeType
+_TYPE_INFOS: dict[str, Callable[[], TypeInformation]] = {
+    "CHAR": BasicTypeInfo.STRING_TYPE_INFO,
+    "VARCHAR": BasicTypeInfo.STRING_TYPE_INFO,
+    "BOOLEAN": BasicTypeInfo.BOOLEAN_TYPE_INFO,
+    "BINARY": _bytes_type_info,
+    "VARBINARY": _bytes_type_info,
+    "TINYINT": BasicTypeInfo.BYTE_TYPE_INFO,
+    "SMALLINT": BasicTypeInfo.SHORT_TYPE_INFO,
+    "INT": BasicTypeInfo.INT_TYPE_INFO,
+    "BIGINT": BasicTypeInfo.LONG_TYPE_INFO,
+    "FLOAT": BasicTypeInfo.FLOAT_TYPE_INFO,
+    "DOUBLE": BasicTypeInfo.DOUBLE_TYPE_INFO,
+    "DECIMAL": BasicTypeInfo.BIG_DEC_TYPE_INFO,
+    "DATE": _local(_TIME.LOCAL_DATE),
+    "TIME": _local(_TIME.LOCAL_TIME),
+    "TIMESTAMP": _local(_TIME.LOCAL_DATE_TIME),
+    "LOCALZONEDTIMESTAMP": BasicTypeInfo.INSTANT_TYPE_INFO,
+}
+_ARROW_TYPES: dict[str, Callable[[], pa.DataType]] = {
+    "CHAR": pa.string,
+    "VARCHAR": pa.string,
+    "BOOLEAN": pa.bool_,
+    "BINARY": pa.binary,
+    "VARBINARY": pa.binary,
+    "TINYINT": pa.int8,
+    "SMALLINT": pa.int16,
+    "INT": pa.int32,
+    "BIGINT": pa.int64,
+    "FLOAT": pa.float32,
+    "DOUBLE": pa.float64,
+    "DATE": pa.date32,
+    "TIME": lambda: pa.time32("ms"),
+}
