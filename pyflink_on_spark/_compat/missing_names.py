@@ -13,8 +13,8 @@ def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
     """Return a module's ``__getattr__``.
 
     It raises ImportError in ``from module import name``, since Python would replace the text of an
-    AttributeError there, and AttributeError otherwise. A module may also call it in a ``__getattr__``
-    of its own.
+    AttributeError there, and AttributeError otherwise. A module may also call it in its own
+    ``__getattr__``.
 
     Args:
         module: the module's ``__name__``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -11,6 +12,8 @@ from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.context import OperatorContext
 from pyflink_on_spark._runtime.isolation import seal
 from pyflink_on_spark._runtime.types import print_text
+
+_SLOW_SECONDS = 0.05
 
 
 class PrintSink(Sink):
@@ -43,13 +46,14 @@ class _PrintWriter(SinkWriter):
         self, send: Callable[[list[Any]], None], text: Callable[[Any], str], prefix: str
     ) -> None:
         self._send, self._text, self._prefix = send, text, prefix
+        self._pace = _Pace()
 
     def write(self, elements: Iterator[Any]) -> None:
         prefix = self._prefix
-        lines = map(self._text, elements)
+        lines: Iterator[str] = map(self._text, elements)
         if prefix:
             lines = (prefix + line for line in lines)
-        _send_in_chunks(lines, self._send)
+        _send_in_chunks(lines, self._send, self._pace)
 
 
 class CollectSink(Sink):
@@ -70,19 +74,37 @@ class CollectSink(Sink):
 class _CollectWriter(SinkWriter):
     def __init__(self, send: Callable[[list[Any]], None]) -> None:
         self._send = send
+        self._pace = _Pace()
 
     def write(self, elements: Iterator[Any]) -> None:
-        _send_in_chunks(map(seal, elements), self._send)
+        _send_in_chunks(map(seal, elements), self._send, self._pace)
 
 
-def _send_in_chunks(things: Iterator[Any], send: Callable[[list[Any]], None]) -> None:
+class _Pace:
+    """How many things to send together: many of a fast stream, each for itself of a slow one."""
+
+    def __init__(self) -> None:
+        self.size = 1
+
+    def adapt(self, seconds: float) -> None:
+        """Choose anew, after a chunk has taken some time."""
+        if seconds < _SLOW_SECONDS:
+            self.size = min(self.size * 4, BUNDLE_SIZE)
+        else:
+            self.size = max(self.size // 8, 1)
+
+
+def _send_in_chunks(things: Iterator[Any], send: Callable[[list[Any]], None], pace: _Pace) -> None:
     """Send what there is, also when drawing the next thing fails."""
     while True:
         chunk: list[Any] = []
+        begun = time.monotonic()
         try:
-            chunk.extend(islice(things, BUNDLE_SIZE))
+            chunk.extend(islice(things, pace.size))
         finally:
+            took = time.monotonic() - begun
             if chunk:
                 send(chunk)
         if not chunk:
             return
+        pace.adapt(took)
