@@ -2,87 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._runtime.rabbitmq.options import RMQConnection, RMQReading, RMQWriting
+from pyflink_on_spark._runtime.rabbitmq.sink import QueueSink
+from pyflink_on_spark._runtime.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
 from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
 
 __all__ = ["RMQConnectionConfig", "RMQSource", "RMQSink"]
-
-
-@dataclass(frozen=True)
-class RMQConnection:
-    """How a broker is reached: with a URI, or with a host and what follows it.
-
-    Attributes:
-        uri: ``amqp://<user>:<password>@<host>:<port>/<virtual host>``.
-        host: the broker's host.
-        port: its port.
-        virtual_host: the part of it.
-        user_name: who connects.
-        password: with what.
-        network_recovery_interval: the time between two tries to connect again, in ms.
-        automatic_recovery: whether a lost connection is made again.
-        topology_recovery: whether queues and bindings are then made again, too.
-        connection_timeout: how long a connection may take, in ms.
-        requested_channel_max: how many channels a connection may have.
-        requested_frame_max: how many bytes a frame may have.
-        requested_heartbeat: the time between two signs of life, in s.
-        prefetch_count: how many messages may be under way without an acknowledgement.
-    """
-
-    uri: str | None = field(default=None, repr=False)
-    host: str | None = None
-    port: int | None = None
-    virtual_host: str | None = None
-    user_name: str | None = None
-    password: str | None = field(default=None, repr=False)
-    network_recovery_interval: int | None = None
-    automatic_recovery: bool | None = None
-    topology_recovery: bool | None = None
-    connection_timeout: int | None = None
-    requested_channel_max: int | None = None
-    requested_frame_max: int | None = None
-    requested_heartbeat: int | None = None
-    prefetch_count: int | None = None
-
-
-@dataclass(frozen=True)
-class RMQReading:
-    """What a RabbitMQ source was told.
-
-    Attributes:
-        connection: the broker.
-        queue: the queue.
-        use_correlation_id: whether messages have an id of their own, by which a message that comes
-            again is recognised.
-        deserializer: what makes elements of messages.
-    """
-
-    connection: RMQConnection
-    queue: str
-    use_correlation_id: bool
-    deserializer: DeserializationSchema
-
-
-@dataclass(frozen=True)
-class RMQWriting:
-    """What a RabbitMQ sink was told.
-
-    Attributes:
-        connection: the broker.
-        queue: the queue.
-        serializer: what makes messages of elements.
-    """
-
-    connection: RMQConnection
-    queue: str
-    serializer: SerializationSchema
 
 
 class RMQConnectionConfig:
@@ -244,9 +176,11 @@ class RMQSource(SourceFunction):
         use_correlation_id: whether messages have an id of their own, by which a message that comes
             again is recognised, so that with checkpoints each counts once.
         deserialization_schema: what makes elements of messages.
-    """
 
-    _source = connector_gap("RabbitMQ")
+    On Spark: messages are acknowledged with the checkpoint that has them; without checkpoints as
+    soon as they have been handed on, where Flink does not wait for that. Needs pika: the extra
+    ``rabbitmq``.
+    """
 
     def __init__(
         self,
@@ -264,6 +198,10 @@ class RMQSource(SourceFunction):
         )
         super().__init__(source_func=self._options)
 
+    @property
+    def _source(self) -> QueueSource:
+        return QueueSource(self._options)
+
 
 class RMQSink(SinkFunction):
     """Writes to a queue.
@@ -272,9 +210,10 @@ class RMQSink(SinkFunction):
         connection_config: the broker.
         queue_name: the queue.
         serialization_schema: what makes messages of elements.
-    """
 
-    _sink = connector_gap("RabbitMQ")
+    On Spark: it waits until the broker has the messages, so each arrives at least once. Needs
+    pika: the extra ``rabbitmq``.
+    """
 
     def __init__(
         self,
@@ -289,6 +228,10 @@ class RMQSink(SinkFunction):
             argument(serialization_schema, SerializationSchema, call),
         )
         super().__init__(sink_func=self._options)
+
+    @property
+    def _sink(self) -> QueueSink:
+        return QueueSink(self._options)
 
 
 __getattr__ = missing_name(__name__)

@@ -1,0 +1,1 @@
+"""Queues of RabbitMQ as sources and sinks, over pika."""
