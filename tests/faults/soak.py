@@ -132,7 +132,7 @@ class Soak:
         return ["driver"] * drivers + ["slot host", "Python worker"] * max(0, others)
 
     def _disturb(self, what: str) -> None:
-        if self._choose.random() < 0.75:  # else while it starts, or starts again
+        if self._choose.random() < 0.6:  # else while it starts, or starts again
             self._wait_for_progress()
         time.sleep(self._choose.uniform(0, 2 * self._plan.pause))
         self._require_running()
