@@ -64,7 +64,11 @@ class BoundedJob(RunningJob):
 
     def _run(self) -> None:
         self._open_channel(PREPARED, self._prepared.add)
-        payloads = self._run_batch() if self._job.settings.batch else self._run_epoch()
+        self._attempts()
+
+    def _attempt(self, number: int) -> None:
+        batch = self._job.settings.batch
+        payloads = self._run_batch(number) if batch else self._run_epoch(number)
         self._check_cancelled()
         self._check_printers()
         self._prepared.commit(payloads)
@@ -72,11 +76,11 @@ class BoundedJob(RunningJob):
     def _give_up(self) -> None:
         self._prepared.abort()
 
-    def _run_batch(self) -> list[bytes]:
+    def _run_batch(self, attempt: int) -> list[bytes]:
         count = subtasks_of(self._job.levels[0])
-        return self._payloads(self._session.range(0, count, 1, count))
+        return self._payloads(self._session.range(0, count, 1, count), attempt)
 
-    def _run_epoch(self) -> list[bytes]:
+    def _run_epoch(self, attempt: int) -> list[bytes]:
         """Run everything as one micro-batch of a streaming query."""
         count = subtasks_of(self._job.levels[0])
         start = (
@@ -91,14 +95,15 @@ class BoundedJob(RunningJob):
 
         def run(batch: DataFrame, _: int) -> None:
             try:
-                results.extend(self._payloads(batch))
+                results.extend(self._payloads(batch, attempt))
             except BaseException as error:  # noqa: BLE001 - kept from Spark, which would wrap it
                 errors.append(error)
 
+        folder = scratch_subfolder("queries") / f"{self.job_id}-{attempt}"
         query = (
             start.writeStream.foreachBatch(run)
             .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", str(scratch_subfolder("queries") / self.job_id))
+            .option("checkpointLocation", str(folder))
             .trigger(availableNow=True)
             .start()
         )
@@ -107,14 +112,14 @@ class BoundedJob(RunningJob):
             raise errors[0]
         return results
 
-    def _payloads(self, start: DataFrame) -> list[bytes]:
+    def _payloads(self, start: DataFrame, attempt: int) -> list[bytes]:
         context = start.sparkSession.sparkContext
         context.addJobTag(self.job_id)
         context.setJobDescription(f"{self._job.name}: {_describe(self._job)}")
         try:
             self._check_cancelled()
             address = self._server.address
-            rows = run_levels(start, self._job, address, 0, self._dependencies).collect()
+            rows = run_levels(start, self._job, address, attempt, self._dependencies).collect()
         finally:
             context.removeJobTag(self.job_id)
         assert all(row.target == DRIVER for row in rows)

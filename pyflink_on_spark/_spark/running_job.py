@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -13,6 +15,8 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._graph.restarts import restart_strategy
+from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._spark.collected import CollectedElements
 from pyflink_on_spark._spark.dataframes import channel_names, driver_channel
 from pyflink_on_spark._spark.dependencies import ShippedDependencies, ship, spark_settings
@@ -21,6 +25,8 @@ from pyflink_on_spark._spark.result_channel import Channel, ResultServer
 from pyflink_on_spark._spark.session import obtain_session
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+_log = logging.getLogger("pyflink_on_spark")
 
 
 class RunningJob(ABC):
@@ -42,6 +48,7 @@ class RunningJob(ABC):
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._channels: dict[str, Channel] = {}
         self._dependencies = ShippedDependencies()
+        self._restarts = restart_strategy(job.settings.configuration)
         self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)
 
     def start(self) -> None:
@@ -115,6 +122,33 @@ class RunningJob(ABC):
     @abstractmethod
     def _give_up(self) -> None:
         """Throw away what a job that failed, or was cancelled, has left."""
+
+    @abstractmethod
+    def _attempt(self, number: int) -> None:
+        """Run the job once, from a fresh start or its last checkpoint; raise what it fails with."""
+
+    def _attempts(self) -> None:
+        """Run the job until it succeeds, or the restart strategy gives it up."""
+        for number in itertools.count():
+            try:
+                self._attempt(number)
+                return
+            except BaseException as error:
+                self._check_cancelled()
+                self._check_printers()
+                self._wait_for_restart(error)
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        """Wait as the restart strategy says; raise the error if it gives up."""
+        delay = self._restarts.delay(SystemClock().now())
+        if delay is None:
+            raise error
+        self._status = JobStatus.RESTARTING
+        told = job_error(self._job.name, error)
+        _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
+        self._cancelled.wait(delay / 1000)
+        self._check_cancelled()
+        self._status = JobStatus.RUNNING
 
     def _live(self) -> None:
         started = time.monotonic()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import pickle
 import threading
 import time
@@ -17,7 +16,6 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._graph.restarts import restart_strategy
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.isolation import unseal
@@ -36,15 +34,12 @@ from pyflink_on_spark._spark.dataframes import (
     exchanged,
     subtasks_of,
 )
-from pyflink_on_spark._spark.failures import job_error
 from pyflink_on_spark._spark.result_channel import ResultServer
 from pyflink_on_spark._spark.running_job import RunningJob
 from pyflink_on_spark._spark.scratch import scratch_subfolder
-from pyflink_on_spark.common import JobStatus
 
 _SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
 _numbers = itertools.count()
-_log = logging.getLogger("pyflink_on_spark")
 
 
 @dataclass
@@ -77,10 +72,8 @@ class ContinuousJob(RunningJob):
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         super().__init__(job, server)
         self._requests: list[_Stop] = []
-        configuration = job.settings.configuration
-        self._restarts = restart_strategy(configuration)
         self._coordinator = CheckpointCoordinator(
-            CheckpointSettings.of(configuration),
+            CheckpointSettings.of(job.settings.configuration),
             self.job_id,
             job.name,
             list(_operators(job.levels)),
@@ -126,28 +119,13 @@ class ContinuousJob(RunningJob):
         return request.path.result()
 
     def _run(self) -> None:
-        for attempt in itertools.count():
-            try:
-                self._coordinator.attempt_begins()
-                _Attempt(self, attempt).run()
-                break
-            except BaseException as error:
-                self._check_cancelled()
-                self._check_printers()
-                self._wait_for_restart(error)
+        self._attempts()
         with contextlib.suppress(OSError):
             self._coordinator.job_finished()
 
-    def _wait_for_restart(self, error: BaseException) -> None:
-        """Wait as the restart strategy says; raise the error if it gives up."""
-        delay = self._restarts.delay(SystemClock().now())
-        if delay is None:
-            raise error
-        self._status = JobStatus.RESTARTING
-        told = job_error(self._job.name, error)
-        _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
-        self._cancelled.wait(delay / 1000)
-        self._check_cancelled()
+    def _attempt(self, number: int) -> None:
+        self._coordinator.attempt_begins()
+        _Attempt(self, number).run()
 
     def _give_up(self) -> None:
         if self._cancelled.is_set():
@@ -185,7 +163,6 @@ class _Attempt:
                 )
             )
             self._fleet.deploy(self._deployment())
-            self._owner._status = JobStatus.RUNNING
             self._run_query()
             failed = False
         finally:

@@ -87,10 +87,10 @@ class CheckpointSettings:
             ValueError: if an option cannot be read.
         """
         values = Configuration.from_dict(dict(configuration))
-        config = CheckpointConfig(values)
+        config = CheckpointConfig(values)  # type: ignore[no-untyped-call]
         interval = config.get_checkpoint_interval()
         storage = read_checkpoint_storage(values)
-        in_files = isinstance(storage, FileSystemCheckpointStorage)
+        in_files = storage if isinstance(storage, FileSystemCheckpointStorage) else None
         retention = values._read(options.RETENTION)
         changelog = values._read(_CHANGELOG)
         return cls(
@@ -98,7 +98,7 @@ class CheckpointSettings:
             minimum_pause=config.get_min_pause_between_checkpoints(),
             timeout=config.get_checkpoint_timeout(),
             tolerable_failures=config.get_tolerable_checkpoint_failure_number(),
-            directory=storage.get_checkpoint_path() if in_files else None,
+            directory=in_files.get_checkpoint_path() if in_files else None,
             max_state_size=values._read(options.MAX_STATE_SIZE),
             retained=max(1, options.read_first(values, _RETAINED, _RETAINED_OLD)),
             kept_when_cancelled=retention is ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION,

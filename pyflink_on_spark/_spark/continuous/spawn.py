@@ -89,7 +89,7 @@ def spawn_hosts(
         dependencies: what the job takes along.
     """
     start = Spawn(driver, tuple(sys.path), is_installed(), dependencies)
-    if session.sparkContext.master.split("[")[0] == "local":
+    if (session.sparkContext.master or "").split("[")[0] == "local":
         for slot in range(slots):  # the executor is here
             start.start(slot, session.sparkContext.pythonExec)
         return
