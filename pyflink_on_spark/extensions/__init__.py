@@ -13,6 +13,11 @@ from pyflink_on_spark.extensions.checkpointed import (
     ListCheckpointed,
     OperatorStateStore,
 )
+from pyflink_on_spark.extensions.data_generator import (
+    DataGeneratorSource,
+    GeneratorFunction,
+    RateLimiterStrategy,
+)
 from pyflink_on_spark.extensions.jdbc import jdbc_exactly_once_sink
 from pyflink_on_spark.extensions.sink_function import (
     RichSinkFunction,
@@ -47,14 +52,17 @@ from pyflink_on_spark.extensions.with_state import (
 __all__ = [
     "CheckpointListener",
     "CheckpointedFunction",
+    "DataGeneratorSource",
     "FoldFunction",
     "FoldingState",
     "FoldingStateDescriptor",
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
+    "GeneratorFunction",
     "ListCheckpointed",
     "OperatorStateStore",
     "ParallelSourceFunction",
+    "RateLimiterStrategy",
     "RichParallelSourceFunction",
     "RichSinkFunction",
     "RichSourceFunction",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import Gap, unsupported_use
+from pyflink_on_spark._runtime.source_chain import SourceChain as RuntimeChain
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.connectors.base import Source
@@ -30,18 +30,16 @@ class HybridSource(Source):
 
     Args:
         j_hybrid_source: the sources.
-    """
 
-    _source: Any = unsupported_use(
-        kind=Gap.NOT_YET,
-        reason="sources are not read one after the other",
-        instead="Make a stream of each, and unite them with union().",
-    )
+    On Spark: each subtask begins with the next source when its own share of the one before has
+    ended, where Flink waits for all subtasks. Where a source begins is settled when the job
+    starts.
+    """
 
     def __init__(self, j_hybrid_source: Any):
         call = "HybridSource(j_hybrid_source)"
         self._chain = own_handle(j_hybrid_source, SourceChain, call)
-        super().__init__(j_hybrid_source)
+        super().__init__(RuntimeChain([source._source for source in self._chain.sources]))
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:

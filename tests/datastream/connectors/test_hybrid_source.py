@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark.common import Duration, WatermarkStrategy
-from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.common import Duration
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.connectors.hybrid_source import HybridSource
 from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
@@ -19,12 +17,13 @@ def endless(folder):
 
 
 def test_only_the_last_source_may_never_end(tmp_path):
-    numbers = NumberSequenceSource(1, 2)
+    text = StreamFormat.text_line_format()
+    first = FileSource.for_record_stream_format(text, str(tmp_path)).build()
     unbounded = endless(tmp_path)
-    built = HybridSource.builder(numbers).add_source(unbounded).build()
-    assert built._chain.sources == (numbers, unbounded)
+    built = HybridSource.builder(first).add_source(unbounded).build()
+    assert built._chain.sources == (first, unbounded)
     with pytest.raises(ValueError, match="All sources except the final source"):
-        HybridSource.builder(unbounded).add_source(numbers)
+        HybridSource.builder(unbounded).add_source(first)
 
 
 def test_a_built_source_does_not_change():
@@ -39,8 +38,7 @@ def test_it_takes_sources_only():
         HybridSource.builder([1])
 
 
-def test_using_it_says_what_is_missing():
-    env = StreamExecutionEnvironment.get_execution_environment()
-    source = HybridSource.builder(NumberSequenceSource(1, 2)).build()
-    with pytest.raises(UnsupportedFlinkFeature, match="HybridSource is not yet"):
-        env.from_source(source, WatermarkStrategy.no_watermarks(), "hybrid")
+def test_the_sources_have_one_type(tmp_path):
+    builder = HybridSource.builder(NumberSequenceSource(1, 2)).add_source(endless(tmp_path))
+    with pytest.raises(ValueError, match="elements of one type, not Long and String"):
+        builder.build()

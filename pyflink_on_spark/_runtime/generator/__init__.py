@@ -1,0 +1,1 @@
+"""A source of elements that a function makes of numbers."""
