@@ -11,7 +11,7 @@ import io
 import pickle
 import struct
 import zlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from pyflink_on_spark.common.types import Row
@@ -104,6 +104,22 @@ def key_hash(key: Any) -> int:
 def key_group(key: Any, max_parallelism: int) -> int:
     """Return a key's key group, the smallest unit in which keyed state moves between subtasks."""
     return key_hash(key) % max_parallelism
+
+
+def key_groups(keys: Iterable[Any], max_parallelism: int) -> list[int]:
+    """Return the key group of each of many keys, as ``key_group`` does, in less time."""
+    crc = zlib.crc32
+    return [
+        (
+            crc(b"%d" % key)
+            if type(key) is int
+            else crc(key.encode("utf-8", "surrogatepass"))
+            if type(key) is str
+            else key_hash(key)
+        )
+        % max_parallelism
+        for key in keys
+    ]
 
 
 def subtask_of_key_group(group: int, max_parallelism: int, parallelism: int) -> int:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyflink_on_spark._runtime.keys import (
     Key,
     key_group,
+    key_groups,
     key_groups_of,
     key_hash,
     subtask_of_key_group,
@@ -146,3 +147,8 @@ def test_keys_are_spread():
     groups = {key_group(number, 128) for number in range(2000)}
     assert len(groups) == 128
     assert isinstance(wrap_key(1.5), Key)
+
+
+def test_many_keys_at_once():
+    keys = ["a", "\ud800", "", 1, -(2**70), b"a", None, *map(wrap_key, [True, 1.5, (1, "x"), [2]])]
+    assert key_groups(keys, 97) == [key_group(key, 97) for key in keys]

@@ -230,3 +230,27 @@ def test_an_endless_job_can_be_collected(tmp_path):
         found = [next(results) for _ in range(5)]
     assert len(set(found)) == 5
     assert not [t for t in threading.enumerate() if t.name.startswith("job-")]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"state_changelog_enabled": "true"},
+        {"state_backend_type": "rocksdb", "execution_checkpointing_incremental": "true"},
+    ],
+    ids=["changelog", "rocksdb"],
+)
+def test_checkpoints_of_changes(tmp_path, settings):
+    total = 6000
+    client = count_job(environment(tmp_path, **settings), tmp_path, total).execute_async()
+    shared = tmp_path / "checkpoints"
+    wait_for(lambda: list(shared.glob("*/shared/delta-*")))
+    os.kill(hosts(tmp_path, 0)[0], signal.SIGKILL)
+    wait_for(lambda: hosts(tmp_path, 1))
+    path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    assert sorted(p.name for p in Path(path.removeprefix("file://")).glob("slot-*"))
+    assert not list(shared.rglob("*"))  # nothing needs them any more
+    let_go(tmp_path)
+    again = environment(tmp_path, 3, execution_state__recovery_path=path, **settings)
+    count_job(again, tmp_path, total).execute()
+    check(tmp_path, total)

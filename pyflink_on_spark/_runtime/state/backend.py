@@ -163,7 +163,10 @@ class KeyedStateBackend:
     def base_pieces(self) -> Pieces:
         """Return everything; ``take_changes`` goes on from here."""
         self._purge()
-        self.take_changes()
+        for table in self._tables.values():
+            if table.changed is not None:
+                table.changed.clear()
+        self.timers.take_changes()
         return Pieces(self._whole)
 
     def change_pieces(self) -> Pieces:

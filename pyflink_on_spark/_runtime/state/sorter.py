@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from itertools import repeat
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import key_group
+from pyflink_on_spark._runtime.keys import key_group, key_groups
 from pyflink_on_spark._runtime.state.snapshot import (
     Changes,
     KeyGroupState,
@@ -39,7 +38,7 @@ class Sorter:
         self.count += len(entries)
         sorted_entries: dict[int, dict[Any, Any]] = {}
         find = sorted_entries.get
-        of_keys = map(key_group, entries, repeat(self._maximum))
+        of_keys = key_groups(entries, self._maximum)
         for group, (key, value) in zip(of_keys, entries.items(), strict=True):
             found = find(group)
             if found is None:

@@ -15,7 +15,10 @@ from pyflink_on_spark.datastream import _checkpoint_options as options
 
 HASHMAP = "hashmap"
 ROCKSDB = "rocksdb"
-_SPARKS_OWN = "Spark's RocksDB has options of its own, spark.sql.streaming.stateStore.rocksdb.*"
+_OTHER_DATABASE = (
+    "state is in another database than RocksDB; give it memory with "
+    "state.backend.rocksdb.memory.fixed-per-slot"
+)
 
 
 class PredefinedOptions(Enum):
@@ -63,7 +66,7 @@ class RocksDBOptions(StateBackend):
     """What all backends on RocksDB can be told."""
 
     def set_db_storage_paths(self, *paths: str):
-        """Set the local folders of the database; none means the workers' own folders.
+        """Set the local folders of the database; none means those for temporary files.
 
         Args:
             paths: absolute paths, or URIs with the scheme ``file``.
@@ -71,13 +74,12 @@ class RocksDBOptions(StateBackend):
         Raises:
             ValueError: a path is relative, or not local.
 
-        On Spark: recorded, without effect: Spark's local folders are used.
+        On Spark: only while checkpoints are made; without them state is in memory.
         """
         if not paths:
             self._j_state_backend.remove_config(options.ROCKSDB_DIRECTORIES.key)
             return
         folders = [_local_folder(path) for path in paths]
-        note_recorded("set_db_storage_paths", "set spark.local.dir")
         self._j_state_backend._write(options.ROCKSDB_DIRECTORIES, ",".join(folders))
 
     def get_db_storage_paths(self) -> list[str]:
@@ -98,7 +100,7 @@ class RocksDBOptions(StateBackend):
         """
         own_handle(options, PredefinedOptions, "set_predefined_options(options)")
         if options is not PredefinedOptions.DEFAULT:
-            note_recorded("set_predefined_options", _SPARKS_OWN)
+            note_recorded("set_predefined_options", _OTHER_DATABASE)
         self._j_state_backend._write(PREDEFINED, options)
 
     def get_predefined_options(self) -> PredefinedOptions:
@@ -111,7 +113,7 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect: there is no Java class to ask.
         """
         own_handle(options_factory_class_name, str, "set_options(options_factory_class_name)")
-        note_recorded("set_options", _SPARKS_OWN)
+        note_recorded("set_options", _OTHER_DATABASE)
         self._j_state_backend._write(options.ROCKSDB_FACTORY, options_factory_class_name)
 
     def get_options(self) -> str | None:
@@ -125,7 +127,7 @@ class RocksDBOptions(StateBackend):
                 "The number of threads used to transfer files in EmbeddedRocksDBStateBackend "
                 "should be greater than zero."
             )
-        note_recorded("set_number_of_transfer_threads", "Spark moves the files of its state")
+        note_recorded("set_number_of_transfer_threads", "each slot writes one file at a time")
         self._j_state_backend._write(options.ROCKSDB_THREADS, number)
 
     def _get_threads(self) -> int:
@@ -150,6 +152,9 @@ class RocksDBOptions(StateBackend):
 class EmbeddedRocksDBStateBackend(RocksDBOptions):
     """Keeps state in a database on local disks, so that it may be larger than memory.
 
+    Timers are in memory, as with Flink's heap timers. How much memory the recent entries of a slot
+    may take says ``state.backend.rocksdb.memory.fixed-per-slot`` (128 MB if nothing does).
+
     Args:
         enable_incremental_checkpointing: whether a checkpoint contains only what has changed;
             None leaves it to the configuration.
@@ -157,6 +162,9 @@ class EmbeddedRocksDBStateBackend(RocksDBOptions):
 
     Raises:
         TypeError: ``enable_incremental_checkpointing`` is none of None, True and False.
+
+    On Spark: the database is SQLite's. A job that runs without checkpoints over inputs that end
+    keeps its state in memory.
     """
 
     def __init__(

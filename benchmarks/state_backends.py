@@ -1,0 +1,120 @@
+"""Keyed state of one subtask: access, checkpoints whole and of changes, and restoring.
+
+    python -m benchmarks.state_backends [--keys 100000] [--changed 0.01]
+
+Runs in this process, without Spark: what is measured is what a slot host does between two epochs,
+in processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, file_name
+from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, complete, read_states
+from pyflink_on_spark._runtime.checkpoints.checkpoint import write_state as write_file
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
+from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
+
+_OPERATOR = "operator"
+
+
+def new_backend(memory: int | None) -> KeyedStateBackend:
+    """Return a backend in memory, or on disk with so much memory (bytes)."""
+    disk = None if memory is None else DiskStore(DiskSettings(memory))
+    return KeyedStateBackend(SystemClock(), track_changes=True, disk=disk)
+
+
+def update(backend: KeyedStateBackend, keys: Any) -> None:
+    """Read and write the state of some keys."""
+    state = backend.value_state(ValueStateDescriptor("count", Types.PICKLED_BYTE_ARRAY()))
+    for backend.key in keys:
+        count, name = state.value() or (0, f"user {backend.key}")
+        state.update((count + 1, name))
+
+
+def checkpoint(backend: KeyedStateBackend, where: str, number: int, contents: str) -> StateFile:
+    """Write a checkpoint's state file."""
+    pieces = backend.base_pieces() if contents == BASE else backend.change_pieces()
+    state = SubtaskState(number, {_OPERATOR: OperatorData(pieces)})
+    place = folder(f"{where}/chk-{number}")
+    return write_file(place, file_name(contents, number, 0), records_of(0, state), shared=True)
+
+
+def restore(where: str, files: list[StateFile], memory: int | None) -> KeyedStateBackend:
+    """Restore state from a base and deltas."""
+    place = folder(f"{where}/chk-{len(files)}")
+    metadata = complete(
+        place, checkpoint_id=1, job_id="", job_name="", time=0, savepoint=False,
+        files=files, committables=[],
+    )  # fmt: skip
+    part = read_states(place, metadata).operators[_OPERATOR][0]
+    backend = new_backend(memory)
+    backend.restore(unseal(c.read()) for pieces in part.keyed.values() for c in pieces)  # type: ignore[union-attr]
+    return backend
+
+
+def timed(what: str, count: int | None, function: Callable[[], Any]) -> Any:
+    """Print how long something takes; return what it returns."""
+    gc.disable()  # as slot hosts do
+    begun = time.process_time()
+    result = function()
+    gc.enable()
+    took = time.process_time() - begun
+    rate = "" if count is None else f"{count / took:12,.0f} a second"
+    size = f"{result.size / 1e6:9.2f} MB" if isinstance(result, StateFile) else ""
+    print(f"  {what:<42}{took:8.3f} s{rate}{size}")
+    return result
+
+
+def measure(name: str, keys: int, changed: float, memory: int | None) -> None:
+    """Measure one kind of backend."""
+    print(f"{name}, {keys:,} keys")
+    backend = new_backend(memory)
+    order = random.Random(1).sample(range(keys), keys)
+    few = random.Random(2).sample(range(keys), max(1, int(keys * changed)))
+    timed("first update of each key", keys, lambda: update(backend, order))
+    order.reverse()
+    timed("read and update each key, in random order", keys, lambda: update(backend, order))
+    with tempfile.TemporaryDirectory() as where:
+        base = timed("whole checkpoint", None, lambda: checkpoint(backend, where, 1, BASE))
+        update(backend, few)
+        delta = timed(
+            f"checkpoint of changes ({changed:.0%} of the keys)",
+            None,
+            lambda: checkpoint(backend, where, 2, DELTA),
+        )
+        timed("restore from both", keys, lambda: restore(where, [base, delta], memory))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"  peak memory of the process so far: {peak} MB")
+
+
+def main(arguments: list[str]) -> None:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--changed", type=float, default=0.01, help="share of the keys (0 to 1)")
+    parser.add_argument("--memory", type=int, default=64, help="of state on disk, in MB")
+    given = parser.parse_args(arguments)
+    measure("on disk", given.keys, given.changed, given.memory * 1024 * 1024)
+    measure("in memory", given.keys, given.changed, None)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,134 @@
+"""State on disk: what stays in memory, and what is left of it."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
+from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from tests.runtime.harness import FakeClock
+from tests.runtime.state.descriptors import Descriptor
+
+
+@pytest.fixture(autouse=True)
+def state_backend():
+    """These tests choose the kind themselves."""
+
+
+def on_disk(**settings):
+    store = DiskStore(DiskSettings(**settings))
+    return store, KeyedStateBackend(FakeClock(), disk=store)
+
+
+def rows(store):
+    return store._database.execute("SELECT count(*) FROM entries").fetchone()[0]
+
+
+def test_few_of_many_entries_are_in_memory():
+    store, backend = on_disk(memory=200_000)
+    state = backend.value_state(Descriptor("value", "v"))
+    most = 0
+    for backend.key in range(5000):
+        state.update([backend.key])
+        most = max(most, store.cached)
+    assert store.capacity < 200
+    assert most < 500
+    assert rows(store) >= 5000 - most
+    for backend.key in (0, 4999, 17):
+        assert state.value() == [backend.key]
+    backend.key = 5000
+    assert state.value() is None
+    assert sum(len(piece.entries) for piece in backend.pieces().values()) == 5000
+
+
+def test_large_entries_leave_room_for_fewer():
+    small, backend = on_disk(memory=3_000_000)
+    for backend.key in range(10_000):
+        backend.value_state(Descriptor("value", "v")).update("x")
+    large, backend = on_disk(memory=3_000_000)
+    for backend.key in range(10_000):
+        backend.value_state(Descriptor("value", "v")).update("x" * 1000)
+    assert large.capacity < small.capacity / 4
+
+
+def test_an_object_changed_in_place_is_as_it_would_be_in_memory():
+    _, backend = on_disk(memory=0)
+    state = backend.value_state(Descriptor("value", "v"))
+    backend.key = "changed"
+    state.update([1])
+    state.value().append(2)
+    _fill(backend, state)
+    backend.key = "changed"
+    state.value().append(3)
+    _fill(backend, state)
+    backend.key = "changed"
+    assert state.value() == [1, 2, 3]
+
+
+def _fill(backend, state):
+    for backend.key in range(1000):
+        state.update(backend.key)
+
+
+def test_entries_that_are_only_read_are_not_written_again():
+    store, backend = on_disk(memory=0)
+    state = backend.value_state(Descriptor("value", "v"))
+    _fill(backend, state)
+    before = store._database.total_changes
+    for backend.key in range(1000):
+        assert state.value() == backend.key
+    state.update(0)
+    still_to_write = 2 * store.capacity
+    assert store._database.total_changes - before <= still_to_write
+
+
+def test_a_namespace_goes_with_its_rows():
+    store, backend = on_disk(memory=0)
+    table = backend.table("v", "list")
+    for window in "ab":
+        entries = table.namespaces.setdefault(window, {})
+        for key in range(1000):
+            entries[key] = [window]
+    del entries
+    popped = table.namespaces.pop("a")
+    assert sorted(popped) == list(range(1000))
+    assert all(held == ["a"] for held in popped.values())
+    del popped
+    gc.collect()
+    other = table.namespaces.setdefault("c", {})
+    for key in range(1000):
+        other[key] = 1
+    assert rows(store) <= 2000
+    assert len(table.namespaces["b"]) == 1000
+
+
+def test_nothing_is_left_on_disk(tmp_path):
+    folders = (str(tmp_path / "a"), str(tmp_path / "b"))
+    store = DiskStore(DiskSettings(memory=0, folders=folders), 1)
+    backend = KeyedStateBackend(FakeClock(), disk=store)
+    _fill(backend, backend.value_state(Descriptor("value", "v")))
+    assert not (tmp_path / "a").exists()
+    assert list((tmp_path / "b").iterdir()) == []
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "a", "\ud800", 0, -5, 2**90, b"", b"s", None, *map(wrap_key, [True, 1.0, (1,), [1]])],
+)
+def test_keys_are_read_back(key):
+    encoded, original = encode_key(key)
+    assert decode_key(encoded, original) == key
+    assert type(decode_key(encoded, original)) is type(key)
+
+
+def test_keys_that_differ_are_written_differently():
+    keys = ["1", 1, b"1", "s1", None, "None", *map(wrap_key, [True, 1.0, (1,), [1], ("1",)])]
+    assert len({encode_key(key)[0] for key in keys}) == len(keys)
+    first, second = (wrap_key(("ab", part)) for part in ("ab", b"ab".decode()))
+    assert encode_key(first)[0] == encode_key(second)[0]
