@@ -10,7 +10,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.formats import java_parsing
 from pyflink_on_spark._runtime.formats.corrupt import excerpt
-from pyflink_on_spark._runtime.formats.csv_records import CsvText, RecordSplitter
+from pyflink_on_spark._runtime.formats.csv_records import CsvText, first_record
 from pyflink_on_spark._runtime.formats.field_types import refuse_field
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant
@@ -55,12 +55,11 @@ def csv_row_reader(
     Raises:
         ValueError: from the function returned, if the message cannot be read.
     """
-    first = RecordSplitter(form).first
     convert = _Converters(array_delimiter, null, ignore_errors).record(row_type)
 
     def read(data: bytes) -> Any:
         try:
-            fields = first(data.decode("utf-8-sig"))
+            fields = first_record(data.decode("utf-8-sig"), form)
             if fields is None:
                 raise ValueError("there is no record")
             return convert(fields)

@@ -7,7 +7,11 @@ import datetime
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.formats.field_types import refuse_field
+from pyflink_on_spark._runtime.formats.field_types import (
+    WHOLE_NUMBERS,
+    refuse_field,
+    whole_number_text,
+)
 from pyflink_on_spark._runtime.formats.json_text import string_bytes_text
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark.common.time import Instant
@@ -30,9 +34,6 @@ from pyflink_on_spark.common.types import Row
 Write = Callable[[Any], str]
 
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
-_NUMBERS = frozenset(
-    (BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT)
-)
 _FRACTIONS = frozenset((BasicType.FLOAT, BasicType.DOUBLE))
 
 
@@ -138,13 +139,7 @@ def _basic(type_info: BasicTypeInfo) -> Write:
     text = codec_of(type_info).text
     if basic in _FRACTIONS:
         return _fraction(text)
-    return _whole if basic in _NUMBERS else text
-
-
-def _whole(value: Any) -> str:
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no whole number")
-    return int.__repr__(value)
+    return whole_number_text if basic in WHOLE_NUMBERS else text
 
 
 def _fraction(text: Write) -> Write:

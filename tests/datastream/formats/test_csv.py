@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSource
 from pyflink_on_spark.datastream.formats.csv import (
@@ -106,16 +105,16 @@ class TestSchema:
 
 
 class TestFiles:
-    def test_reading_says_what_is_missing(self, tmp_path):
+    def test_rows_have_their_type(self, tmp_path):
         csv = CsvReaderFormat.for_schema(CsvSchema.builder().add_string_column("a").build())
-        with pytest.raises(UnsupportedFlinkFeature, match="CSV files are not read and written"):
-            FileSource.for_record_stream_format(csv, str(tmp_path))
+        source = FileSource.for_record_stream_format(csv, str(tmp_path)).build()
+        assert source._source.produced_type == Types.ROW_NAMED(["a"], [Types.STRING()])
 
     def test_a_writer_knows_its_schema(self):
         schema = CsvSchema.builder().add_string_column("a").build()
         factory = CsvBulkWriters.for_schema(schema)
         assert factory.get_row_type() == schema._row_type
-        assert factory.get_java_object() is schema
+        assert factory.get_java_object().form == schema._form()
 
 
 class TestMessages:
@@ -197,5 +196,5 @@ class TestMessages:
         assert builder.build()._format.quote is None
         with pytest.raises(ValueError, match="Unsupported new line delimiter"):
             builder.set_line_delimiter("x")
-        with pytest.raises(UnsupportedFlinkFeature, match="CsvRowSerializationSchema"):
+        with pytest.raises(TypeError, match="not of NoneType"):
             builder.build()._serializer()(None)

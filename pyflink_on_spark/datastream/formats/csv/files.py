@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._runtime.formats.csv_files import CsvFileOutput, CsvRows
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument
 from pyflink_on_spark.datastream.connectors.file_system import StreamFormat
-from pyflink_on_spark.datastream.formats._not_yet import format_gap
 from pyflink_on_spark.datastream.formats.csv.schema import CsvSchema
 
 
@@ -17,11 +17,9 @@ class CsvReaderFormat(StreamFormat):
         j_csv_format: the schema.
     """
 
-    _format = format_gap("CSV files")
-
     def __init__(self, j_csv_format):
         self._schema = own_handle(j_csv_format, CsvSchema, "CsvReaderFormat(j_csv_format)")
-        super().__init__(j_csv_format)
+        super().__init__(CsvRows(self._schema._form()))
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
@@ -36,4 +34,4 @@ class CsvBulkWriters:
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
         """Write rows to files with these columns."""
         given = argument(schema, CsvSchema, "for_schema(schema)")
-        return RowDataBulkWriterFactory(given, given._row_type)
+        return RowDataBulkWriterFactory(CsvFileOutput(given._form()), given._row_type)

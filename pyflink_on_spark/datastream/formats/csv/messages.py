@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.formats.csv_reader import csv_row_reader
 from pyflink_on_spark._runtime.formats.csv_records import CsvText
+from pyflink_on_spark._runtime.formats.csv_writer import CsvOutput, csv_row_writer
 from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,
@@ -21,7 +22,6 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
 )
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.formats._not_yet import format_gap
 
 _SIMPLE = [
     *(Types.STRING(), Types.BOOLEAN(), Types.BYTE(), Types.SHORT(), Types.INT(), Types.LONG()),
@@ -146,12 +146,22 @@ class CsvRowSerializationSchema(SerializationSchema):
         j_csv_row_serialization_schema: how a row is written.
     """
 
-    _serializer = format_gap("CSV messages")
-
     def __init__(self, j_csv_row_serialization_schema):
         call = "CsvRowSerializationSchema(j_csv_row_serialization_schema)"
         self._format = own_handle(j_csv_row_serialization_schema, CsvRowFormat, call)
         super().__init__(j_csv_row_serialization_schema)
+
+    def _serializer(self) -> Callable[[Any], bytes]:
+        given = self._format
+        form = CsvOutput(
+            given.field_delimiter,
+            given.array_delimiter,
+            given.quote,
+            given.escape,
+            given.null or "",
+            given.line_delimiter,
+        )
+        return csv_row_writer(given.row_type, form)
 
     class Builder:
         """Says how rows are written as lines.

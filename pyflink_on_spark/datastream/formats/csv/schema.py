@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyflink_on_spark._runtime.formats.csv_files import CsvFileForm
+from pyflink_on_spark._runtime.formats.csv_records import CsvText
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.table.types import DataType, DataTypes, NumericType, RowField, RowType
@@ -36,7 +38,7 @@ class CsvDialect:
         quote: one character, or None: nothing is quoted.
         escape: one character, or None: nothing is escaped.
         line_separator: for writing; reading takes every line end.
-        null: the text for None.
+        null: the text for None; None: nothing is read as None, and None is written as nothing.
         comments: whether lines that begin with ``#`` are left out.
         any_property: the name of the column for what has none, or None.
         skip_first_row: whether the first row of data is left out.
@@ -50,7 +52,7 @@ class CsvDialect:
     quote: str | None = '"'
     escape: str | None = None
     line_separator: str = "\n"
-    null: str = ""
+    null: str | None = None
     comments: bool = False
     any_property: str | None = None
     skip_first_row: bool = False
@@ -83,6 +85,21 @@ class CsvSchema:
     def builder() -> CsvSchemaBuilder:
         """Begin with no column, commas, and double quotes."""
         return CsvSchemaBuilder()
+
+    def _form(self) -> CsvFileForm:
+        """Return what the runtime has to know."""
+        given = self._dialect
+        return CsvFileForm(
+            self._row_type,
+            tuple(column.separator or given.array_separator for column in given.columns),
+            CsvText(given.column_separator, given.quote, given.escape, given.comments),
+            given.line_separator,
+            given.null,
+            given.header,
+            given.strict_header,
+            given.skip_first_row,
+            given.any_property is not None,
+        )
 
     def size(self):
         """Return the number of columns."""
