@@ -70,6 +70,8 @@ class RecordProducer:
                 self.kafka.poll(_SECONDS_TO_WAIT)
                 self.check()
             except confluent_kafka().KafkaException as error:
+                if error.args[0].fatal():
+                    raise
                 self._note_failure(error.args[0], topic)
                 self.check()
                 break

@@ -14,7 +14,11 @@ from pyflink_on_spark._runtime.kafka.properties import client_properties
 
 _REMEMBERED_RUNS = 50
 _TRIES = 3
-_TIMEOUT = "600000"
+_DEFAULTS = {
+    "transaction.timeout.ms": "600000",
+    # librdkafka 2.16 hangs in send_offsets_to_transaction if it finds its brokers anew meanwhile.
+    "metadata.recovery.strategy": "none",
+}
 _OF_CONNECTIONS = ("bootstrap.", "broker.", "client.", "sasl.", "security.", "socket.", "ssl.")
 
 
@@ -37,9 +41,8 @@ class Transactions:
 
     def __init__(self, transactional_id: str, properties: Mapping[str, str]) -> None:
         self._id = transactional_id
-        settings = {"transactional.id": transactional_id}
-        if "transaction.timeout.ms" not in properties:
-            settings["transaction.timeout.ms"] = _TIMEOUT
+        settings = {key: value for key, value in _DEFAULTS.items() if key not in properties}
+        settings["transactional.id"] = transactional_id
         self._producer = RecordProducer(properties, settings=settings)
         self._kafka = self._producer.kafka
         self._written: dict[str, dict[str, int]] = {}
@@ -97,6 +100,8 @@ class Transactions:
             self._producer.flush()
             self._persist(self._kafka.send_offsets_to_transaction, offsets, group)
             self._persist(self._kafka.commit_transaction)
+        except confluent_kafka().KafkaException as raised:
+            raise self._meaning(raised.args[0]) from None
         except _AbortNeededError as aborted:
             self._abort()
             if give_up:
@@ -121,20 +126,25 @@ class Transactions:
                 call(*arguments, max(0.1, min(1.0, deadline - time.monotonic())))
             except module.KafkaException as raised:
                 error = raised.args[0]
-                self._kafka.poll(0)
-                self._producer.client.problems.check()
-                if error.code() in {module.KafkaError._FENCED, module.KafkaError.PRODUCER_FENCED}:
-                    raise RuntimeError(
-                        f"another job writes to Kafka under the transactional id {self._id!r}"
-                    ) from None
+                if not error.fatal():
+                    self._kafka.poll(0)
+                    self._producer.client.problems.check()
                 if error.txn_requires_abort():
                     raise _AbortNeededError(f"a Kafka transaction failed: {error.str()}") from None
                 if not error.retriable():
-                    raise RuntimeError(f"a Kafka transaction failed: {error.str()}") from None
+                    raise self._meaning(error) from None
                 if time.monotonic() >= deadline:
                     raise self._producer.client.problems.not_reachable(timeout) from None
             else:
                 return
+
+    def _meaning(self, error: Any) -> RuntimeError:
+        codes = confluent_kafka().KafkaError
+        if error.code() in {codes._FENCED, codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH}:
+            return RuntimeError(
+                f"another job writes to Kafka under the transactional id {self._id!r}"
+            )
+        return RuntimeError(f"a Kafka transaction failed: {error.str()}")
 
     def _marker(self, properties: Mapping[str, str]) -> Client:
         wanted = {
@@ -153,7 +163,8 @@ class Transactions:
             assert self._group is not None
             wanted = [topic_partition((topic, 0))]
             found = self._group.ask(self._group.kafka.committed, wanted)[0]
-            text = found.metadata if found.offset >= 0 and found.metadata else ""
+            # confluent-kafka writes the NUL behind a text, too.
+            text = (found.metadata or "").rstrip("\0") if found.offset >= 0 else ""
             pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
             known = self._written[topic] = {run: int(number) for run, _, number in pairs}
         return known

@@ -48,6 +48,9 @@ class Broker:
         self.transactions: dict[str, Transaction] = {}
         self.ended_transactions: list[bool] = []
         self.requests: list[int] = []
+        self.before: Callable[[int], None] = lambda api: None
+        """Called with the number of each request's kind, before it is carried out."""
+        self.after: Callable[[int], None] = lambda api: None
         self._password = password
         self._changed = threading.Condition()
         self._sockets: set[socket.socket] = set()
@@ -100,6 +103,7 @@ class Broker:
                 connection, _ = listener.accept()
             except OSError:
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._sockets.add(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
@@ -132,7 +136,9 @@ class Broker:
         if api == 1:
             return handle(request, version)
         with self._changed:
+            self.before(api)
             answer = handle(request, version)
+            self.after(api)
             self._changed.notify_all()
             return answer
 

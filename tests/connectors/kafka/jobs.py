@@ -31,10 +31,14 @@ def elements(env: Any, builder: KafkaSourceBuilder, strategy: Any = None) -> lis
         return list(found)
 
 
-def writing(servers: str, topic: str, guarantee: Any = DeliveryGuarantee.NONE) -> KafkaSink:
-    """Return a sink of texts."""
+def writing(
+    servers: str, topic: str, guarantee: Any = DeliveryGuarantee.NONE, **properties: str
+) -> KafkaSink:
+    """Return a sink of texts; in names of properties stands ``_`` for a dot."""
     schema = KafkaRecordSerializationSchema.builder().set_topic(topic)
     schema.set_value_serialization_schema(SimpleStringSchema())
     builder = KafkaSink.builder().set_bootstrap_servers(servers).set_delivery_guarantee(guarantee)
+    for key, value in properties.items():
+        builder.set_property(key.replace("_", "."), value)
     builder.set_transactional_id_prefix(f"of-{topic}")
     return builder.set_record_serializer(schema.build()).build()

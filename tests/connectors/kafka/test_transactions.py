@@ -1,0 +1,135 @@
+"""What a checkpoint has is written once, whatever happens in between."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import zlib
+
+import pytest
+
+from pyflink_on_spark._runtime.kafka.period import Period
+from pyflink_on_spark._runtime.kafka.transactions import Transactions
+
+PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
+
+
+@pytest.fixture(autouse=True)
+def client_is_there():
+    pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
+
+
+def period(topic, checkpoint, *values, run="run-0"):
+    records = [(topic, None, value.encode(), 0) for value in values]
+    return Period(run, checkpoint, (zlib.compress(pickle.dumps(records)),))
+
+
+@pytest.fixture
+def open_transactions(kafka):
+    opened = []
+
+    def open_(name="sink", **properties):
+        given = {"bootstrap.servers": kafka.servers, "default.api.timeout.ms": "8000"}
+        opened.append(Transactions(name, given | properties))
+        return opened[-1]
+
+    yield open_
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture
+def topic(kafka):
+    return kafka.topic(1)
+
+
+def test_what_is_written_is_not_written_again(kafka, open_transactions, topic):
+    first = open_transactions()
+    first.write([period(topic, 1, "a"), period(topic, 1, "b")])
+    first.write([period(topic, 1, "a"), period(topic, 1, "b")])
+    first.write([period(topic, 2, "c")])
+    second = open_transactions()
+    second.write([period(topic, 2, "c")])
+    second.write([period(topic, 3, "d")])
+    assert kafka.values(topic) == ["a", "b", "c", "d"]
+    offset, mark = kafka.broker.committed["sink-written"][topic, 0]
+    assert (offset, mark.rstrip("\0")) == (3, "run-0=3")
+
+
+def test_a_checkpoint_of_another_run_is_written_though_its_number_is_lower(
+    kafka, open_transactions, topic
+):
+    """A job that was given an old checkpoint begins to count there again."""
+    open_transactions().write([period(topic, 5, "a")])
+    again = open_transactions()
+    again.write([period(topic, 3, "b", run="run-1")])
+    again.write([period(topic, 5, "a")])
+    assert kafka.values(topic) == ["a", "b"]
+
+
+def test_runs_of_long_ago_are_forgotten(kafka, open_transactions, topic):
+    transactions = open_transactions()
+    for number in range(60):
+        transactions.write([period(topic, 1, str(number), run=f"{number:016x}-0")])
+    mark = kafka.broker.committed["sink-written"][topic, 0][1]
+    assert len(mark.split(",")) == 50
+    assert f"{59:016x}-0=1" in mark
+
+
+def test_whoever_was_shut_out_writes_nothing_more(kafka, open_transactions, topic):
+    old = open_transactions()
+    old.write([period(topic, 1, "a")])
+    open_transactions()
+    with pytest.raises(RuntimeError, match=r"another job writes to Kafka under .* 'sink'"):
+        old.write([period(topic, 2, "b")])
+    assert kafka.values(topic) == ["a"]
+
+
+def test_a_record_that_is_refused_takes_the_others_along(kafka, open_transactions, topic):
+    soon = {"topic.metadata.propagation.max.ms": "50"}
+    transactions = open_transactions(**soon)
+    with pytest.raises(RuntimeError, match="'nowhere' could not be written"):
+        transactions.write([period(topic, 1, "a"), period("nowhere", 1, "b")])
+    assert kafka.values(topic) == []
+    assert "sink-written" not in kafka.broker.committed
+
+
+def test_a_broker_that_goes_away_for_a_while(kafka, open_transactions, topic):
+    quickly = {"reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50"}
+    transactions = open_transactions(**quickly)
+    transactions.write([period(topic, 1, "a")])
+    kafka.broker.stop()
+    kafka.broker.start()
+    transactions.write([period(topic, 2, "b")])
+    assert kafka.values(topic) == ["a", "b"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("api", [PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END])
+def test_a_driver_that_is_killed(kafka, open_transactions, topic, api, when):
+    """At each step: the next one writes what the last one did not, and nothing twice."""
+    open_transactions().write([period(topic, 1, "a")])
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(
+        target=_write, args=(kafka.servers, [period(topic, 2, "b"), period(topic, 2, "c")])
+    )
+    process.start()
+
+    def kill(found):
+        if found == api:
+            setattr(kafka.broker, when, lambda _: None)
+            os.kill(process.pid, signal.SIGKILL)
+
+    setattr(kafka.broker, when, kill)
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    last = open_transactions()
+    last.write([period(topic, 2, "b"), period(topic, 2, "c")])
+    last.write([period(topic, 3, "d")])
+    assert kafka.values(topic) == ["a", "b", "c", "d"]
+
+
+def _write(servers, periods):
+    Transactions("sink", {"bootstrap.servers": servers}).write(periods)
