@@ -13,3 +13,17 @@ def spark():
     session = obtain_session({"spark.master": "local[2]"})
     yield session
     session.stop()
+
+
+@pytest.fixture
+def env(spark):
+    """An environment whose jobs run on Spark, one subtask at a time."""
+    from pyflink_on_spark._graph.job import install_engine, installed_engine
+    from pyflink_on_spark._spark.engine import SparkEngine
+    from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+    if not isinstance(installed_engine(), SparkEngine):
+        install_engine(SparkEngine())
+    environment = StreamExecutionEnvironment.get_execution_environment()
+    environment.set_parallelism(1)
+    return environment

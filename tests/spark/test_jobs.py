@@ -1,0 +1,151 @@
+"""Starting, awaiting and ending jobs on Spark."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._graph.job import current_engine
+from pyflink_on_spark.common import JobStatus, Types
+from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+
+MODES = [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH]
+
+
+def slow_numbers(env):
+    return env.from_collection(range(2000)).map(lambda n: time.sleep(0.05) or n)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("delay", [0, 0.3, 1.5])
+def test_cancelling_at_any_time(env, mode, delay):
+    env.set_parallelism(2)
+    env.set_runtime_mode(mode)
+    slow_numbers(env).key_by(lambda n: n % 2).reduce(lambda a, b: a + b).print()
+    client = env.execute_async()
+    time.sleep(delay)
+    begun = time.monotonic()
+    client.cancel().result()
+    assert time.monotonic() - begun < 20
+    assert client.get_job_status().result() is JobStatus.CANCELED
+    with pytest.raises(JobCancelledError, match="Job was cancelled"):
+        client.get_job_execution_result().result()
+
+
+def test_cancelling_a_job_that_is_over(env):
+    env.from_collection([1]).print()
+    client = env.execute_async()
+    client.get_job_execution_result().result()
+    client.cancel().result()
+    assert client.get_job_status().result() is JobStatus.FINISHED
+
+
+def test_two_jobs_at_once(spark, capfd):
+    clients = []
+    for name in ("a", "b"):
+        env = StreamExecutionEnvironment.get_execution_environment()
+        env.set_parallelism(1)
+        stream = env.from_collection([1, 2, 3]).map(lambda n: time.sleep(0.2) or n, Types.INT())
+        stream.print(name)
+        clients.append(env.execute_async(name))
+    for client in clients:
+        client.get_job_execution_result().result()
+    lines = capfd.readouterr().out.splitlines()
+    assert sorted(lines) == [f"{name}> {n}" for name in "ab" for n in (1, 2, 3)]
+    assert clients[0].get_job_id() != clients[1].get_job_id()
+
+
+def test_executing_in_a_thread(env):
+    found = []
+
+    def run():
+        with env.from_collection([1, 2]).execute_and_collect() as results:
+            found.extend(results)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == [1, 2]
+
+
+@pytest.mark.parametrize("seen", [0, 1])
+def test_closing_what_is_collected_ends_the_job_at_once(env, seen, capfd):
+    results = slow_numbers(env).execute_and_collect()
+    for _ in range(seen):
+        next(results)
+    begun = time.monotonic()
+    results.close()
+    assert time.monotonic() - begun < 20
+    assert list(results) == []
+    assert not open_channels()
+    assert "Exception" not in capfd.readouterr().err
+
+
+def test_what_is_collected_is_released(env):
+    with env.from_collection([1]).execute_and_collect() as results:
+        assert list(results) == [1]
+    assert not open_channels()
+
+
+def open_channels():
+    engine = current_engine()
+    return list(engine._server._channels)
+
+
+def test_elements_come_while_the_job_runs(env, tmp_path):
+    go_on = tmp_path / "go on"
+
+    def wait(n, file=str(go_on)):
+        while n == 2 and not os.path.exists(file):
+            time.sleep(0.01)
+        return n
+
+    with env.from_collection([1, 2]).map(wait).execute_and_collect() as results:
+        assert next(results) == 1
+        go_on.touch()
+        assert list(results) == [2]
+
+
+def test_ctrl_c_cancels_the_job(tmp_path):
+    script = """
+    import threading, time
+    from pyflink_on_spark.common import JobStatus
+    from pyflink_on_spark.datastream import StreamExecutionEnvironment
+    from pyflink_on_spark._spark.bounded_job import BoundedJob
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(1)
+    jobs = []
+    start = BoundedJob.start
+    BoundedJob.start = lambda job: (jobs.append(job), start(job))
+    env.from_collection(range(10000)).map(lambda n: time.sleep(0.1) or n).map(str).print()
+    def announce():
+        while not jobs or jobs[0].status() is JobStatus.CREATED:
+            time.sleep(0.05)
+        print("running", flush=True)
+    threading.Thread(target=announce, daemon=True).start()
+    try:
+        env.execute()
+    except KeyboardInterrupt:
+        print(jobs[0].status() in {JobStatus.CANCELED, JobStatus.FAILED}, flush=True)
+    """
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "running\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out.splitlines()[-1:] == ["True"], err

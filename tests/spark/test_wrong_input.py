@@ -1,0 +1,180 @@
+"""What a user is told when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError, JobExecutionError
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.common.serialization import Encoder
+from pyflink_on_spark.common.watermark_strategy import WatermarkStrategy
+from pyflink_on_spark.datastream.connectors.file_system import (
+    FileSink,
+    FileSource,
+    StreamFormat,
+)
+
+TASK = "Collection Source -> Map -> Print to Std. Out"
+SCRIPT = """\
+from pyflink.common import Types
+from pyflink.datastream import StreamExecutionEnvironment
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(1)
+(
+    env.from_collection([5, 2, 0, 4], Types.INT())
+    .map(lambda n: 10 // n)
+    .print()
+)
+env.execute()
+"""
+
+
+def run_script(folder, script, **environment):
+    (folder / "script.py").write_text(textwrap.dedent(script))
+    inherited = {name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return subprocess.run(
+        [sys.executable, "-m", "pyflink_on_spark", "script.py"],
+        cwd=folder,
+        env={**inherited, "PYTHONPATH": root, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+
+
+def test_all_that_a_failing_script_prints(tmp_path):
+    done = run_script(tmp_path, SCRIPT)
+    assert done.returncode == 1
+    assert done.stdout == "2\n5\n"
+    lines = [line for line in done.stderr.splitlines() if "^" not in line]
+    assert lines[:3] == [
+        "Traceback (most recent call last):",
+        '  File "script.py", line 11, in <module>',
+        "    env.execute()",
+    ]
+    assert lines[3].endswith("JobExecutionError: Traceback (most recent call last):")
+    assert lines[4:10] == [
+        '  File "script.py", line 8, in <lambda>',
+        "    .map(lambda n: 10 // n)",
+        "ZeroDivisionError: integer division or modulo by zero",
+        f"in operator 'Map', added at script.py:8 (task {TASK} (1/1))",
+        "while it worked on 0",
+        "",
+    ]
+    assert len(lines) == 11
+    assert lines[10].startswith("Spark said: ")
+
+
+def test_without_java(tmp_path):
+    done = run_script(tmp_path, SCRIPT, PATH=str(tmp_path), JAVA_HOME="")
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert [line for line in lines if "^" not in line][:3] == [
+        "Traceback (most recent call last):",
+        '  File "script.py", line 11, in <module>',
+        "    env.execute()",
+    ]
+    assert "EnvironmentSetupError: Spark 4 needs Java 17 or 21: install one" in lines[-1]
+
+
+def test_the_failure_of_a_function(env):
+    def parse(text):
+        return int(text)
+
+    env.from_collection(["1", "2", "x" * 10_000]).map(parse).print()
+    with pytest.raises(JobExecutionError) as caught:
+        env.execute()
+    text = str(caught.value)
+    assert text.startswith("Traceback (most recent call last):\n")
+    assert "return int(text)\n" in text
+    assert f"in operator 'Map', added at {__file__}:" in text
+    assert "while it worked on 'xxxx" in text
+    assert text.index("ValueError: invalid literal") < text.index("Spark said: ")
+    assert len(text[text.index("while it worked on") :]) < 1000
+    assert len(str(caught.value.spark_error)) > len(text[text.index("Spark said: ") :])
+
+
+def test_a_result_that_is_not_of_the_declared_type(env):
+    stream = env.from_collection([1, 2])
+    stream = stream.map(lambda n: n if n == 1 else "two", Types.INT())
+    stream.print()
+    with pytest.raises(JobExecutionError) as caught:
+        env.execute()
+    first, place = str(caught.value).splitlines()[:2]
+    assert first.endswith(
+        "ConversionTypeError: expected Integer, got str 'two': an integer is required"
+    )
+    assert place.startswith(f"in operator 'Map', added at {__file__}:")
+
+
+def test_a_file_that_is_missing(env):
+    source = FileSource.for_record_stream_format(
+        StreamFormat.text_line_format(), "/nowhere/in.txt"
+    ).build()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "lines").print()
+    with pytest.raises(FileNotFoundError, match=r"does not exist: /nowhere/in\.txt"):
+        env.execute()
+
+
+def test_an_interpreter_that_is_missing(env):
+    env.set_python_executable("/nowhere/python")
+    env.from_collection([1]).print()
+    with pytest.raises(EnvironmentSetupError, match=r"set_python_executable.*/nowhere/python"):
+        env.execute()
+
+
+def test_a_worker_that_is_killed(env):
+    env.from_collection([1]).map(lambda _: os.kill(os.getpid(), signal.SIGKILL)).print()
+    with pytest.raises(JobExecutionError, match="a Python worker process ended unexpectedly"):
+        env.execute("killed")
+
+
+def test_after_a_failure_the_next_job_runs(env):
+    env.from_collection([1]).map(lambda n: n / 0).print()
+    with pytest.raises(JobExecutionError):
+        env.execute()
+    with env.from_collection([1]).execute_and_collect() as results:
+        assert list(results) == [1]
+
+
+def test_a_console_that_is_closed(env, monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise BrokenPipeError(32, "Broken pipe")
+
+        def flush(self):
+            pass
+
+    env.from_collection([1]).print()
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(JobExecutionError, match=r"could not write to .* output: BrokenPipeError"):
+        env.execute()
+
+
+def test_a_failed_job_leaves_no_files(env, tmp_path):
+    """The subtask without the bad element has prepared its file when the other fails."""
+    env.set_parallelism(2)
+
+    def fail(text):
+        if text == "bad":
+            time.sleep(1.5)
+            raise ValueError(text)
+        return text
+
+    sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder()).build()
+    words = env.from_collection(["a", "b", "bad", "d"], Types.STRING()).rebalance()
+    words.map(fail, Types.STRING()).sink_to(sink)
+    with pytest.raises(JobExecutionError, match="ValueError: bad"):
+        env.execute()
+    assert (tmp_path / "out").is_dir()
+    assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()] == []
