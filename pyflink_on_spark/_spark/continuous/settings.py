@@ -109,7 +109,7 @@ class CheckpointSettings:
             ),
             restore=options.read_first(values, _RESTORE, _RESTORE_OLD),
             ignore_unclaimed=options.read_first(values, _IGNORE, _IGNORE_OLD),
-            incremental=in_files and _incremental(values),
+            incremental=in_files is not None and _incremental(values),
             materialize_interval=values._read(_MATERIALIZE_INTERVAL)
             if changelog and values._read(_MATERIALIZE)
             else None,

@@ -143,7 +143,7 @@ class KeyedStream(DataStream):
         """Find the element with the largest value of a field; the first of equal ones."""
         return self._accumulate(position_to_max_by, self.AccumulateType.MAX_BY)
 
-    def process(
+    def process(  # type: ignore[override]
         self, func: KeyedProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Make any number of elements of each, with state and timers for each key.

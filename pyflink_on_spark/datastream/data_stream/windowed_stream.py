@@ -171,7 +171,7 @@ class WindowedStream(_Windows):
     def reduce(
         self,
         reduce_function: Callable | ReduceFunction,
-        window_function: WindowFunction | ProcessWindowFunction = None,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
         """Combine each window's elements two by two, as they come.
@@ -185,13 +185,13 @@ class WindowedStream(_Windows):
         Raises:
             TypeError: if a function is of another kind, or cannot be pickled.
         """
-        internal = _of_single_value(window_function)
+        internal: Any = _of_single_value(window_function)
         return self._reducing(reduce_function, window_function, internal, output_type)
 
     def aggregate(
         self,
         aggregate_function: AggregateFunction,
-        window_function: WindowFunction | ProcessWindowFunction = None,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
         accumulator_type: TypeInformation = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
@@ -208,7 +208,7 @@ class WindowedStream(_Windows):
         Raises:
             TypeError: if a function is of another kind, or cannot be pickled.
         """
-        internal = _of_single_value(window_function)
+        internal: Any = _of_single_value(window_function)
         return self._aggregating(
             aggregate_function, window_function, internal, accumulator_type, output_type
         )
@@ -226,7 +226,7 @@ class WindowedStream(_Windows):
         Raises:
             TypeError: if the function cannot be pickled.
         """
-        internal = InternalIterableWindowFunction(window_function)
+        internal: Any = InternalIterableWindowFunction(window_function)
         return self._collecting(window_function, internal, output_type)
 
     @renamed(output_type="result_type")
@@ -242,7 +242,7 @@ class WindowedStream(_Windows):
         Raises:
             TypeError: if the function cannot be pickled.
         """
-        internal = InternalIterableProcessWindowFunction(process_window_function)
+        internal: Any = InternalIterableProcessWindowFunction(process_window_function)
         return self._collecting(process_window_function, internal, output_type)
 
 
@@ -297,7 +297,7 @@ class AllWindowedStream(_Windows):
     def reduce(
         self,
         reduce_function: Callable | ReduceFunction,
-        window_function: AllWindowFunction | ProcessAllWindowFunction = None,
+        window_function: AllWindowFunction | ProcessAllWindowFunction | None = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
         """Combine each window's elements two by two, as they come.
@@ -311,13 +311,13 @@ class AllWindowedStream(_Windows):
         Raises:
             TypeError: if a function is of another kind, or cannot be pickled.
         """
-        internal = _of_single_value_of_all(window_function)
+        internal: Any = _of_single_value_of_all(window_function)
         return self._reducing(reduce_function, window_function, internal, output_type)
 
     def aggregate(
         self,
         aggregate_function: AggregateFunction,
-        window_function: AllWindowFunction | ProcessAllWindowFunction = None,
+        window_function: AllWindowFunction | ProcessAllWindowFunction | None = None,
         accumulator_type: TypeInformation = None,
         output_type: TypeInformation = None,
     ) -> DataStream:
@@ -334,7 +334,7 @@ class AllWindowedStream(_Windows):
         Raises:
             TypeError: if a function is of another kind, or cannot be pickled.
         """
-        internal = _of_single_value_of_all(window_function)
+        internal: Any = _of_single_value_of_all(window_function)
         return self._aggregating(
             aggregate_function, window_function, internal, accumulator_type, output_type
         )
@@ -351,7 +351,7 @@ class AllWindowedStream(_Windows):
         Raises:
             TypeError: if the function cannot be pickled.
         """
-        internal = InternalIterableAllWindowFunction(window_function)
+        internal: Any = InternalIterableAllWindowFunction(window_function)
         return self._collecting(window_function, internal, output_type)
 
     def process(
@@ -368,7 +368,7 @@ class AllWindowedStream(_Windows):
         Raises:
             TypeError: if the function cannot be pickled.
         """
-        internal = InternalIterableProcessAllWindowFunction(process_window_function)
+        internal: Any = InternalIterableProcessAllWindowFunction(process_window_function)
         return self._collecting(process_window_function, internal, output_type)
 
 

@@ -26,8 +26,6 @@ from pyflink_on_spark.serializers import PickleSerializer
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 _PYTHON_CHAINING = "python.operator-chaining.enabled"
-_WATERMARK_ELEMENTS = "pyflink-on-spark.watermark-interval-elements"
-_WATERMARK_DEFAULT = 10_000
 _console = threading.Lock()
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 _CLOSED = (
@@ -127,11 +125,6 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         channel = f"print-{len(self._printers)}"
         self._printers[channel] = _print_lines
         return channel
-
-    def _watermark_interval(self) -> int:
-        if self.get_config().get_auto_watermark_interval() == 0:
-            return 0
-        return self._configuration.get_integer(_WATERMARK_ELEMENTS, _WATERMARK_DEFAULT)
 
     def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
         return self._submit(self._take(), job_name, channel).collected()
