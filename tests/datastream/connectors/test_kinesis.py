@@ -1,11 +1,11 @@
-"""What Kinesis's connectors are told, what they refuse, and that they say so when used."""
+"""What Kinesis's connectors are told, and what they refuse."""
 
 from __future__ import annotations
 
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark.common import SimpleStringSchema, Types
+from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (
     FlinkKinesisConsumer,
@@ -62,10 +62,12 @@ class TestConsumer:
         with pytest.raises(UnsupportedFlinkFeature, match="DeserializationSchema"):
             KinesisDeserializationSchema(object())
 
-    def test_using_it_says_what_is_missing(self):
+    def test_watermarks_of_shards_are_refused(self):
         env = StreamExecutionEnvironment.get_execution_environment()
-        with pytest.raises(UnsupportedFlinkFeature, match="FlinkKinesisConsumer is not yet"):
-            env.add_source(FlinkKinesisConsumer("a", SimpleStringSchema(), REGION))
+        tracker = WatermarkTracker.job_manager_watermark_tracker("name")
+        consumer = FlinkKinesisConsumer("a", SimpleStringSchema(), REGION)
+        with pytest.raises(UnsupportedFlinkFeature, match=r"set_watermark_tracker.*not yet"):
+            env.add_source(consumer.set_watermark_tracker(tracker))
 
 
 class TestSinks:
@@ -87,11 +89,6 @@ class TestSinks:
                 builder().set_max_batch_size_in_bytes(10).build()
             with pytest.raises(ValueError, match="must be positive"):
                 builder().set_max_in_flight_requests(0).build()
-
-        def test_using_it_says_what_is_missing(self, builder):
-            env = StreamExecutionEnvironment.get_execution_environment()
-            with pytest.raises(UnsupportedFlinkFeature, match=r"Kinesis.*Sink is not yet"):
-                env.from_collection(["a"], Types.STRING()).sink_to(builder().build())
 
     def test_defaults_are_flinks(self):
         streams = streams_builder().build()._options

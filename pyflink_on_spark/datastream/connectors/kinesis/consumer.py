@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._runtime.kinesis.options import (
+    KinesisReading,
+    ShardAssignment,
+    WatermarkSharing,
+)
+from pyflink_on_spark._runtime.kinesis.source import StreamsSource
 from pyflink_on_spark.common import AssignerWithPeriodicWatermarksWrapper, DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -14,20 +19,7 @@ from pyflink_on_spark.datastream.connectors._arguments import (
     properties_argument,
     require,
 )
-from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
 from pyflink_on_spark.datastream.functions import SourceFunction
-
-
-class ShardAssignment(Enum):
-    """Which subtask reads a shard.
-
-    Attributes:
-        BY_HASH: the one that the shard's hash code says.
-        UNIFORM: the one that the middle of the shard's range of keys says.
-    """
-
-    BY_HASH = "by hash"
-    UNIFORM = "uniform"
 
 
 class KinesisShardAssigner:
@@ -71,19 +63,6 @@ class KinesisDeserializationSchema:
         )
 
 
-@dataclass(frozen=True)
-class WatermarkSharing:
-    """How subtasks know each other's watermarks.
-
-    Attributes:
-        name: what they are known by.
-        log_interval: the time between two log lines, in ms; -1: none.
-    """
-
-    name: str
-    log_interval: int
-
-
 class WatermarkTracker:
     """Lets subtasks wait for those that are behind in event time.
 
@@ -111,27 +90,6 @@ class WatermarkTracker:
         return WatermarkTracker(WatermarkSharing(name, interval))
 
 
-@dataclass(frozen=True)
-class KinesisReading:
-    """What a FlinkKinesisConsumer was told.
-
-    Attributes:
-        streams: the streams' names.
-        deserializer: what makes elements of records.
-        properties: the client's properties, as they were given.
-        assignment: which subtask reads a shard.
-        watermarks: what makes watermarks for each shard, or None.
-        sharing: how subtasks wait for each other, or None.
-    """
-
-    streams: tuple[str, ...]
-    deserializer: DeserializationSchema
-    properties: dict[str, str] = field(repr=False)
-    assignment: ShardAssignment = ShardAssignment.BY_HASH
-    watermarks: AssignerWithPeriodicWatermarksWrapper | None = None
-    sharing: WatermarkSharing | None = None
-
-
 class FlinkKinesisConsumer(SourceFunction):
     """Reads Kinesis data streams.
 
@@ -142,9 +100,10 @@ class FlinkKinesisConsumer(SourceFunction):
 
     Raises:
         ValueError: there is no stream, or neither region nor endpoint.
-    """
 
-    _source = connector_gap("Kinesis")
+    On Spark: needs boto3, the extra ``kinesis``. Records carry the time of their arrival. Neither
+    watermarks for each shard nor a watermark tracker: assign watermarks behind the source.
+    """
 
     def __init__(
         self,
@@ -188,6 +147,19 @@ class FlinkKinesisConsumer(SourceFunction):
         """Let subtasks wait for those that are behind in event time."""
         call = "set_watermark_tracker(watermark_tracker)"
         return self._with(sharing=argument(watermark_tracker, WatermarkTracker, call)._sharing)
+
+    @property
+    def _source(self) -> StreamsSource:
+        for setter in ("periodic_watermark_assigner", "watermark_tracker"):
+            told = self._options.watermarks if "periodic" in setter else self._options.sharing
+            if told is not None:
+                raise_unsupported(
+                    f"FlinkKinesisConsumer.set_{setter}({setter})",
+                    kind=Gap.NOT_YET,
+                    reason="shards have no watermarks of their own",
+                    instead="Use assign_timestamps_and_watermarks() behind the source.",
+                )
+        return StreamsSource(self._options)
 
     def _with(self, **changes: Any) -> FlinkKinesisConsumer:
         self._options = self._j_function = replace(self._options, **changes)

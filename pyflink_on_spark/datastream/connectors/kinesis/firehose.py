@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from pyflink_on_spark.common import SerializationSchema
+from pyflink_on_spark._runtime.kinesis.options import Batching, FirehoseWriting
+from pyflink_on_spark._runtime.kinesis.sink import FirehoseSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
 from pyflink_on_spark.datastream.connectors.base import Sink
-from pyflink_on_spark.datastream.connectors.kinesis.requests import (
-    Batching,
-    RequestingSinkBuilder,
-)
+from pyflink_on_spark.datastream.connectors.kinesis.requests import RequestingSinkBuilder
 
 _BATCHING = Batching(in_bytes=4 * 1024 * 1024, element_bytes=1000 * 1024)
-
-
-@dataclass(frozen=True)
-class FirehoseWriting:
-    """What a KinesisFirehoseSink was told.
-
-    Attributes:
-        stream: the delivery stream's name.
-        serializer: what makes records of elements.
-        fail_on_error: whether the job fails when a record is refused.
-        batching: when gathered elements become a request.
-        properties: the client's properties, as they were given.
-    """
-
-    stream: str
-    serializer: SerializationSchema
-    fail_on_error: bool
-    batching: Batching
-    properties: dict[str, str] = field(repr=False)
 
 
 class KinesisFirehoseSink(Sink):
@@ -41,14 +17,14 @@ class KinesisFirehoseSink(Sink):
 
     Args:
         j_kinesis_firehose_sink: what the sink was told.
-    """
 
-    _sink = connector_gap("Firehose")
+    On Spark: needs boto3, the extra ``kinesis``. One request at a time is under way.
+    """
 
     def __init__(self, j_kinesis_firehose_sink):
         call = "KinesisFirehoseSink(j_kinesis_firehose_sink)"
         self._options = own_handle(j_kinesis_firehose_sink, FirehoseWriting, call)
-        super().__init__(sink=j_kinesis_firehose_sink)
+        super().__init__(sink=FirehoseSink(self._options))
 
     @staticmethod
     def builder() -> KinesisFirehoseSinkBuilder:

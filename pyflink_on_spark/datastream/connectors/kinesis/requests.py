@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
+from pyflink_on_spark._runtime.kinesis.options import Batching
 from pyflink_on_spark.common import SerializationSchema
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
     properties_argument,
-    require,
 )
-
-
-@dataclass(frozen=True)
-class Batching:
-    """When gathered elements become a request.
-
-    Attributes:
-        elements: at so many elements.
-        in_bytes: at so many bytes.
-        milliseconds: after so long.
-        requests_in_flight: how many requests may wait for their answers.
-        buffered: how many elements may wait; then writing waits.
-        element_bytes: how many bytes an element may have; the job fails if one has more.
-    """
-
-    elements: int = 500
-    in_bytes: int = 5 * 1024 * 1024
-    milliseconds: int = 5000
-    requests_in_flight: int = 50
-    buffered: int = 10_000
-    element_bytes: int = 1024 * 1024
-
-    def check(self) -> None:
-        """Raise ValueError if the numbers do not go together."""
-        for name, value in vars(self).items():
-            require(value > 0, f"{name} must be positive, not {value}")
-        require(
-            self.buffered > self.elements,
-            "The maximum number of requests that may be buffered should be strictly greater than "
-            "the maximum number of requests per batch.",
-        )
-        require(
-            self.in_bytes >= self.element_bytes,
-            "The maximum allowed size in bytes per flush must be greater than or equal to the "
-            "maximum allowed size in bytes of a single record.",
-        )
 
 
 class RequestingSinkBuilder:

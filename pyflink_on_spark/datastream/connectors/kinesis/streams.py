@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import Enum
-
-from pyflink_on_spark.common import SerializationSchema
+from pyflink_on_spark._runtime.kinesis.options import Batching, PartitionKeys, StreamsWriting
+from pyflink_on_spark._runtime.kinesis.sink import StreamsSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.datastream.connectors._not_yet import connector_gap
 from pyflink_on_spark.datastream.connectors.base import Sink
-from pyflink_on_spark.datastream.connectors.kinesis.requests import (
-    Batching,
-    RequestingSinkBuilder,
-)
-
-
-class PartitionKeys(Enum):
-    """Which partition key an element gets.
-
-    Attributes:
-        FIXED: the same for all elements of a subtask.
-        RANDOM: any.
-    """
-
-    FIXED = "fixed"
-    RANDOM = "random"
+from pyflink_on_spark.datastream.connectors.kinesis.requests import RequestingSinkBuilder
 
 
 class PartitionKeyGenerator:
@@ -50,40 +32,19 @@ class PartitionKeyGenerator:
         return PartitionKeyGenerator(PartitionKeys.RANDOM)
 
 
-@dataclass(frozen=True)
-class StreamsWriting:
-    """What a KinesisStreamsSink was told.
-
-    Attributes:
-        stream: the stream's name.
-        serializer: what makes records of elements.
-        keys: which partition key an element gets.
-        fail_on_error: whether the job fails when a record is refused.
-        batching: when gathered elements become a request.
-        properties: the client's properties, as they were given.
-    """
-
-    stream: str
-    serializer: SerializationSchema
-    keys: PartitionKeys
-    fail_on_error: bool
-    batching: Batching
-    properties: dict[str, str] = field(repr=False)
-
-
 class KinesisStreamsSink(Sink):
     """Writes to a Kinesis data stream; made with ``builder()``.
 
     Args:
         j_kinesis_streams_sink: what the sink was told.
-    """
 
-    _sink = connector_gap("Kinesis")
+    On Spark: needs boto3, the extra ``kinesis``. One request at a time is under way.
+    """
 
     def __init__(self, j_kinesis_streams_sink):
         call = "KinesisStreamsSink(j_kinesis_streams_sink)"
         self._options = own_handle(j_kinesis_streams_sink, StreamsWriting, call)
-        super().__init__(sink=j_kinesis_streams_sink)
+        super().__init__(sink=StreamsSink(self._options))
 
     @staticmethod
     def builder() -> KinesisStreamsSinkBuilder:

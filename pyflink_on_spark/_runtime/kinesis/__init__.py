@@ -1,0 +1,1 @@
+"""Kinesis data streams and Firehose, over boto3."""
