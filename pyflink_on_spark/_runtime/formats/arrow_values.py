@@ -74,9 +74,10 @@ def from_arrow(kind: pa.DataType, *, structs_as_rows: bool = True) -> Convert | 
 
 def column_converters(
     schema: pa.Schema, convert: Callable[[pa.DataType], Convert | None]
-) -> list[Convert]:
-    """Return a converter for each column that also takes None."""
-    return [_nullable(convert(field.type)) for field in schema]
+) -> list[tuple[int, Convert]]:
+    """Return a converter for each column that has to be changed; it also takes None."""
+    found = [(index, convert(field.type)) for index, field in enumerate(schema)]
+    return [(index, _nullable(one)) for index, one in found if one is not None]
 
 
 def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
@@ -87,7 +88,7 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
         TypeError: from the function returned: it is no row.
     """
     converters = column_converters(schema, to_arrow)
-    size = len(converters)
+    size = len(schema)
 
     def convert(row: Any) -> tuple[Any, ...]:
         if not isinstance(row, Row):
@@ -95,7 +96,12 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
         values = row._values
         if len(values) != size:
             raise ValueError(f"the row {row} has {len(values)} fields, and the file {size} columns")
-        return tuple([one(value) for one, value in zip(converters, values)])
+        if not converters:
+            return tuple(values)
+        values = list(values)
+        for index, one in converters:
+            values[index] = one(values[index])
+        return tuple(values)
 
     return convert
 

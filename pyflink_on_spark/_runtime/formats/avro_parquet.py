@@ -135,7 +135,10 @@ class AvroParquetOutput(BulkFormat):
             for name in required:
                 if record[name] is None:
                     raise ValueError(f"field {name!r} of an Avro record is None: {record!r:.200}")
-            return tuple([one(record.get(name)) for name, one in zip(names, converters)])
+            values = [record.get(name) for name in names]
+            for index, one in converters:
+                values[index] = one(values[index])
+            return tuple(values)
 
         return convert
 
@@ -173,10 +176,9 @@ class AvroParquetRecords(FileFormat):
         read = position or 0
         with reading(split.path):
             for batch in batches(split.path, schema, BUNDLE_SIZE, read):
-                columns = [
-                    list(map(convert, column.to_pylist()))
-                    for convert, column in zip(converters, batch.columns)
-                ]
+                columns = [column.to_pylist() for column in batch.columns]
+                for index, convert in converters:
+                    columns[index] = list(map(convert, columns[index]))
                 records = [dict(zip(names, values)) for values in zip(*columns)]
                 read += len(records)
                 yield Bundle(records), read

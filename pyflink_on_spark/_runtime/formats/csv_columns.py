@@ -54,8 +54,7 @@ def _parser(data_type: DataType, array_separator: str, null: str | None) -> Conv
         return None
     if name not in _PARSERS:
         refuse_column(data_type)
-    parse = _PARSERS[name]
-    return lambda text: parse(java_parsing.trimmed(text))
+    return _PARSERS[name]
 
 
 def _array_parser(element_type: DataType, separator: str, null: str | None) -> Convert:
@@ -141,7 +140,7 @@ def refuse_column(data_type: DataType) -> None:
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
-    "BOOLEAN": java_parsing.is_true,
+    "BOOLEAN": lambda text: java_parsing.is_true(java_parsing.trimmed(text)),
     "TINYINT": java_parsing.bounded_whole_number(8),
     "SMALLINT": java_parsing.bounded_whole_number(16),
     "INT": java_parsing.bounded_whole_number(32),

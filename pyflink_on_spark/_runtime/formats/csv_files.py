@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
@@ -16,7 +14,7 @@ from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter
 from pyflink_on_spark._runtime.formats.chunk_file import ChunkFile
 from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._runtime.formats.csv_columns import column_parser, column_writer
-from pyflink_on_spark._runtime.formats.csv_records import CsvText, RecordReader
+from pyflink_on_spark._runtime.formats.csv_records import CsvText, QuickReader, RecordReader
 from pyflink_on_spark._runtime.formats.csv_text import quoting
 from pyflink_on_spark._runtime.formats.row_types import row_type_info
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -80,27 +78,66 @@ class CsvRows(FileFormat):
         return False
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
+        text, taken, maker = self._form.text, 0, _RowMaker(self._form)
+        if not text.comments and text.escape is None:
+            with _open(split.path) as file:
+                quick = QuickReader(file, text)
+                for chunk in self._chunks(quick, split.path):
+                    yield from self._rows(maker, chunk, split.path, taken)
+                    taken += len(chunk)
+                if not quick.stuck:
+                    return
         with _open(split.path) as file:
-            records = RecordReader(file, self._form.text)
-            maker = _RowMaker(self._form)
+            records = RecordReader(file, text)
             try:
-                self._skip_beginning(records)
-                for chunk in iter(lambda: list(islice(records, BUNDLE_SIZE)), []):
-                    yield from maker.rows(chunk)
-                    records.check()
-                records.check()
-            except (ValueError, csv.Error) as error:
-                place = f"{split.path}, line {records.line_of(error)}"
-                raise CorruptRecordError(f"cannot read {place}: {error}") from error
+                for chunk in self._chunks(records, split.path, taken):
+                    yield from self._rows(maker, chunk, split.path, taken)
+                    taken += len(chunk)
+            except CorruptRecordError:
+                raise
+            except ValueError as error:
+                raise _corrupt(split.path, records.line, error) from error
 
-    def _skip_beginning(self, records: RecordReader) -> None:
-        if self._form.header:
-            header = next(records, [])
+    def _chunks(
+        self, records: QuickReader | RecordReader, path: str, behind: int = 0
+    ) -> Iterator[list[list[str]]]:
+        """Yield records, some at a time; leave out the header, and some records behind it."""
+        self._skip_beginning(records, path)
+        records.take(behind)
+        while chunk := records.take(BUNDLE_SIZE):
+            yield chunk
             records.check()
-            if self._form.strict_header:
-                _check_header(header, self._form.names)
+        records.check()
+
+    def _skip_beginning(self, records: QuickReader | RecordReader, path: str) -> None:
+        if self._form.header:
+            header = records.take(1)
+            records.check()
+            if self._form.strict_header and not records.stuck:
+                _check_header(header[0] if header else [], self._form.names, path)
         if self._form.skip_first_line:
             records.skip_line()
+
+    def _rows(
+        self, maker: _RowMaker, chunk: list[list[str]], path: str, taken: int
+    ) -> Iterator[Bundle]:
+        try:
+            yield from maker.rows(chunk)
+        except _BadRecord as error:
+            line = self._line_of(path, taken + error.index)
+            raise _corrupt(path, line, error) from error
+
+    def _line_of(self, path: str, index: int) -> int:
+        """Return the line at which a record ends."""
+        with _open(path) as file:
+            records = RecordReader(file, self._form.text)
+            self._skip_beginning(records, path)
+            records.take(index + 1)
+            return records.line
+
+
+def _corrupt(path: str, line: int, error: ValueError) -> CorruptRecordError:
+    return CorruptRecordError(f"cannot read {path}, line {line}: {error}")
 
 
 def _open(path: str) -> io.TextIOWrapper:
@@ -111,23 +148,28 @@ def _open(path: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
-def _check_header(found: list[str], names: list[str]) -> None:
+def _check_header(found: list[str], names: list[str], path: str) -> None:
+    wrong = _header_error(found, names)
+    if wrong is not None:
+        raise CorruptRecordError(f"cannot read {path}: {wrong}")
+
+
+def _header_error(found: list[str], names: list[str]) -> str | None:
     for number, name in enumerate(names, 1):
         if len(found) < number:
-            raise ValueError(f'Missing header column #{number}, expecting "{name}"')
+            return f'Missing header column #{number}, expecting "{name}"'
         if found[number - 1] != name:
-            raise ValueError(
-                f'Mismatched header column #{number}: expected "{name}", '
-                f'actual "{found[number - 1]}"'
-            )
+            actual = found[number - 1]
+            return f'Mismatched header column #{number}: expected "{name}", actual "{actual}"'
     if len(found) > len(names):
-        raise ValueError(f'Extra header column "{found[len(names)]}"')
+        return f'Extra header column "{found[len(names)]}"'
+    return None
 
 
 class _BadRecord(ValueError):
-    """A record that is no row; ``index`` says which one, -1 being the last that was read."""
+    """A record that is no row; ``index`` says which one of its chunk."""
 
-    index = -1
+    index = 0
 
 
 class _RowMaker:
@@ -170,7 +212,7 @@ class _RowMaker:
                 if good:
                     yield Bundle(good)
                 bad = _BadRecord(str(error))
-                bad.index = index - len(records)
+                bad.index = index
                 raise bad from error
 
     def _values(self, record: list[str]) -> list[Any]:

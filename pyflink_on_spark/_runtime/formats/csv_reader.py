@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,11 +56,12 @@ def csv_row_reader(
     Raises:
         ValueError: from the function returned, if the message cannot be read.
     """
+    first = first_record(form)
     convert = _Converters(array_delimiter, null, ignore_errors).record(row_type)
 
     def read(data: bytes) -> Any:
         try:
-            fields = first_record(data.decode("utf-8-sig"), form)
+            fields = first((data[3:] if data.startswith(BOM_UTF8) else data).decode())
             if fields is None:
                 raise ValueError("there is no record")
             return convert(fields)
@@ -221,12 +223,12 @@ def _bytes(text: str) -> bytes:
 _BASIC: dict[BasicType, Parse] = {
     BasicType.STRING: lambda text: text,
     BasicType.BOOLEAN: _trimmed(java_parsing.is_true),
-    BasicType.BYTE: _trimmed(java_parsing.bounded_whole_number(8)),
-    BasicType.SHORT: _trimmed(java_parsing.bounded_whole_number(16)),
-    BasicType.INT: _trimmed(java_parsing.bounded_whole_number(32)),
-    BasicType.LONG: _trimmed(java_parsing.bounded_whole_number(64)),
-    BasicType.FLOAT: _trimmed(java_parsing.single),
-    BasicType.DOUBLE: _trimmed(java_parsing.double),
+    BasicType.BYTE: java_parsing.bounded_whole_number(8),
+    BasicType.SHORT: java_parsing.bounded_whole_number(16),
+    BasicType.INT: java_parsing.bounded_whole_number(32),
+    BasicType.LONG: java_parsing.bounded_whole_number(64),
+    BasicType.FLOAT: java_parsing.single,
+    BasicType.DOUBLE: java_parsing.double,
     BasicType.BIG_INT: _trimmed(java_parsing.whole_number),
     BasicType.BIG_DEC: _trimmed(java_parsing.decimal),
     BasicType.INSTANT: _instant,

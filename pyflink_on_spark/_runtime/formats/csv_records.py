@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
-
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from itertools import chain, islice
+from typing import Any
 
 _LONGEST_FIELD = 20_000_000
 """In characters, as in Jackson; Python's own limit is far lower."""
@@ -34,6 +32,17 @@ class CsvText:
     escape: str | None = None
     comments: bool = False
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of Python's reader."""
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
+        return {
+            "delimiter": self.delimiter,
+            "quotechar": self.quote,
+            "escapechar": self.escape,
+            "quoting": csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL,
+            "strict": True,
+        }
+
     def is_plain(self, text: str) -> bool:
         """Whether nothing in a text is quoted or escaped."""
         return (self.quote is None or self.quote not in text) and (
@@ -52,19 +61,10 @@ class RecordReader:
     """
 
     def __init__(self, lines: Iterable[str], form: CsvText) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
         self._form = form
         self._lines = _Lines(lines, form)
         self._error: csv.Error | None = None
-        self._ends: deque[int] = deque(maxlen=BUNDLE_SIZE)
-        self._reader = csv.reader(
-            self._lines,
-            delimiter=form.delimiter,
-            quotechar=form.quote,
-            escapechar=form.escape,
-            quoting=csv.QUOTE_NONE if form.quote is None else csv.QUOTE_MINIMAL,
-            strict=True,
-        )
+        self._reader = csv.reader(self._lines, **form.arguments())
         blanks = f"(?<!{{0}}){{0}}[ \\t]+(?={re.escape(form.delimiter)}|[\\r\\n]|$)"
         self._blanks_behind_quote = re.compile(blanks.format(re.escape(form.quote or "")))
 
@@ -74,11 +74,9 @@ class RecordReader:
     def __next__(self) -> list[str]:
         self._lines.begin_record()
         try:
-            record = next(self._reader)
+            return next(self._reader)
         except csv.Error as error:
-            record = self._mended_record(error)
-        self._ends.append(self._lines.number)
-        return record
+            return self._mended_record(error)
 
     def check(self) -> None:
         """Raise the error of the record that iteration ended at, if there is one.
@@ -93,10 +91,16 @@ class RecordReader:
         """Leave out a line."""
         self._lines.skip()
 
-    def line_of(self, error: BaseException) -> int:
-        """Return where an error is: ``error.index`` counts records from the last, which is -1."""
-        index = getattr(error, "index", None)
-        return self._lines.number if index is None else self._ends[index]
+    stuck = False
+
+    def take(self, count: int) -> list[list[str]]:
+        """Return the next records, as many at most."""
+        return list(islice(self, count))
+
+    @property
+    def line(self) -> int:
+        """The number of the line at which the reader is, from 1."""
+        return self._lines.number
 
     def _mended_record(self, error: csv.Error) -> list[str]:
         """Return a record after which Jackson overlooks blanks that Python does not."""
@@ -113,6 +117,39 @@ class RecordReader:
                 error = still
         self._error = error
         raise StopIteration
+
+
+class QuickReader:
+    """Reads records without comments and escapes, as long as Python's own reader takes them.
+
+    Args:
+        lines: the text, with its line ends.
+        form: how records are written.
+    """
+
+    def __init__(self, lines: Iterator[str], form: CsvText) -> None:
+        self._lines = lines
+        self._reader = csv.reader(lines, **form.arguments())
+        self.stuck = False
+        """Whether there is a record that it does not take."""
+
+    def take(self, count: int) -> list[list[str]]:
+        """Return the next records, as many at most; none behind one that it does not take."""
+        records: list[list[str]] = []
+        if self.stuck:
+            return records
+        try:
+            records.extend(islice(self._reader, count))
+        except (csv.Error, UnicodeDecodeError):
+            self.stuck = True
+        return records
+
+    def skip_line(self) -> None:
+        """Leave out a line."""
+        next(self._lines, None)
+
+    def check(self) -> None:
+        """Do nothing: nothing is wrong before a careful reader says so."""
 
 
 class _Lines:
@@ -164,16 +201,30 @@ class _Lines:
         return line
 
 
-def first_record(text: str, form: CsvText) -> list[str] | None:
-    """Return the fields of the first record of a text, or None if there is none.
+def first_record(form: CsvText) -> Callable[[str], list[str] | None]:
+    """Return a function that gives the fields of a text's first record, or None if there is none.
 
     Raises:
-        ValueError: it is not well-formed.
+        ValueError: from the function returned: the record is not well-formed.
     """
-    if not text:
-        return None
-    if not form.comments and form.is_plain(text):
-        return _first_line(text).split(form.delimiter)
+    delimiter, arguments = form.delimiter, form.arguments()
+
+    def first(text: str) -> list[str] | None:
+        if not text:
+            return None
+        if form.comments or form.escape is not None:
+            return _first_of(text, form)
+        if form.is_plain(text):
+            return _first_line(text).split(delimiter)
+        try:
+            return next(csv.reader((text,), **arguments)) or [""]
+        except csv.Error:  # there is a second line, or something that only Jackson takes
+            return _first_of(text, form)
+
+    return first
+
+
+def _first_of(text: str, form: CsvText) -> list[str] | None:
     reader = RecordReader(io.StringIO(text, newline=""), form)
     record = next(reader, None)
     reader.check()

@@ -42,11 +42,11 @@ def whole_number(text: str) -> int:
 
 
 def bounded_whole_number(bits: int) -> Callable[[str], int]:
-    """Return a function that reads a signed integer of some bits."""
+    """Return a function that reads a signed integer of some bits, with blanks around it."""
     high = 1 << (bits - 1)
 
     def parse(text: str) -> int:
-        number = whole_number(text)
+        number = int(text) if text.isdecimal() else whole_number(trimmed(text))
         if -high <= number < high:
             return number
         raise ValueError(f"{text} is out of range: it has to lie between {-high} and {high - 1}")
@@ -55,18 +55,21 @@ def bounded_whole_number(bits: int) -> Callable[[str], int]:
 
 
 def double(text: str) -> float:
-    """Read a number of 64 bits.
+    """Read a number of 64 bits, with blanks around it.
 
     Raises:
         ValueError: it is none.
     """
+    if text[-1:].isdecimal() and text.isascii() and "_" not in text:
+        return float(text)  # here Python takes what Java takes
+    text = trimmed(text)
     if _FLOATING.fullmatch(text) is None:
         raise ValueError(f"{text!r} is no number")
     return float(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
 
 
 def single(text: str) -> float:
-    """Read a number of 32 bits.
+    """Read a number of 32 bits, with blanks around it.
 
     Raises:
         ValueError: it is none.

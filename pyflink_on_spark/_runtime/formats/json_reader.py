@@ -71,7 +71,8 @@ def json_row_reader(
 
 def _parse(decoder: json.JSONDecoder, data: bytes) -> Any:
     """Return the first value; as in Flink nobody looks at what is behind it."""
-    text = data.decode(json.detect_encoding(data)).lstrip(_JSON_BLANK)
+    plain = data[:1] == b"{" and data[1:2] != b"\0"
+    text = data.decode() if plain else data.decode(json.detect_encoding(data)).lstrip(_JSON_BLANK)
     return decoder.raw_decode(text)[0]
 
 
@@ -235,7 +236,7 @@ def _boolean(node: Any) -> bool:
 
 def _small_integer(bits: int) -> Convert:
     parse = java_parsing.bounded_whole_number(bits)
-    return lambda node: parse(_trimmed_text(node))
+    return lambda node: parse(scalar_text(node))
 
 
 def _integer(bits: int) -> Convert:
@@ -249,13 +250,13 @@ def _integer(bits: int) -> Convert:
             return int(node)
         if kind in (float, Decimal) and low <= node <= high:
             return int(node)
-        return parse(_trimmed_text(node))
+        return parse(scalar_text(node))
 
     return convert
 
 
 def _double(node: Any) -> float:
-    return node if type(node) is float else java_parsing.double(_trimmed_text(node))
+    return node if type(node) is float else java_parsing.double(scalar_text(node))
 
 
 def _single(node: Any) -> float:

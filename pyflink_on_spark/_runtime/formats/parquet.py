@@ -161,14 +161,12 @@ class ParquetRows(FileFormat):
                 yield Bundle(rows), read
 
     def _columns(self, batch: pa.RecordBatch, schema: pa.Schema) -> list[list[Any]]:
-        columns = []
-        converters = column_converters(schema, from_arrow)
-        moved = [] if self._utc_timestamps else _timestamp_columns(schema)
-        for index, (column, convert) in enumerate(zip(batch.columns, converters)):
-            values = list(map(convert, column.to_pylist()))
-            if index in moved:
-                values = [None if one is None else _utc_to_local(one) for one in values]
-            columns.append(values)
+        columns = [column.to_pylist() for column in batch.columns]
+        for index, convert in column_converters(schema, from_arrow):
+            columns[index] = list(map(convert, columns[index]))
+        for index in [] if self._utc_timestamps else _timestamp_columns(schema):
+            moments = columns[index]
+            columns[index] = [None if one is None else _utc_to_local(one) for one in moments]
         return columns
 
 

@@ -308,6 +308,17 @@ def test_errors_name_file_and_line(tmp_path, content, error):
         read_file(columns().build(), path)
 
 
+def test_a_file_that_needs_a_careful_reader_somewhere(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"a,b,c\n" + b'x,1,"y,z"\n' * 5000 + b'"x" ,1,y\n' * 3 + b"x,1,y\n" * 5000)
+    rows = read_file(columns().set_use_header().build(), path)
+    assert rows == [["x", 1, "y,z"]] * 5000 + [["x", 1, "y"]] * 5003
+    with path.open("ab") as file:
+        file.write(b"x,y,z\n")
+    with pytest.raises(ValueError, match="line 10005: Fail to deserialize at field: b"):
+        read_file(columns().set_use_header().build(), path)
+
+
 def test_rows_in_front_of_an_error_come_out(tmp_path):
     path = tmp_path / "f.csv"
     path.write_bytes(b"x,1,y\n" * 5000 + b"x,,y\n")
@@ -333,7 +344,7 @@ def test_strict_headers(tmp_path, header, error):
     path.write_bytes(b"a,b,c\nx,1,y\n")
     assert read_file(schema, path) == [["x", 1, "y"]]
     path.write_bytes(header)
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(ValueError, match=f"cannot read {path}: {error}"):
         read_file(schema, path)
 
 
