@@ -46,7 +46,12 @@ def server_folder(user: str) -> Iterator[tuple[Path, dict[str, str]]]:
 
 @contextlib.contextmanager
 def running(
-    command: Sequence[str], ready: Callable[[], None], log: Path, seconds: float = 60, **options
+    command: Sequence[str],
+    ready: Callable[[], None],
+    log: Path,
+    seconds: float = 60,
+    stop: signal.Signals = signal.SIGKILL,
+    **options,
 ) -> Iterator[subprocess.Popen]:
     """Run a server until the end of the block.
 
@@ -55,6 +60,7 @@ def running(
         ready: raises an exception as long as the server does not answer.
         log: a file for what it prints.
         seconds: how long it may take to answer.
+        stop: what ends it and all that it has started; nobody needs its data any more.
         options: for ``subprocess.Popen``.
     """
     with log.open("wb") as output:
@@ -65,11 +71,10 @@ def running(
         _wait(process, ready, log, time.monotonic() + seconds)
         yield process
     finally:
-        # With all that it has started; nobody needs its data any more.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
+            os.killpg(process.pid, stop)
         try:
-            process.wait(5)
+            process.wait(20)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

@@ -2,28 +2,149 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
+from tests.connectors.kinesis.moto_server import REGION, moto
+from tests.connectors.rabbitmq.rabbitmq_server import rabbitmq
+
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 150
 
 
-def run_example(name, *arguments):
-    command = [sys.executable, "-m", "pyflink_on_spark", f"examples/connectors/{name}", *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def command(name, *arguments):
+    return [sys.executable, "-m", "pyflink_on_spark", f"examples/connectors/{name}", *arguments]
+
+
+@contextlib.contextmanager
+def running_example(log, name, *arguments, **environment):
+    """Run an example that does not end by itself until the end of the block."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command(name, *arguments),
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=os.environ | environment,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def wait_until(reached, process, log):
+    """Wait until something is true while a process runs."""
+    until = time.monotonic() + SECONDS
+    while not reached():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < until, log.read_text()
+        time.sleep(0.2)
 
 
 def test_a_table_is_filled(tmp_path):
     file = tmp_path / "words.db"
-    run_example("word_table.py", "--url", f"jdbc:sqlite:{file}")
+    done = subprocess.run(
+        command("word_table.py", "--url", f"jdbc:sqlite:{file}"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
     with closing(sqlite3.connect(file)) as database:
         counts = dict(database.execute("SELECT word, times FROM words"))
     assert sum(counts.values()) == 14
     assert (counts["to"], counts["be"], counts["question"]) == (4, 2, 1)
+
+
+def test_messages_are_moved(tmp_path):
+    with rabbitmq() as port:
+        import pika
+
+        connection = pika.BlockingConnection(
+            pika.ConnectionParameters("127.0.0.1", port, heartbeat=0)
+        )
+        channel = connection.channel()
+        for queue in ("in", "out"):
+            channel.queue_declare(queue, durable=True)
+        channel.confirm_delivery()
+        for text in (b"a", b"b", b"c"):
+            channel.basic_publish("", "in", text)
+        found = []
+
+        def all_moved():
+            got = channel.basic_get("out", auto_ack=True)
+            found.extend([] if got[0] is None else [got[2]])
+            return len(found) == 3
+
+        uri = f"amqp://guest:guest@127.0.0.1:{port}/%2F"
+        log = tmp_path / "log"
+        arguments = ["queue_to_queue.py", "--from", "in", "--to", "out"]
+        with running_example(log, *arguments, RABBITMQ_URI=uri) as process:
+            wait_until(all_moved, process, log)
+            # Checkpoints acknowledge them; then nobody has them.
+            time.sleep(3)
+        assert sorted(found) == [b"A", b"B", b"C"]
+        assert channel.basic_get("in")[0] is None, log.read_text()
+        connection.close()
+
+
+def test_clicks_are_counted(tmp_path):
+    with moto() as aws:
+        kinesis = aws.client("kinesis")
+        for stream in ("clicks", "counts"):
+            kinesis.create_stream(StreamName=stream, ShardCount=1)
+            kinesis.get_waiter("stream_exists").wait(StreamName=stream)
+        for page in ("a", "b", "a"):
+            kinesis.put_record(StreamName="clicks", Data=page.encode(), PartitionKey=page)
+        shard = kinesis.list_shards(StreamName="counts")["Shards"][0]["ShardId"]
+        iterator = kinesis.get_shard_iterator(
+            StreamName="counts", ShardId=shard, ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        found = []
+
+        def all_counted():
+            records = kinesis.get_records(ShardIterator=iterator)["Records"]
+            found[:] = [record["Data"].decode() for record in records]
+            return len(found) == 3
+
+        log = tmp_path / "log"
+        environment = {
+            "AWS_REGION": REGION,
+            "AWS_ENDPOINT_URL": aws.endpoint,
+            "AWS_ACCESS_KEY_ID": "me",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+        }
+        arguments = ["clicks_per_page.py", "--from", "clicks", "--to", "counts"]
+        with running_example(log, *arguments, **environment) as process:
+            wait_until(all_counted, process, log)
+    assert sorted(found) == ["a 1", "a 2", "b 1"]
+
+
+def test_history_then_news(tmp_path):
+    for folder in ("history", "news"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "0.txt").write_text(f"{folder} 0\n")
+    log = tmp_path / "log"
+    folders = ["--history", str(tmp_path / "history"), "--news", str(tmp_path / "news")]
+    with running_example(log, "history_then_news.py", *folders) as process:
+        wait_until(lambda: "news 0" in log.read_text(), process, log)
+        (tmp_path / "news" / "1.txt").write_text("news 1\n")
+        wait_until(lambda: "news 1" in log.read_text(), process, log)
+    lines = [line for line in log.read_text().splitlines() if line.startswith(("hist", "news"))]
+    assert lines == ["history 0", "news 0", "news 1"]

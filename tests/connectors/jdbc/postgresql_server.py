@@ -63,9 +63,7 @@ def postgresql() -> Iterator[Server]:
         server = Server(port)
         command = [postgres, "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", str(folder)]
         command += ["-c", "fsync=off", "-c", "max_connections=30"]
-        with running(
-            command, lambda: server.connect().close(), folder / "log", cwd=folder, **identity
-        ) as process:
+        # An interrupt does not wait for those who are connected still.
+        options = {"stop": signal.SIGINT, "cwd": folder, **identity}
+        with running(command, lambda: server.connect().close(), folder / "log", **options):
             yield server
-            # Without waiting for those who are connected still.
-            process.send_signal(signal.SIGINT)

@@ -43,14 +43,10 @@ def rabbitmq() -> Iterator[int]:
         options = {"cwd": folder, "env": environment, **identity}
 
         def ready() -> None:
-            # Pika says much while nobody answers.
-            with contextlib.closing(
-                pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", port))
-            ):
-                pass
+            pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", port)).close()
 
         with (
             running([epmd, "-port", names], lambda: None, folder / "names", **options),
-            running([str(_PROGRAM)], ready, folder / "broker", **options),
+            running([str(_PROGRAM)], ready, folder / "broker", 180, **options),
         ):
             yield port
