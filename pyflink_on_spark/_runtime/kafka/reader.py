@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP, Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.kafka.client import Client, confluent_kafka
 from pyflink_on_spark._runtime.kafka.discovery import Discovery
@@ -131,13 +132,13 @@ class KafkaReader(SourceReader):
             behind = position.stopping
         if records:
             found = self._elements(records)
-            times = [None if kind == 0 else time for kind, time in map(_timestamp, records)]
+            times = _times(records)
             if any(value is None for value in found):
                 kept = [(v, t) for v, t in zip(found, times, strict=True) if v is not None]
                 found, times = [v for v, _ in kept], [t for _, t in kept]
             values += found
             timestamps += times
-            self._watermarks.seen(key, max(times, key=_or_least, default=None), now)
+            self._watermarks.seen(key, _largest(times), now)
         self._positions[key] = position = replace(position, offset=behind)
         if position.ended:
             self._end(key)
@@ -145,7 +146,7 @@ class KafkaReader(SourceReader):
     def _elements(self, records: list[Any]) -> list[Any]:
         deserialize = self._deserialize
         try:
-            return [deserialize(record.value()) for record in records]
+            return list(map(deserialize, map(_value, records)))
         except Exception:  # now find out which record it was
             for record in records:
                 try:
@@ -225,26 +226,30 @@ class KafkaReader(SourceReader):
 
 def _runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
     """Yield messages as runs of one partition each; one that is an error ends its run."""
-    for key, run in groupby(messages, key=_key):
-        records: list[Any] = []
-        for message in run:
-            records.append(message)
-            if message.error() is not None:
-                yield key, records
-                records = []
-        if records:
-            yield key, records
+    for topic, of_topic in groupby(messages, key=_topic):
+        for number, of_partition in groupby(of_topic, key=_partition):
+            run = list(of_partition)
+            if not any(map(_error, run)):
+                yield (topic, number), run
+                continue
+            for error, part in groupby(run, key=lambda message: message.error() is not None):
+                for records in [[message] for message in part] if error else [list(part)]:
+                    yield (topic, number), records
 
 
-def _key(message: Any) -> Partition:
-    return message.topic(), message.partition()
+def _times(records: list[Any]) -> list[int | None]:
+    """Return the timestamps (ms) of messages; None where there is none."""
+    stamps = list(map(_timestamp, records))
+    if all(map(_kind, stamps)):
+        return list(map(_time, stamps))
+    return [time if kind else None for kind, time in stamps]
 
 
-def _timestamp(message: Any) -> tuple[int, int]:
-    """Return the kind of a message's timestamp, 0 for none, and the timestamp (ms)."""
-    found: tuple[int, int] = message.timestamp()
-    return found
+# Per record nothing runs in Python but the deserializer.
+_topic, _partition = methodcaller("topic"), methodcaller("partition")
+_error, _value = methodcaller("error"), methodcaller("value")
+_timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
 
 
-def _or_least(timestamp: int | None) -> int:
-    return MIN_TIMESTAMP if timestamp is None else timestamp
+def _largest(times: list[int | None]) -> int | None:
+    return max((time for time in times if time is not None), default=None)
