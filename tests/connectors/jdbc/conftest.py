@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.connectors.jdbc.mariadb_server import mariadb
 from tests.connectors.jdbc.postgresql_server import postgresql
 
 
@@ -20,3 +21,25 @@ def database(server):
         connection.execute("DROP SCHEMA public CASCADE")
         connection.execute("CREATE SCHEMA public")
         yield connection
+
+
+@pytest.fixture(scope="session")
+def mysql_server():
+    with mariadb() as running:
+        yield running
+
+
+@pytest.fixture
+def mysql(mysql_server):
+    """What executes statements in a MariaDB that is empty."""
+    with mysql_server.connect() as connection:
+
+        def run(sql):
+            with connection.cursor() as cursor:
+                cursor.execute(sql)
+                return list(cursor.fetchall())
+
+        run("DROP DATABASE IF EXISTS test")
+        run("CREATE DATABASE test CHARACTER SET utf8mb4")
+        run("USE test")
+        yield run

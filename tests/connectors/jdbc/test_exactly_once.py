@@ -17,7 +17,7 @@ from tests.connectors.jdbc.jobs import PAIR, execution, options
 INSERT = "INSERT INTO t (id, name) VALUES (?, ?)"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql", "mysql"])
 def store(request, tmp_path):
     """A database: its options, and what reads it."""
     if request.param == "sqlite":
@@ -28,6 +28,9 @@ def store(request, tmp_path):
                 return connection.execute(sql).fetchall()
 
         where = options(f"jdbc:sqlite:{file}")
+    elif request.param == "mysql":
+        run = request.getfixturevalue("mysql")
+        where = options(request.getfixturevalue("mysql_server").url, "root", "")
     else:
         server = request.getfixturevalue("server")
         database = request.getfixturevalue("database")
