@@ -19,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.faults.events import EVENTS_A_FILE, check_counts, expected_windows
@@ -97,10 +99,14 @@ class Soak:
     Args:
         plan: what to do.
         choose: decides when to kill what.
+        tell: gets a line for each kill.
     """
 
-    def __init__(self, plan: Plan, choose: random.Random) -> None:
-        self._plan, self._choose = plan, choose
+    def __init__(
+        self, plan: Plan, choose: random.Random, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._plan, self._choose, self._tell = plan, choose, tell
+        self._begun = time.monotonic()
         self._report = Report()
         folder = plan.folder
         self._input, self._output = folder / "events", folder / "output"
@@ -139,13 +145,18 @@ class Soak:
         if what == "driver":
             self._end(self._driver)
             self._driver = self._start()
-            self._report.kills[what] += 1
-            return
-        mark = SLOT_HOST if what == "slot host" else PYTHON_WORKER
-        found = [p for p in descendants(self._driver.pid) if mark in p.command]
-        if found:
+        else:
+            mark = SLOT_HOST if what == "slot host" else PYTHON_WORKER
+            found = [p for p in descendants(self._driver.pid) if mark in p.command]
+            if not found:
+                return
             self._choose.choice(found).kill()
-            self._report.kills[what] += 1
+        self._report.kills[what] += 1
+        newest = self._newest_checkpoint()
+        self._tell(
+            f"{time.monotonic() - self._begun:6.0f} s: {self._report.kills.total()}: killed a {what}"
+            f", newest checkpoint {newest.name if newest else 'none'}"
+        )
 
     def _wait_for_progress(self) -> None:
         """Wait for a checkpoint since the last time something was killed."""
@@ -155,7 +166,7 @@ class Soak:
             self._require_running()
             if time.monotonic() > deadline:
                 raise SoakError(f"no checkpoint in {self._plan.patience} s:\n{self._end_of_log()}")
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     def _generate(self) -> subprocess.Popen[bytes]:
         options = ["--seconds", str(self._plan.seconds), "--rate", str(self._plan.rate)]
@@ -259,7 +270,8 @@ def main() -> int:
             options.pause,
         )
         try:
-            report = Soak(plan, random.Random(options.seed)).run()
+            tell = partial(print, flush=True)
+            report = Soak(plan, random.Random(options.seed), tell).run()
         except SoakError as error:
             print(error)
             return 1
