@@ -28,6 +28,9 @@ class Recorder:
     def write(self, elements, cursor):
         self.seen += [(value, cursor.timestamp) for value in elements]
 
+    def write_bundle(self, bundle):
+        self.seen += zip(bundle.values, bundle.timestamps, strict=True)
+
     def event(self, event):
         self.seen.append(event)
 
