@@ -152,10 +152,10 @@ class Soak:
                 return
             self._choose.choice(found).kill()
         self._report.kills[what] += 1
-        newest = self._newest_checkpoint()
+        newest, seconds = self._newest_checkpoint(), time.monotonic() - self._begun
         self._tell(
-            f"{time.monotonic() - self._begun:6.0f} s: {self._report.kills.total()}: killed a {what}"
-            f", newest checkpoint {newest.name if newest else 'none'}"
+            f"{seconds:6.0f} s: kill {self._report.kills.total()}, of a {what}; "
+            f"newest checkpoint {newest.name if newest else 'none'}"
         )
 
     def _wait_for_progress(self) -> None:
