@@ -11,6 +11,7 @@ from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan
+from pyflink_on_spark._runtime.progress import JobProgress
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Job:
         bounded: whether every source ends.
         attached: whether the program waits for the end before it does anything else.
         graph: what it was translated from, for those who show it.
+        listeners: what is told how far the job is.
         accumulators: what the metrics of its functions are worth, as they are reported.
     """
 
@@ -40,6 +42,7 @@ class Job:
     bounded: bool = True
     attached: bool = False
     graph: StreamGraph | None = field(default=None, repr=False, compare=False)
+    listeners: tuple[Callable[[JobProgress], None], ...] = ()
     accumulators: Accumulators = field(default_factory=Accumulators, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._runtime.main_module import capture_classes
 from pyflink_on_spark._runtime.plan import JobSettings
+from pyflink_on_spark._runtime.progress import JobProgress
 
 
 def translate(
@@ -25,6 +26,7 @@ def translate(
     printers: Mapping[str, Callable[[list[Any]], None]],
     collected: str | None = None,
     attached: bool = False,
+    listeners: Iterable[Callable[[JobProgress], None]] = (),
 ) -> Job:
     """Make a job of everything that some transformations need.
 
@@ -37,6 +39,7 @@ def translate(
         printers: for each channel to the driver, what is done with what arrives.
         collected: the channel that the driver's program iterates.
         attached: whether the program waits for the end before it does anything else.
+        listeners: what is told how far the job is, while it goes on.
 
     Raises:
         JobTranslationError: if the graph cannot be run.
@@ -59,6 +62,7 @@ def translate(
         collected=collected,
         bounded=all(source.bounded for source in sources),
         attached=attached,
+        listeners=tuple(listeners),
         graph=graph,
     )
 

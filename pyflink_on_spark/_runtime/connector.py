@@ -39,6 +39,10 @@ class SourceReader(ABC):
         Between two calls of ``poll``, and once more when the source has ended.
         """
 
+    def backlog(self) -> int | None:
+        """Return how many elements wait to be read, if that is known without asking anyone."""
+        return None
+
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that everything up to a snapshot is safe."""
 

@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
+from pyflink_on_spark._runtime.progress import TaskProgress
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.subtask import Driver, Subtask
 from pyflink_on_spark._runtime.subtask_state import SubtaskState
@@ -28,10 +29,12 @@ class EpochReport:
     Args:
         reading: whether one of its sources may still bring something.
         elements: how many elements its sources brought.
+        progress: how far its tasks are.
     """
 
     reading: bool
     elements: int = 0
+    progress: tuple[TaskProgress, ...] = ()
 
 
 def slot_of(level: LevelPlan, target: int) -> tuple[RegionPlan, int]:
@@ -144,7 +147,9 @@ class HostedSubtasks:
         subtask = self._subtasks[target]
         subtask.end_epoch()
         elements, self._elements = self._elements, 0
-        return subtask.take_rows(), EpochReport(subtask.reading, elements)
+        return subtask.take_rows(), EpochReport(
+            subtask.reading, elements, tuple(subtask.progress())
+        )
 
     def snapshot(
         self, checkpoint_id: int, taken: Callable[[KeyedStateBackend], Any] | None = None

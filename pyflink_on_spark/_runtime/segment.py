@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from pyflink_on_spark._runtime.bundle import (
     BUNDLE_SIZE,
     MAX_WATERMARK,
+    MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
     EndOfInput,
@@ -157,10 +158,18 @@ class Segment:
         self._main = main
         self._sides = sides
         self._valve = WatermarkValve(channels)
+        self.records = 0
+        """How many elements have come in."""
         self._heads = operators[0].inputs() if operators else ()
         last = operators[-1] if operators else None
         self._freezer = Freezer()
         self._assigner = last if isinstance(last, AssignTimestamps) else None
+
+    @property
+    def watermark(self) -> int:
+        """The event time (ms) that has been reached."""
+        own = self._assigner.event_time if self._assigner is not None else MIN_TIMESTAMP
+        return max(self._valve.current, own)
 
     def side_output(self, tag: str, value: Any) -> None:
         """Emit to a side output; without a consumer nothing happens."""
@@ -170,6 +179,7 @@ class Segment:
 
     def receive(self, port: int, bundle: Bundle) -> None:
         """Work off a bundle."""
+        self.records += len(bundle.values)
         elements: Iterator[Any] = iter(bundle.values)
         if bundle.keys is not None:
             elements = zip(bundle.keys, bundle.values, strict=True)

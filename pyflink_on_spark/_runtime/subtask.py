@@ -22,6 +22,7 @@ from pyflink_on_spark._runtime.plan import (
     RegionPlan,
     SegmentPlan,
 )
+from pyflink_on_spark._runtime.progress import TaskProgress, event_time
 from pyflink_on_spark._runtime.runtime_context import RuntimeContext
 from pyflink_on_spark._runtime.segment import (
     ForkOutput,
@@ -133,6 +134,10 @@ class Subtask:
     def reading(self) -> bool:
         """Whether it has a source that has not ended."""
         return bool(self._readers)
+
+    def progress(self) -> list[TaskProgress]:
+        """Return how far each of its segments is."""
+        return [self._progress_of(index) for index in range(len(self._segments))]
 
     def receive(self, row: Row) -> None:
         """Work off what came from an exchange."""
@@ -246,6 +251,21 @@ class Subtask:
         now = self._clock.now()
         for segment in self._segments:
             segment.advance_processing_time(now)
+
+    def _progress_of(self, index: int) -> TaskProgress:
+        plans = self._plan.segments[index].operators
+        names = dict.fromkeys(plan.name for plan in plans)
+        inside = {id(plan) for plan in plans}
+        states = (c.keyed_state for plan, c in self._contexts if id(plan) in inside)
+        reader = self._readers.get(index)
+        return TaskProgress(
+            name=" -> ".join(names) or self._plan.name,
+            subtasks=1,
+            records=self._segments[index].records,
+            watermark=event_time(self._segments[index].watermark),
+            state_entries=sum(state.size() for state in states if state is not None),
+            backlog=None if reader is None else reader.backlog(),
+        )
 
     def _end_source(self, index: int) -> None:
         reader = self._readers.pop(index)

@@ -19,6 +19,12 @@ from pyflink_on_spark.extensions.data_generator import (
     RateLimiterStrategy,
 )
 from pyflink_on_spark.extensions.jdbc import jdbc_exactly_once_sink
+from pyflink_on_spark.extensions.progress import (
+    JobProgress,
+    TaskProgress,
+    job_progress,
+    on_progress,
+)
 from pyflink_on_spark.extensions.sink_function import (
     RichSinkFunction,
     SinkContext,
@@ -59,6 +65,7 @@ __all__ = [
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
     "GeneratorFunction",
+    "JobProgress",
     "ListCheckpointed",
     "OperatorStateStore",
     "ParallelSourceFunction",
@@ -72,14 +79,17 @@ __all__ = [
     "SortedMapStateDescriptor",
     "SourceContext",
     "SourceFunction",
+    "TaskProgress",
     "add_sink",
     "add_source",
     "filter_with_state",
     "flat_map_with_state",
-    "get_folding_state",
     "from_spark",
+    "get_folding_state",
     "get_sorted_map_state",
     "jdbc_exactly_once_sink",
+    "job_progress",
     "map_with_state",
+    "on_progress",
     "to_spark",
 ]

@@ -115,6 +115,12 @@ class AssignTimestamps(Operator):
     def current_watermark(self) -> int | None:
         """Return the watermark (ms) of the elements so far, if there is one, and count anew."""
         self._seen = 0
-        if not self._interval or self._delay is None or self._largest == MIN_TIMESTAMP:
-            return None
+        reached = self.event_time
+        return reached if self._interval and reached != MIN_TIMESTAMP else None
+
+    @property
+    def event_time(self) -> int:
+        """The event time (ms) that the elements so far have reached."""
+        if self._delay is None or self._largest == MIN_TIMESTAMP:
+            return MIN_TIMESTAMP
         return self._largest - self._delay - 1

@@ -47,6 +47,10 @@ class StateTable:
         """Yield namespaces and entries by key; none of it for changing, and nothing may change."""
         yield from self.namespaces.items()
 
+    def size(self) -> int:
+        """Return how many entries there are in memory."""
+        return sum(len(entries) for _, entries in self.all_entries())
+
     def places(self) -> Iterator[Place]:
         """Yield the place of each entry there is now; entries may change meanwhile."""
         for namespace, table in list(self.namespaces.items()):

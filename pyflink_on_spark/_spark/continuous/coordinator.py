@@ -97,6 +97,11 @@ class CheckpointCoordinator:
         self._commit_safe(again=True)
 
     @property
+    def last_checkpoint(self) -> int | None:
+        """The number of the last checkpoint, if there is one."""
+        return None if self.restore is None else self.restore[0]
+
+    @property
     def due(self) -> bool:
         """Whether it is time for a checkpoint."""
         if self._settings.interval is None:

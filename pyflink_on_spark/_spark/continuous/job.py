@@ -21,11 +21,13 @@ from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
 from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan
+from pyflink_on_spark._runtime.progress import JobProgress
 from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.epoch_function import Epoch, EpochFunction
 from pyflink_on_spark._spark.continuous.fleet import Fleet
 from pyflink_on_spark._spark.continuous.host import Deployment
+from pyflink_on_spark._spark.continuous.progress import PROGRESS, Progress, line_for
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from pyflink_on_spark._spark.continuous.spawn import spawn_hosts
 from pyflink_on_spark._spark.dataframes import (
@@ -72,6 +74,8 @@ class ContinuousJob(RunningJob):
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         super().__init__(job, server)
         self._requests: list[_Stop] = []
+        setting = job.settings.configuration.get(PROGRESS, "auto")
+        self._progress = Progress(job.name, job.listeners, line_for(setting))
         self._coordinator = CheckpointCoordinator(
             CheckpointSettings.of(job.settings.configuration),
             self.job_id,
@@ -90,6 +94,11 @@ class ContinuousJob(RunningJob):
         """
         self._coordinator.restore_given()
         super().start()
+
+    @property
+    def progress(self) -> JobProgress | None:
+        """How far the job is; None before the first epoch."""
+        return self._progress.latest
 
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
@@ -119,12 +128,16 @@ class ContinuousJob(RunningJob):
         return request.path.result()
 
     def _run(self) -> None:
-        self._attempts()
+        try:
+            self._attempts()
+        finally:
+            self._progress.ended()
         with contextlib.suppress(OSError):
             self._coordinator.job_finished()
 
     def _attempt(self, number: int) -> None:
         self._coordinator.attempt_begins()
+        self._progress.attempt_begins()
         _Attempt(self, number).run()
 
     def _give_up(self) -> None:
@@ -224,6 +237,12 @@ class _Attempt:
             took = time.monotonic() - begun
             self._owner._check_printers()
             self._after_epoch(reports)
+            self._owner._progress.epoch_ended(
+                self._number,
+                self._epoch.number + 1,
+                self._coordinator.last_checkpoint,
+                [task for report in reports for task in report.progress],
+            )
         except BaseException as error:  # noqa: BLE001 - kept from Spark, which would wrap it
             self._failure = error
             self._ended.set()

@@ -52,6 +52,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self.serializer = serializer
         self._transformations: list[Transformation] = []
         self._printers: dict[str, Any] = {}
+        self._progress_listeners: list[Any] = []
         self._cached_files: dict[str, str] = {}
         self._closed = False
 
@@ -159,6 +160,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             printers=printers,
             collected=collected,
             attached=attached,
+            listeners=self._progress_listeners,
         )
         return current_engine().submit(job)
 

@@ -70,6 +70,10 @@ class DiskTable(StateTable):
                     part = {}
             yield namespace, part
 
+    def size(self) -> int:
+        """Return how many entries there are in memory; those on disk only are not counted."""
+        return sum(table.cached for table in self.namespaces.values())  # type: ignore[attr-defined]
+
     def places(self) -> Iterator[Place]:
         """Yield the place of each entry; entries may change meanwhile."""
         for namespace, table in list(self.namespaces.items()):

@@ -1,0 +1,34 @@
+"""Watching a job that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyflink_on_spark._runtime.progress import JobProgress, TaskProgress
+from pyflink_on_spark.common import JobClient
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+__all__ = ["JobProgress", "TaskProgress", "job_progress", "on_progress"]
+
+
+def job_progress(client: JobClient) -> JobProgress | None:
+    """Return how far a job is: rate, backlog, watermark and state of each task.
+
+    Args:
+        client: of ``execute_async``.
+
+    Returns:
+        None before the job's first epoch, and for a job that runs as one epoch.
+    """
+    progress: JobProgress | None = getattr(client._handle, "progress", None)
+    return progress
+
+
+def on_progress(env: StreamExecutionEnvironment, listener: Callable[[JobProgress], None]) -> None:
+    """Let a function of the program be called after each epoch of the environment's jobs.
+
+    Args:
+        env: the environment; jobs that are executed from now on are watched.
+        listener: called in a thread of its job. What it raises is logged.
+    """
+    env._progress_listeners.append(listener)

@@ -1,0 +1,69 @@
+"""How far a job is."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._spark.continuous.progress import Progress, line_for, line_of
+
+
+def part(name="map", records=1, watermark=None, state=0, backlog=None):
+    return TaskProgress(name, 1, records, watermark, state, backlog)
+
+
+def test_subtasks_become_one_task():
+    parts = [
+        part(records=2, watermark=5, state=1),
+        part("source", backlog=3),
+        part(records=3, watermark=4, state=2),
+        part("source", backlog=None),
+    ]
+    task, source = combine(parts)
+    assert task == TaskProgress("map", 2, 5, 4, 3, None)
+    assert source.backlog == 3
+
+
+def test_a_subtask_without_watermark_holds_the_others_back():
+    (task,) = combine([part(watermark=5), part(watermark=None)])
+    assert task.watermark is None
+
+
+def test_line():
+    tasks = (
+        TaskProgress("source", 2, 12_345, None, 0, 7, 1234.4),
+        TaskProgress("window", 2, 10, 1_700_000_000_000, 42, None, 3.0),
+    )
+    line = line_of(JobProgress("job", 1, 9, 4, tasks))
+    assert line == (
+        "job | 12,345 records | 1,234/s | backlog 7 | watermark 2023-11-14 22:13:20 | state 42 | "
+        "checkpoint 4 | restarted 1x"
+    )
+    ended = (TaskProgress("source", 1, 1, MAX_WATERMARK, 0, None),)
+    assert line_of(JobProgress("job", 0, 1, None, ended)) == "job | 1 records | 0/s | state 0"
+
+
+def test_listeners_are_told_and_the_line_is_written_anew():
+    told, line = [], io.StringIO()
+
+    def fail(progress):
+        raise ValueError("a listener's own trouble")
+
+    progress = Progress("job", [fail, told.append], line)
+    for epoch in (1, 2):
+        progress.epoch_ended(0, epoch, None, [part(records=epoch)])
+    progress.ended()
+    assert [p.epoch for p in told] == [1, 2]
+    assert progress.latest == told[-1]
+    assert line.getvalue().count("\r") == 2
+    assert line.getvalue().endswith("\n")
+
+
+def test_where_the_line_goes():
+    assert line_for("off") is None
+    assert line_for("on") is not None
+    with pytest.raises(ValueError, match="auto, on or off"):
+        line_for("loud")
