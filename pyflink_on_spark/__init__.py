@@ -1,7 +1,7 @@
 """PyFlink's DataStream API on Apache Spark.
 
-A script that says ``from pyflink.datastream import ...`` runs unchanged after ``install()``, or with
-``python -m pyflink_on_spark script.py``; or its imports are changed to ``pyflink_on_spark``.
+A script that says ``from pyflink.datastream import ...`` runs unchanged after ``install()``, or
+with ``python -m pyflink_on_spark script.py``; or its imports are changed to ``pyflink_on_spark``.
 """
 
 from __future__ import annotations

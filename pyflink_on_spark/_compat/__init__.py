@@ -1,1 +1,1 @@
-"""What every layer shares: error types, the marker for what is not supported, call sites, the import hook."""
+"""What every layer shares: errors, the marker for gaps, call sites, the import hook."""

@@ -1,4 +1,4 @@
-"""The errors of this package: one root, and subclasses that also are the built-in a user expects."""
+"""The errors of this package: one root; subclasses also are the built-in that a user expects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ class PyFlinkOnSparkError(Exception):
 
 
 class UnsupportedFlinkFeature(PyFlinkOnSparkError, NotImplementedError):
-    """A PyFlink call that cannot be carried out on Spark; the text names the call and the way out."""
+    """A PyFlink call that cannot be carried out on Spark; its text names the way out."""
 
 
 class JobExecutionError(PyFlinkOnSparkError, RuntimeError):
-    """A job failed: the user's own traceback first, then the operator and record, Spark's text last.
+    """A job failed: the user's own traceback, the operator and record, Spark's text last.
 
     ``spark_error`` is what Spark raised, with all that it says; None if it was not Spark's.
     """

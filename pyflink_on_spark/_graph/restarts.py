@@ -119,7 +119,7 @@ class ExponentialDelay:
         if self._failures > self._attempts:
             return None
         wait, self._current = self._current, min(self._current * self._multiplier, self._maximum)
-        return round(wait * random.uniform(1 - self._jitter, 1 + self._jitter))  # noqa: S311
+        return round(wait * random.uniform(1 - self._jitter, 1 + self._jitter))
 
 
 def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:

@@ -37,7 +37,8 @@ class Edge:
     Args:
         upstream: the transformation that emits it.
         type_info: the declared type of the elements; None if there is none.
-        partitioner: how elements are spread; None to forward, or rebalance where parallelism changes.
+        partitioner: how elements are spread; None to forward, or to rebalance where the
+            parallelism changes.
         side_tag: the side output it is; None for the main output.
         port: which input of the reading operator it feeds.
     """

@@ -93,7 +93,7 @@ class OperatorContext:
         task: who the subtask is.
         cursor: the element in flight; shared by the operators of a segment.
         clock: processing time.
-        side_output: ``side_output(tag_id, value)`` emits to a side output, with the cursor's timestamp.
+        side_output: ``side_output(tag_id, value)`` emits with the cursor's timestamp.
         driver: ``driver(channel)`` gives a function that sends a list of things to the driver.
         keyed_state: the state of the keys of this subtask; None for an operator that is not keyed.
         operator_state: the operator's state that belongs to no key.

@@ -143,7 +143,7 @@ class HostedSubtasks:
         return subtask.take_rows()
 
     def finish(self, target: int) -> tuple[list[Row], EpochReport]:
-        """End a subtask's part of an epoch: fire what is due by processing time, send what waits."""
+        """End a subtask's part of an epoch: fire what is due by the clock, send what waits."""
         subtask = self._subtasks[target]
         subtask.end_epoch()
         elements, self._elements = self._elements, 0

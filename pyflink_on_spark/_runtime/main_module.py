@@ -19,7 +19,7 @@ def capture_classes() -> dict[str, bytes]:
         if isinstance(value, type) and value.__module__ == "__main__":
             try:
                 found[name] = cloudpickle.dumps(value, protocol=5)
-            except Exception:  # noqa: BLE001, S112 - it only counts if an element is of that class
+            except Exception:  # noqa: BLE001 - it only counts if an element is of that class
                 continue
     return found
 

@@ -61,9 +61,7 @@ def deal_out(parts: Sequence[OperatorData], parallelism: int) -> list[OperatorDa
     maximum = parts[0].max_parallelism
     if any(part.max_parallelism != maximum for part in parts):
         raise ValueError("the parts of a checkpoint have different numbers of key groups")
-    keyed: dict[int, Any] = {
-        group: state for part in parts for group, state in part.keyed.items()
-    }
+    keyed: dict[int, Any] = {group: state for part in parts for group, state in part.keyed.items()}
     shares = redistribute([part.operator for part in parts], parallelism)
     return [
         OperatorData(

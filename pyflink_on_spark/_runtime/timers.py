@@ -296,6 +296,6 @@ def _not_keyed(text: str) -> Exception:
 
 def _no_key() -> Exception:
     return RuntimeError(
-        "No key set: a timer belongs to the key of an element, and an element of a broadcast stream "
+        "No key set: a timer belongs to an element's key, and an element of a broadcast stream "
         "has none."
     )

@@ -32,7 +32,7 @@ class UserFunction:
         """
         try:
             payload = cloudpickle.dumps(function, protocol=5)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - so may pickling
             raise TypeError(_complaint(function, error)) from None
         return cls(payload, describe(function))
 
@@ -65,7 +65,7 @@ def _unpicklable_part(function: Any) -> str | None:
     for name, value in _captured(function).items():
         try:
             cloudpickle.dumps(value)
-        except Exception:
+        except Exception:  # noqa: BLE001 - that is what is asked
             return f"{name} = {type(value).__qualname__} object"
     return None
 

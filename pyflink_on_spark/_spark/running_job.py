@@ -133,7 +133,7 @@ class RunningJob(ABC):
             try:
                 self._attempt(number)
                 return
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - the strategy decides what it means
                 self._check_cancelled()
                 self._check_printers()
                 self._wait_for_restart(error)

@@ -1,6 +1,6 @@
 """Type information: its text, equality, and the internal form of values."""
 
-# ruff: noqa: DTZ001 - the values of these types have no zone
+
 from __future__ import annotations
 
 import datetime as dt

@@ -36,7 +36,7 @@ def env():
 def in_a_job(env, function):
     stream = env.from_collection([0]).map(lambda _: function())
     with stream.execute_and_collect() as results:
-        return list(results)[0]
+        return next(iter(results))
 
 
 def importing(module):
@@ -154,7 +154,7 @@ def test_the_setters_write_flinks_options():
 )
 def test_what_is_missing_fails_the_job(env, name):
     name(env)
-    with pytest.raises(FileNotFoundError, match="/nowhere/x.py"):
+    with pytest.raises(FileNotFoundError, match=r"/nowhere/x\.py"):
         in_a_job(env, int)
 
 

@@ -114,7 +114,8 @@ def wait_for(condition, seconds=60):
 
 
 def checkpoints(folder):
-    return sorted((folder / "checkpoints").glob("*/chk-*/_metadata"), key=lambda p: p.stat().st_mtime)
+    found = (folder / "checkpoints").glob("*/chk-*/_metadata")
+    return sorted(found, key=lambda path: path.stat().st_mtime)
 
 
 def test_bounded_job_with_checkpoints(tmp_path):

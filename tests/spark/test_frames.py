@@ -22,7 +22,8 @@ def env():
 
 def test_there_and_back(spark, env):
     columns = (
-        "id LONG, name STRING, price DECIMAL(10, 2), day DATE, at TIMESTAMP_NTZ, tags ARRAY<STRING>,"
+        "id LONG, name STRING, price DECIMAL(10, 2), day DATE, at TIMESTAMP_NTZ,"
+        "tags ARRAY<STRING>,"
         "inner STRUCT<a: INT, b: DOUBLE>, counts MAP<STRING, INT>, raw BINARY, flag BOOLEAN"
     )
     rows = [
@@ -48,12 +49,12 @@ def test_there_and_back(spark, env):
         "at": datetime.datetime(2024, 5, 6, 7, 8, 9, 123000), "tags": ["x", "y"],
         "inner": {"a": 1, "b": 2.5}, "counts": {"k": 3}, "raw": bytearray(b"raw"), "flag": True,
     }  # fmt: skip
-    assert by_id[2].name is None and by_id[2].tags == [] and by_id[2].inner is None
+    assert (by_id[2].name, by_id[2].tags, by_id[2].inner) == (None, [], None)
 
 
 def test_rows_have_their_columns_names(spark, env):
     frame = spark.createDataFrame([("a", 1), ("b", 2), ("a", 3)], "key STRING, value INT")
-    stream = from_spark(env, frame).map(lambda row: (row["key"], row.value if False else row[1]))
+    stream = from_spark(env, frame).map(lambda row: (row["key"], row[1]))
     totals = stream.key_by(lambda t: t[0]).sum(1)
     with totals.execute_and_collect() as results:
         assert max(r for r in results if r[0] == "a") == ("a", 4)

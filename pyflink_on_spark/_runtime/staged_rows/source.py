@@ -86,9 +86,8 @@ class _BatchReader(SourceReader):
     def _restore(self, restored: Sequence[Any]) -> None:
         positions = {tuple(position) for position in restored}
         if len(restored) == self._parallelism:
-            self._batch, self._read = dict(
-                (index, (batch, read)) for index, batch, read in restored
-            )[self._index]
+            own = {index: (batch, read) for index, batch, read in restored}
+            self._batch, self._read = own[self._index]
         elif (
             len({(batch, read) for _, batch, read in positions}) == 1
             and not next(iter(positions))[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class _NoKey:
-    """Fails when it is looked up, so that nobody has to ask for each access whether there is a key."""
+    """Fails when it is looked up, so that no access has to ask whether there is a key."""
 
     __slots__ = ()
 

@@ -30,8 +30,8 @@ class _Mergers:
 class MergingWindows:
     """The windows of each key.
 
-    A window's contents stay where they are when it is merged: under the "state window", which is the
-    oldest of those that became one.
+    A window's contents stay where they are when it is merged: under the "state window", which is
+    the oldest of those that became one.
 
     Args:
         assigner: knows which windows merge.

@@ -53,7 +53,7 @@ class Progress:
         for listener in self._listeners:
             try:
                 listener(self.latest)
-            except Exception:
+            except Exception:  # noqa: BLE001 - a listener must not end the job
                 _log.exception("a progress listener of %r failed", self._name)
         if self._line is not None:
             self._line.write(f"\r\033[K{line_of(self.latest)}")

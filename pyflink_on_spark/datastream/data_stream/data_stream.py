@@ -65,8 +65,9 @@ _BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a c
 
 
 class DataStream:
-    """A stream of elements of one type. Its methods describe what happens to them; nothing runs
-    before the environment executes.
+    """A stream of elements of one type.
+
+    Its methods describe what happens to them; nothing runs before the environment executes.
 
     Args:
         j_data_stream: what the elements are; made by the environment and by other streams.

@@ -1,6 +1,6 @@
 """Rows of JSON and JSON of rows: what is expected is what PyFlink 2.3 was seen to do."""
 
-# ruff: noqa: DTZ001 - SQL has no time zones
+
 
 from __future__ import annotations
 

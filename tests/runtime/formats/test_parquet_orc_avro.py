@@ -1,6 +1,6 @@
 """Parquet, ORC and Avro files, written and read by whole jobs."""
 
-# ruff: noqa: DTZ001 - SQL has no time zones
+
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What print() writes, as observed in PyFlink 2.3."""
 
-# ruff: noqa: DTZ001 - the values of these types have no zone
+
 
 from __future__ import annotations
 
