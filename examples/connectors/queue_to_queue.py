@@ -15,12 +15,12 @@ from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
 
 
-def move_messages(source_queue, sink_queue):
+def move_messages(source_queue, sink_queue, prefetch):
     env = StreamExecutionEnvironment.get_execution_environment()
     # Messages are acknowledged with the checkpoints.
     env.enable_checkpointing(1000)
     uri = os.environ.get("RABBITMQ_URI", "amqp://guest:guest@localhost:5672/%2F")
-    broker = RMQConnectionConfig.Builder().set_uri(uri).build()
+    broker = RMQConnectionConfig.Builder().set_uri(uri).set_prefetch_count(prefetch).build()
     (
         env.add_source(RMQSource(broker, source_queue, False, SimpleStringSchema()))
         .map(str.upper, Types.STRING())
@@ -33,5 +33,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--from", dest="source", required=True, help="a queue")
     parser.add_argument("--to", dest="sink", required=True, help="another queue")
+    parser.add_argument(
+        "--prefetch", type=int, default=10_000, help="how many messages between two checkpoints"
+    )
     arguments = parser.parse_args()
-    move_messages(arguments.source, arguments.sink)
+    move_messages(arguments.source, arguments.sink, arguments.prefetch)

@@ -5,12 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
+
+
+@dataclass(frozen=True)
+class WatermarkRule:
+    """How a source makes watermarks of its records' own timestamps.
+
+    Args:
+        delay: by how much (ms) records may come late; None for no watermarks.
+        idle_timeout: after how long without records (ms) a split holds nothing back; None:
+            it always does.
+        interval: after how many records a watermark comes, in ``poll`` without a pause.
+    """
+
+    delay: int | None = None
+    idle_timeout: int | None = None
+    interval: int = 10_000
 
 
 class SourceReader(ABC):
@@ -73,6 +90,10 @@ class Source(ABC):
         Raises:
             FileNotFoundError: or another plain error, when the input is not there.
         """
+
+    def with_watermarks(self, rule: WatermarkRule) -> Source:
+        """Return this source, making watermarks itself; one without timestamps makes none."""
+        return self
 
     def job_ended(self) -> None:  # noqa: B027 - most sources need nothing in the driver
         """Let go of what ``splits`` began in the driver; once the job has ended, however."""

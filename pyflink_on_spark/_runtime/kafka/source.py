@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
 from pyflink_on_spark._runtime.kafka.client import (
     Client,
     Note,
@@ -19,7 +19,6 @@ from pyflink_on_spark._runtime.kafka.offsets import OffsetRule, Offsets
 from pyflink_on_spark._runtime.kafka.partitions import BEGINNING, Position, Subscription, owner
 from pyflink_on_spark._runtime.kafka.properties import client_properties
 from pyflink_on_spark._runtime.kafka.reader import KafkaReader
-from pyflink_on_spark._runtime.kafka.watermarks import WatermarkRule
 from pyflink_on_spark._runtime.user_function import UserFunction
 
 if TYPE_CHECKING:

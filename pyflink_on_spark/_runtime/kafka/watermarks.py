@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.kafka.partitions import Partition
-
-
-@dataclass(frozen=True)
-class WatermarkRule:
-    """How watermarks are made.
-
-    Args:
-        delay: by how much (ms) records may come late; None for no watermarks.
-        idle_timeout: after how long without records (ms) a partition holds nothing back; None:
-            it always does.
-        interval: after how many records a watermark comes, in ``poll`` without a pause.
-    """
-
-    delay: int | None = None
-    idle_timeout: int | None = None
-    interval: int = 10_000
 
 
 class PartitionWatermarks:

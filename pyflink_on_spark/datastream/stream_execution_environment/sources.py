@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._runtime.collection_source import CollectionSource
-from pyflink_on_spark._runtime.kafka.source import KafkaTopics
-from pyflink_on_spark._runtime.kafka.watermarks import WatermarkRule
+from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import source_converter
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
@@ -58,10 +57,7 @@ class Sources(GeneralSettings):
         runtime_source = getattr(source, "_source", None)
         if runtime_source is None:
             raise TypeError(f"{type(source).__name__} is not a source that can be read from")
-        if isinstance(runtime_source, KafkaTopics):
-            runtime_source = runtime_source.with_watermarks(
-                self._watermark_rule(watermark_strategy)
-            )
+        runtime_source = runtime_source.with_watermarks(self._watermark_rule(watermark_strategy))
         declared = type_info or runtime_source.produced_type
         return self._from_runtime_source(runtime_source, source_name, declared)
 
