@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import time
 from pathlib import Path
@@ -18,7 +17,6 @@ from pyflink_on_spark.datastream.connectors.file_system import (
     RollingPolicy,
     StreamFormat,
 )
-from tests.faults.soak import Plan, Soak
 
 COUNT = 3000
 
@@ -167,11 +165,3 @@ def test_a_checkpoint_that_is_cut_off(tmp_path):
     assert written(tmp_path / "out") == before
     metadata.write_bytes(content)
     put_right_and_go_on(tmp_path, tmp_path / "out")
-
-
-def test_a_short_soak(tmp_path):
-    plan = Plan(tmp_path / "soak", seconds=8, rate=300, kills=1, others=2, pause=0.5, patience=120)
-    report = Soak(plan, random.Random(3)).run()
-    assert report.problems == []
-    assert report.kills.total() == 3
-    assert report.events >= 2000
