@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pyflink_on_spark.common import (
@@ -45,6 +47,26 @@ def test_from_topic_to_topic(any_kafka, env):
     )
     env.execute()
     assert sorted(any_kafka.values(target)) == ["a=1", "a=2", "b=1"]
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_checkpoint_after_checkpoint(kafka, env, guarantee):
+    source, target = kafka.topic(), kafka.topic()
+    env.enable_checkpointing(20)
+    builder = reading(kafka.servers, source).set_group_id("copies")
+    builder._stopping, builder._bounded = None, False
+    texts = env.from_source(builder.build(), WatermarkStrategy.no_watermarks(), "texts")
+    texts.sink_to(writing(kafka.servers, target, guarantee))
+    job = env.execute_async("copy")
+    for number in range(5):
+        kafka.write(source, [f"{number}{letter}" for letter in "abc"])
+        deadline = time.monotonic() + 20
+        while len(kafka.values(target)) < 3 * number + 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    job.cancel().result()
+    assert sorted(kafka.values(target)) == [f"{n}{letter}" for n in range(5) for letter in "abc"]
+    assert sum(kafka.committed("copies", source, 2).values()) in range(12, 16)
 
 
 class TestRecords:
