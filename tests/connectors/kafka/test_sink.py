@@ -98,7 +98,8 @@ class TestRecords:
         texts = env.from_collection(["a1", "b1", "a2"], Types.STRING())
         texts.sink_to(builder.set_record_serializer(schema).build())
         env.execute()
-        assert (kafka.values("of-a"), kafka.values("of-b")) == (["a1", "a2"], ["b1"])
+        assert sorted(kafka.values("of-a")) == ["a1", "a2"]
+        assert kafka.values("of-b") == ["b1"]
 
     def test_rows(self, kafka, env):
         rows = Types.ROW_NAMED(["name", "count"], [Types.STRING(), Types.INT()])
@@ -121,7 +122,8 @@ class TestRecords:
         texts = env.from_collection(["a", "bb"], Types.STRING())
         stream = texts.assign_timestamps_and_watermarks(strategy)
         self.write(kafka, stream, self.schema().set_topic(topic))
-        assert [message.timestamp() for message in kafka.read(topic)] == [(1, 1_000), (1, 2_000)]
+        found = sorted(message.timestamp() for message in kafka.read(topic))  # from two subtasks
+        assert found == [(1, 1_000), (1, 2_000)]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
