@@ -8,7 +8,7 @@ from tests.connectors.jdbc.mariadb_server import mariadb
 from tests.connectors.jdbc.postgresql_server import postgresql
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server():
     with postgresql() as running:
         yield running
@@ -23,7 +23,7 @@ def database(server):
         yield connection
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mysql_server():
     with mariadb() as running:
         yield running

@@ -11,13 +11,13 @@ from tests.connectors.kinesis.moto_server import moto
 _NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def aws():
     with moto() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kinesis(aws):
     return aws.client("kinesis")
 

@@ -12,7 +12,7 @@ from tests.connectors.rabbitmq.rabbitmq_server import rabbitmq
 _NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def port():
     with rabbitmq() as running:
         yield running
