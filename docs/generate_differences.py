@@ -105,8 +105,10 @@ def _documented(name: str, thing: Any) -> Iterator[tuple[str, str | None]]:
 def _parts(thing: Any) -> Iterator[type]:
     """Yield the classes that an exported class is made of but nobody imports."""
     exported = {id(thing) for _, _, thing in _exported()}
-    for base in getattr(thing, "__mro__", ())[1:]:
-        if _is_ours(base) and id(base) not in exported:
+    bases = getattr(thing, "__mro__", ())[1:]
+    elsewhere = {part for base in bases if id(base) in exported for part in base.__mro__}
+    for base in bases:
+        if _is_ours(base) and base not in elsewhere:
             yield base
 
 

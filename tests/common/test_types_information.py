@@ -1,6 +1,5 @@
 """Type information: its text, equality, and the internal form of values."""
 
-
 from __future__ import annotations
 
 import datetime as dt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
@@ -57,14 +59,14 @@ class CachedDataStream(DataStream):
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Set buffer timeout for CachedDataStream is not supported.")
 
-    def start_new_chain(self) -> DataStream:
+    def start_new_chain(self) -> NoReturn:
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Start new chain for CachedDataStream is not supported.")
 
-    def disable_chaining(self) -> DataStream:
+    def disable_chaining(self) -> NoReturn:
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Disable chaining for CachedDataStream is not supported.")
 
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> NoReturn:
         """Raise: a cached stream has no operator of its own."""
         raise Exception("Setting slot sharing group for CachedDataStream is not supported.")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge
-from pyflink_on_spark._runtime.driver_sinks import CollectSink, PrintSink
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, PassOperator
+from pyflink_on_spark._graph.transformation import Aligned, Edge
+from pyflink_on_spark._runtime.driver_sinks import PrintSink
+from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
@@ -30,7 +29,7 @@ from pyflink_on_spark._runtime.partitioners import (
     ShufflePartitioner,
 )
 from pyflink_on_spark._runtime.user_function import UserFunction
-from pyflink_on_spark.common import ExecutionConfig, WatermarkStrategy
+from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import (
     PickledBytesTypeInfo,
     RowTypeInfo,
@@ -38,14 +37,15 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
-from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
+from pyflink_on_spark.datastream.data_stream.collecting import collect
+from pyflink_on_spark.datastream.data_stream.emitted_stream import EmittedStream
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
     add_operator,
     declared_type,
     user_function,
 )
-from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink, group_name
+from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -55,7 +55,6 @@ from pyflink_on_spark.datastream.functions import (
     ProcessFunction,
 )
 from pyflink_on_spark.datastream.output_tag import OutputTag
-from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.state import MapStateDescriptor
 
 KEY_BY_NAME = "_stream_key_by_map_operator"
@@ -64,7 +63,7 @@ VALUES_NAME = "_keyed_stream_values_operator"
 _BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
 
 
-class DataStream:
+class DataStream(EmittedStream):
     """A stream of elements of one type.
 
     Its methods describe what happens to them; nothing runs before the environment executes.
@@ -75,107 +74,6 @@ class DataStream:
 
     def __init__(self, j_data_stream):
         self._flow: Flow = j_data_stream
-
-    # -- settings of the operator that emits the stream ------------------------------------------
-
-    def get_name(self) -> str:
-        """Return the operator's name."""
-        return self._flow.transformation.name
-
-    def name(self, name: str) -> DataStream:
-        """Set the operator's name, which plans and messages show."""
-        self._flow.transformation.name = name
-        return self
-
-    def uid(self, uid: str) -> DataStream:
-        """Set the stable name of the operator's state, by which a savepoint finds it."""
-        self._flow.transformation.uid = uid
-        return self
-
-    def set_uid_hash(self, uid_hash: str) -> DataStream:
-        """Set the hash of the operator's state directly.
-
-        On Spark: it takes the place of the uid.
-        """
-        self._flow.transformation.uid_hash = uid_hash
-        return self
-
-    def set_parallelism(self, parallelism: int) -> DataStream:
-        """Set how many subtasks the operator has.
-
-        Raises:
-            ValueError: for less than 1, or more than 1 where there can be only one.
-        """
-        self._flow.transformation.parallelism = _checked_parallelism(
-            parallelism, self._flow.transformation.parallel
-        )
-        return self
-
-    def set_max_parallelism(self, max_parallelism: int) -> DataStream:
-        """Set the operator's number of key groups, above which its parallelism cannot grow."""
-        if not 0 < max_parallelism <= 32768:
-            raise ValueError("The maximum parallelism must be from 1 to 32768.")
-        self._flow.transformation.max_parallelism = max_parallelism
-        return self
-
-    def get_type(self) -> TypeInformation:
-        """Return the type of the elements."""
-        type_info = self._flow.type_info
-        if isinstance(type_info, RowTypeInfo):
-            types = type_info.get_field_types()
-            names = type_info._field_names or [f"f{index}" for index in range(len(types))]
-            return RowTypeInfo(types, list(names))
-        return type_info
-
-    def get_execution_environment(self):
-        """Return the environment that the stream belongs to."""
-        return self._flow.environment
-
-    def get_execution_config(self) -> ExecutionConfig:
-        """Return the environment's execution config."""
-        return self._flow.environment.get_config()
-
-    def force_non_parallel(self) -> DataStream:
-        """Make the operator one that can have only one subtask."""
-        self._flow.transformation.parallel = False
-        return self
-
-    def set_buffer_timeout(self, timeout_millis: int) -> DataStream:
-        """Set how long (ms) the operator may hold back elements.
-
-        On Spark: recorded; a micro-batch is handed on as a whole.
-        """
-        self._flow.transformation.buffer_timeout = timeout_millis
-        return self
-
-    def start_new_chain(self) -> DataStream:
-        """Let a new task begin with the operator.
-
-        On Spark: it shows in the task's names only; what can run without an exchange still does.
-        """
-        self._flow.transformation.chaining = Chaining.HEAD
-        return self
-
-    def disable_chaining(self) -> DataStream:
-        """Let the operator be a task of its own.
-
-        On Spark: it shows in the task's names only; what can run without an exchange still does.
-        """
-        self._flow.transformation.chaining = Chaining.NEVER
-        return self
-
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
-        """Set the operator's slot sharing group.
-
-        On Spark: there are no slots; it only decides which operators would be chained.
-        """
-        self._flow.transformation.slot_sharing_group = group_name(slot_sharing_group)
-        return self
-
-    def set_description(self, description: str) -> DataStream:
-        """Set the text that the execution plan shows for the operator."""
-        self._flow.transformation.description = description
-        return self
 
     # -- operators -------------------------------------------------------------------------------
 
@@ -479,19 +377,7 @@ class DataStream:
         Returns:
             A CloseableIterator, lazily as the job goes on; with ``limit`` a list.
         """
-        environment = self._flow.environment
-        channel = "collect"
-        environment._forget()
-        raw = _plain(self)._flow
-        stream = DataStream(
-            replace(raw, edges=tuple(replace(e, type_info=None) for e in raw.edges))
-        )
-        convert = ConvertOperator(self.get_type(), collected=True)
-        untyped = Types.PICKLED_BYTE_ARRAY()
-        collected = stream._then("Collect", convert, untyped, aligned=Aligned.INPUT)
-        collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
-        elements = environment._collect(job_execution_name, channel)
-        iterator = CloseableIterator(elements, self.get_type())
+        iterator = collect(_plain(self), job_execution_name)
         if limit is None:
             return iterator
         with iterator:
@@ -549,11 +435,3 @@ class DataStream:
 def _plain(stream: DataStream) -> DataStream:
     values = getattr(stream, "_values", None)
     return stream if values is None else values()
-
-
-def _checked_parallelism(parallelism: int, parallel: bool) -> int:
-    if parallelism < 1:
-        raise ValueError("The parallelism must be at least one.")
-    if parallelism != 1 and not parallel:
-        raise ValueError("The parallelism of non parallel operator must be 1.")
-    return parallelism

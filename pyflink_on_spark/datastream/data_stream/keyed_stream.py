@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned
@@ -269,15 +269,15 @@ class KeyedStream(DataStream):
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Set buffer timeout for KeyedStream is not supported.")
 
-    def start_new_chain(self) -> DataStream:
+    def start_new_chain(self) -> NoReturn:
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Start new chain for KeyedStream is not supported.")
 
-    def disable_chaining(self) -> DataStream:
+    def disable_chaining(self) -> NoReturn:
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Disable chaining for KeyedStream is not supported.")
 
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> DataStream:
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> NoReturn:
         """Raise: a keyed stream has no operator of its own."""
         raise Exception("Setting slot sharing group for KeyedStream is not supported.")
 

@@ -1,7 +1,5 @@
 """CSV messages and files: what is expected is what PyFlink 2.3 was seen to do."""
 
-
-
 from __future__ import annotations
 
 import bz2

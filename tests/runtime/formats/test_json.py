@@ -1,7 +1,5 @@
 """Rows of JSON and JSON of rows: what is expected is what PyFlink 2.3 was seen to do."""
 
-
-
 from __future__ import annotations
 
 import datetime

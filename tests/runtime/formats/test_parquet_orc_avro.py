@@ -1,7 +1,5 @@
 """Parquet, ORC and Avro files, written and read by whole jobs."""
 
-
-
 from __future__ import annotations
 
 import datetime

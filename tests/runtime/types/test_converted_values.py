@@ -1,7 +1,5 @@
 """What functions see, what is collected and what Java writes, as observed in PyFlink 2.3."""
 
-
-
 from __future__ import annotations
 
 import datetime as dt

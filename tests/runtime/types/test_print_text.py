@@ -1,7 +1,5 @@
 """What print() writes, as observed in PyFlink 2.3."""
 
-
-
 from __future__ import annotations
 
 import datetime as dt

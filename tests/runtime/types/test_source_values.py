@@ -1,7 +1,5 @@
 """What from_collection makes of values, as observed in PyFlink 2.3."""
 
-
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,0 +1,27 @@
+"""Bringing a stream's elements to the driver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._runtime.driver_sinks import CollectSink
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
+from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
+
+
+def collect(stream: Any, job_name: str | None) -> CloseableIterator:
+    """Run what leads to a stream without a key, and return its elements as the job goes on."""
+    environment = stream._flow.environment
+    channel = "collect"
+    environment._forget()
+    edges = tuple(replace(edge, type_info=None) for edge in stream._flow.edges)
+    raw = type(stream)(replace(stream._flow, edges=edges))
+    convert = ConvertOperator(stream.get_type(), collected=True)
+    untyped = Types.PICKLED_BYTE_ARRAY()
+    collected = raw._then("Collect", convert, untyped, aligned=Aligned.INPUT)
+    collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
+    elements = environment._collect(job_name, channel)
+    return CloseableIterator(elements, stream.get_type())
