@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Protocol
 
+from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval
 from pyflink_on_spark.common._option import (
     double_option,
     duration_option,
@@ -18,7 +19,6 @@ from pyflink_on_spark.common.restart_strategy import read_restart_strategy
 
 _TYPE = string_option("restart-strategy.type", None)
 _OLD_TYPE = string_option("restart-strategy", None)
-_CHECKPOINT_INTERVAL = duration_option("execution.checkpointing.interval", -1)
 _PREFIX = "restart-strategy.exponential-delay."
 _INITIAL = duration_option(_PREFIX + "initial-backoff", 1_000)
 _MAXIMUM = duration_option(_PREFIX + "max-backoff", 60_000)
@@ -138,7 +138,7 @@ def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:
     read = configuration._read
     name = (read(_TYPE) or read(_OLD_TYPE) or "").lower()
     if not name:
-        name = _EXPONENTIAL[0] if read(_CHECKPOINT_INTERVAL) > 0 else "none"
+        name = _EXPONENTIAL[0] if checkpoint_interval(settings) else "none"
     if name in _EXPONENTIAL:
         return ExponentialDelay(
             read(_INITIAL), read(_MAXIMUM), read(_MULTIPLIER), read(_RESET), read(_JITTER),

@@ -99,6 +99,7 @@ class OperatorContext:
         operator_state: the operator's state that belongs to no key.
         restored: the number of the checkpoint that the state comes from; None at a fresh start.
         runtime_context: what the user's functions get in ``open``.
+        checkpointed: whether the job makes checkpoints.
     """
 
     task: TaskInfo
@@ -110,3 +111,4 @@ class OperatorContext:
     runtime_context: RuntimeContext
     operator_state: OperatorState = field(default_factory=OperatorState)
     restored: int | None = None
+    checkpointed: bool = False

@@ -123,6 +123,7 @@ class JobSettings:
     Args:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
+        checkpointed: whether it makes checkpoints.
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
@@ -131,6 +132,7 @@ class JobSettings:
 
     job_id: str
     batch: bool = False
+    checkpointed: bool = False
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)

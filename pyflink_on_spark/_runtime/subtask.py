@@ -86,7 +86,8 @@ class Subtask:
         self._finished: dict[int, list[Any]] = {}
         self._next_report = 0
         self._channels = self._incoming()
-        self._segments = self._build()
+        with self._explained():
+            self._segments = self._build()
 
     def open(self) -> None:
         """Open all operators, downstream first as Flink does, and the readers of its sources."""
@@ -377,6 +378,7 @@ class Subtask:
             runtime_context=RuntimeContext(task, backend, self._clock),
             operator_state=operator_state,
             restored=None if self._restored is None else self._restored.checkpoint_id,
+            checkpointed=self._job.checkpointed,
         )
 
     def _keyed_state(self, task: TaskInfo) -> KeyedStateBackend:

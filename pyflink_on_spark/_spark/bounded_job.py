@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.level import DRIVER
+from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._spark.dataframes import (
     run_levels,
     subtasks_of,
@@ -18,6 +20,7 @@ from pyflink_on_spark._spark.prepared import PREPARED, PreparedCommits
 from pyflink_on_spark._spark.result_channel import ResultServer
 from pyflink_on_spark._spark.running_job import RunningJob
 from pyflink_on_spark._spark.scratch import scratch_subfolder
+from pyflink_on_spark._spark.state_settings import keyed_operators, state_settings
 
 _numbers = itertools.count()
 
@@ -31,7 +34,7 @@ class BoundedJob(RunningJob):
     """
 
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
-        super().__init__(job, server)
+        super().__init__(_with_state_on_disk(job), server)
         self._prepared = PreparedCommits(job.sinks)
 
     def cancel(self) -> None:
@@ -124,6 +127,14 @@ class BoundedJob(RunningJob):
             context.removeJobTag(self.job_id)
         assert all(row.target == DRIVER for row in rows)
         return [bytes(row.payload) for row in rows]
+
+
+def _with_state_on_disk(job: Job) -> Job:
+    """Return a job that keeps its state where its backend says; BATCH has one key at a time."""
+    if job.settings.batch:
+        return job
+    disk = state_settings(job.settings.configuration, keyed_operators(job.levels, 0)).disk
+    return replace(job, settings=replace(job.settings, state=StateSettings(disk)))
 
 
 def _describe(job: Job) -> str:

@@ -20,7 +20,6 @@ from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
     ExternalizedCheckpointRetention,
 )
 
-NO_INTERVAL = -1
 T = TypeVar("T")
 
 E = TypeVar("E", bound=Enum)
@@ -54,7 +53,6 @@ def read_first(configuration: Configuration, *options: Option[T]) -> T:
 
 RUNTIME_MODE = string_option("execution.runtime-mode", "STREAMING")
 
-INTERVAL = duration_option("execution.checkpointing.interval", NO_INTERVAL)
 MODE = enum_option("execution.checkpointing.mode", CheckpointingMode.EXACTLY_ONCE)
 TIMEOUT = duration_option("execution.checkpointing.timeout", 600_000)
 MIN_PAUSE = duration_option("execution.checkpointing.min-pause", 0)

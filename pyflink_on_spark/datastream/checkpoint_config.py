@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._graph.checkpoint_interval import INTERVAL
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common._recorded import note_recorded
@@ -77,8 +78,8 @@ class CheckpointConfig:
 
     def get_checkpoint_interval(self) -> int:
         """Return the time between checkpoints in milliseconds; -1 when there are none."""
-        interval = self._j_checkpoint_config._read(options.INTERVAL)
-        if self._j_checkpoint_config.contains_key(options.INTERVAL.key):
+        interval = self._j_checkpoint_config._read(INTERVAL)
+        if self._j_checkpoint_config.contains_key(INTERVAL.key):
             _check_at_least(interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
         return interval
 
@@ -93,7 +94,7 @@ class CheckpointConfig:
         """
         _require(checkpoint_interval, int, "set_checkpoint_interval")
         _check_at_least(checkpoint_interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
-        return self._write(options.INTERVAL, checkpoint_interval)
+        return self._write(INTERVAL, checkpoint_interval)
 
     def get_checkpoint_timeout(self) -> int:
         """Return how long a checkpoint may take, in milliseconds."""

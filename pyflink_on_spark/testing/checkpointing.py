@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval
 from pyflink_on_spark._graph.job import Job, commit
 from pyflink_on_spark._runtime.context import Clock
-from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._option import duration_option
 from pyflink_on_spark.testing.task_group import TaskGroup
-
-_INTERVAL = duration_option("execution.checkpointing.interval", -1)
 
 
 class Checkpointing:
@@ -24,10 +21,8 @@ class Checkpointing:
 
     def __init__(self, job: Job, tasks: TaskGroup, clock: Clock) -> None:
         self._job, self._tasks, self._clock = job, tasks, clock
-        configuration = Configuration()
-        for key, value in job.settings.configuration.items():
-            configuration.set_string(key, value)
-        self._interval = 0 if job.settings.batch else max(0, configuration._read(_INTERVAL))
+        interval = checkpoint_interval(job.settings.configuration)
+        self._interval = interval if interval and job.settings.checkpointed else 0
         self._next_id = 1
         self._due = clock.now() + self._interval
 

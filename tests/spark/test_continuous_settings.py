@@ -10,7 +10,8 @@ from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
-from pyflink_on_spark._spark.continuous.settings import CheckpointSettings, state_settings
+from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+from pyflink_on_spark._spark.state_settings import state_settings
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state_backend import (

@@ -65,8 +65,7 @@ class QueueReader(SourceReader):
         self._reading = reading
         self._deserialize = reading.deserializer._deserializer()
         self._clock = context.clock
-        # A job whose context does not say is taken to have checkpoints: then nothing is lost.
-        self._checkpointed: bool = getattr(context, "checkpointed", True)
+        self._checkpointed = context.checkpointed
         ids = frozenset[str]().union(*(handed_on.ids for handed_on in restored or ()))
         self._pending = PendingMessages(ids)
         self._waiting: deque[tuple[Any, Any, bytes]] = deque()

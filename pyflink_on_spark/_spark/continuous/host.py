@@ -9,7 +9,7 @@ import pickle
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Listener
 from typing import Any
@@ -27,13 +27,12 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
-from pyflink_on_spark._runtime.plan import LevelPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.worker_dependencies import import_from, working_folder
-from pyflink_on_spark._spark.continuous.settings import state_settings
 from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire, connect
 from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender
 from pyflink_on_spark._spark.result_sender import connect as connect_channel
+from pyflink_on_spark._spark.state_settings import keyed_operators, state_settings
 
 _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     WHOLE: KeyedStateBackend.pieces,
@@ -118,7 +117,7 @@ class SlotHost:
             number, where = deployment.restore
             restored = shares(levels, self._slot, _load(where), number)
         self._deployment = deployment
-        state = state_settings(job.configuration, _keyed_operators(levels, self._slot))
+        state = state_settings(job.configuration, keyed_operators(levels, self._slot))
         self._subtasks = HostedSubtasks(
             levels,
             self._slot,
@@ -239,18 +238,6 @@ def _load(where: str | bytes) -> SlotState:
         return SlotState.from_bytes(where)
     place = find_checkpoint(where)
     return read_states(place, read_metadata(place))
-
-
-def _keyed_operators(levels: Iterable[LevelPlan], slot: int) -> int:
-    """Return how many operators with keyed state a slot has."""
-    return sum(
-        plan.operator.keyed
-        for level in levels
-        for region in level.regions
-        if slot < region.parallelism
-        for segment in region.segments
-        for plan in segment.operators
-    )
 
 
 @contextlib.contextmanager

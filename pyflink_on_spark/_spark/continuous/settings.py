@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
-from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._spark.state_settings import CHANGELOG, writes_changes
 from pyflink_on_spark.common._option import (
     boolean_option,
     duration_option,
@@ -24,7 +22,6 @@ from pyflink_on_spark.datastream.checkpoint_storage import (
 from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
     ExternalizedCheckpointRetention,
 )
-from pyflink_on_spark.datastream.state_backend import state_backend_kind
 
 _RETAINED = int_option("execution.checkpointing.num-retained", 1)
 _RETAINED_OLD = int_option("state.checkpoints.num-retained", 1)
@@ -32,15 +29,10 @@ _RESTORE = string_option("execution.state-recovery.path", None)
 _RESTORE_OLD = string_option("execution.savepoint.path", None)
 _IGNORE = boolean_option("execution.state-recovery.ignore-unclaimed-state", False)
 _IGNORE_OLD = boolean_option("execution.savepoint.ignore-unclaimed-state", False)
-_CHANGELOG = boolean_option("state.changelog.enabled", False)
 _MATERIALIZE = boolean_option("state.changelog.periodic-materialize.enabled", True)
 _MATERIALIZE_INTERVAL = duration_option(
     "state.changelog.periodic-materialize.interval", 10 * 60 * 1000
 )
-_SLOT_MEMORY = options.memory_option(
-    "state.backend.rocksdb.memory.fixed-per-slot", 128 * 1024 * 1024
-)
-_BLOCK_CACHE = options.memory_option("state.backend.rocksdb.block.cache-size", 0)
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class CheckpointSettings:
         storage = read_checkpoint_storage(values)
         in_files = storage if isinstance(storage, FileSystemCheckpointStorage) else None
         retention = values._read(options.RETENTION)
-        changelog = values._read(_CHANGELOG)
+        changelog = values._read(CHANGELOG)
         return cls(
             interval=interval if interval > 0 else None,
             minimum_pause=config.get_min_pause_between_checkpoints(),
@@ -109,45 +101,8 @@ class CheckpointSettings:
             ),
             restore=options.read_first(values, _RESTORE, _RESTORE_OLD),
             ignore_unclaimed=options.read_first(values, _IGNORE, _IGNORE_OLD),
-            incremental=in_files is not None and _incremental(values),
+            incremental=in_files is not None and writes_changes(values),
             materialize_interval=values._read(_MATERIALIZE_INTERVAL)
             if changelog and values._read(_MATERIALIZE)
             else None,
         )
-
-
-def state_settings(configuration: Mapping[str, str], operators: int = 1) -> StateSettings:
-    """Return what a configuration says of keyed state.
-
-    Args:
-        configuration: the job's.
-        operators: how many operators of a slot have keyed state, and share its memory.
-
-    Raises:
-        ValueError: if an option cannot be read.
-    """
-    values = Configuration.from_dict(dict(configuration))
-    disk = None
-    if state_backend_kind(values) == "rocksdb":
-        memory, pages = values._read(_SLOT_MEMORY), values._read(_BLOCK_CACHE)
-        folders = values._read(options.ROCKSDB_DIRECTORIES)
-        disk = DiskSettings(
-            memory=memory // max(1, operators),
-            folders=tuple(map(_path, folders.split(","))) if folders else (),
-            page_cache=pages // max(1, operators) if pages else None,
-        )
-    return StateSettings(disk, _incremental(values))
-
-
-def _incremental(values: Configuration) -> bool:
-    """Tell whether changes are written: a changelog, or a backend that can, and shall."""
-    if values._read(_CHANGELOG):
-        return True
-    return state_backend_kind(values) == "rocksdb" and options.read_first(
-        values, options.INCREMENTAL, options.INCREMENTAL_OLD
-    )
-
-
-def _path(folder: str) -> str:
-    parts = urlsplit(folder)
-    return parts.path if parts.scheme else folder

@@ -74,7 +74,6 @@ class RocksDBOptions(StateBackend):
         Raises:
             ValueError: a path is relative, or not local.
 
-        On Spark: only while checkpoints are made; without them state is in memory.
         """
         if not paths:
             self._j_state_backend.remove_config(options.ROCKSDB_DIRECTORIES.key)
@@ -163,8 +162,7 @@ class EmbeddedRocksDBStateBackend(RocksDBOptions):
     Raises:
         TypeError: ``enable_incremental_checkpointing`` is none of None, True and False.
 
-    On Spark: the database is SQLite's. A job that runs without checkpoints over inputs that end
-    keeps its state in memory.
+    On Spark: the database is SQLite's.
     """
 
     def __init__(

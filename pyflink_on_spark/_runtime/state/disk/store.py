@@ -171,9 +171,12 @@ class DiskStore:
 def _open(folders: tuple[str, ...], number: int, page_cache: int) -> sqlite3.Connection:
     """Make a database in a file that has no name any more, so that it goes with its process."""
     folder = folders[number % len(folders)] if folders else None
-    if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    descriptor, path = tempfile.mkstemp(prefix="state-", suffix=".db", dir=folder)
+    try:
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        descriptor, path = tempfile.mkstemp(prefix="state-", suffix=".db", dir=folder)
+    except OSError as error:
+        raise OSError(f"cannot keep state in {folder or tempfile.gettempdir()}: {error}") from None
     os.close(descriptor)
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     for setting in (*_SETTINGS, f"cache_size = -{max(64, page_cache // _KIB)}"):
