@@ -1,6 +1,7 @@
 """The job of the soak; plain PyFlink.
 
-    python -m pyflink_on_spark tests/faults/job.py INPUT OUTPUT CHECKPOINTS [--restore CHECKPOINT]
+    python -m pyflink_on_spark tests/faults/job.py INPUT OUTPUT --checkpoints FOLDER
+        [--restore CHECKPOINT]
 
 Reads the files of a folder as they come, counts per key in state and in event-time windows, and
 writes both to files, until there is a file OUTPUT/stop: then it stops with a savepoint.
@@ -101,7 +102,7 @@ def environment(options):
 
 def build(env, options):
     text = (
-        FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(options.input))
+        FileSource.for_record_stream_format(StreamFormat.text_line_format(), options.input)
         .monitor_continuously(Duration.of_millis(200))
         .build()
     )
@@ -138,16 +139,21 @@ def run(env, options):
     client.get_job_execution_result().result()
 
 
-def main():
+def arguments():
+    """Return what both jobs' command lines have."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("input", type=Path)
+    parser.add_argument("input")
     parser.add_argument("output", type=Path)
-    parser.add_argument("checkpoints", type=Path)
+    parser.add_argument("--checkpoints", type=Path, required=True)
     parser.add_argument("--restore")
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--interval", type=int, default=500, help="between checkpoints, in ms")
     parser.add_argument("--attempts", type=int, default=1000)
-    options = parser.parse_args()
+    return parser
+
+
+def main():
+    options = arguments().parse_args()
     env = environment(options)
     build(env, options)
     run(env, options)

@@ -94,6 +94,19 @@ class Cluster:
     def values(self, topic: str) -> list[str]:
         return [message.value().decode() for message in self.read(topic)]
 
+    def ends(self, topic: str) -> dict[int, int]:
+        """Return the offset behind the last record of each partition."""
+        consumer = confluent_kafka.Consumer(self._settings(**{"group.id": "reader"}))
+        numbers = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        found = {
+            number: consumer.get_watermark_offsets(
+                confluent_kafka.TopicPartition(topic, number), timeout=10
+            )[1]
+            for number in numbers
+        }
+        consumer.close()
+        return found
+
     def commit(self, group: str, topic: str, offsets: dict[int, int]) -> None:
         """Commit offsets of a group."""
         consumer = confluent_kafka.Consumer(self._settings(**{"group.id": group}))

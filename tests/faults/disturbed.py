@@ -1,0 +1,284 @@
+"""A job that is killed again and again while its input grows; what both soaks have in common."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from tests.faults.processes import PYTHON_WORKER, SLOT_HOST, Process, descendants, still_alive
+
+ROOT = Path(__file__).resolve().parents[2]
+ORPHANS_END_WITHIN = 20.0
+"""In seconds; a JVM has files to remove before it ends."""
+
+
+class SoakError(AssertionError):
+    """What must not happen has happened."""
+
+
+@dataclass
+class Plan:
+    """What is to be done.
+
+    Args:
+        folder: for everything.
+        seconds: how long events are written.
+        rate: how many a second.
+        kills: how often the driver is killed.
+        others: how many slot hosts and Python workers are killed.
+        parallelism: of the job.
+        pause: the mean time between two kills, in seconds.
+        patience: how long the job has to catch up in the end, in seconds.
+    """
+
+    folder: Path
+    seconds: float
+    rate: float = 500
+    kills: int = 20
+    others: int = 10
+    parallelism: int = 2
+    pause: float = 5.0
+    patience: float = 300.0
+
+
+@dataclass
+class Report:
+    """What was done.
+
+    Args:
+        kills: how often what was killed.
+        restored: how many of the driver's restarts went on from a checkpoint.
+        records: how many of what were checked.
+        problems: what is wrong.
+    """
+
+    kills: Counter[str] = field(default_factory=Counter)
+    restored: int = 0
+    records: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        killed = ", ".join(f"{count} x {what}" for what, count in sorted(self.kills.items()))
+        wrong = "\n  ".join(self.problems) or "nothing is lost, nothing is there twice"
+        return (
+            f"killed: {sum(self.kills.values())} ({killed or 'nothing'}); "
+            f"{self.restored} restarts from a checkpoint\n"
+            f"records: {self.records}\n"
+            f"result: {wrong}"
+        )
+
+
+class DisturbedJob(ABC):
+    """One run.
+
+    Args:
+        plan: what to do.
+        choose: decides when to kill what.
+        tell: gets a line for each kill.
+    """
+
+    def __init__(
+        self, plan: Plan, choose: random.Random, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._plan, self._choose, self._tell = plan, choose, tell
+        self._begun = time.monotonic()
+        self._report = Report()
+        self._output = plan.folder / "output"
+        self._checkpoints, self._log = plan.folder / "checkpoints", plan.folder / "job.log"
+        for inside in (self._output, self._checkpoints):
+            inside.mkdir(parents=True)
+
+    @abstractmethod
+    def _generator(self) -> list[str]:
+        """Return the command that writes events for some time."""
+
+    @abstractmethod
+    def _job(self) -> list[str]:
+        """Return the job's script and its arguments."""
+
+    @abstractmethod
+    def _count_events(self) -> int:
+        """Return how many events were written."""
+
+    @abstractmethod
+    def _count_seen(self) -> int:
+        """Return how many events the job is through with."""
+
+    @abstractmethod
+    def _check(self, events: int) -> None:
+        """Look at what the job wrote."""
+
+    def run(self) -> Report:
+        """Write events, disturb the job, let it catch up, and look at what it wrote."""
+        generator = subprocess.Popen(self._generator(), cwd=ROOT)
+        self._driver = self._start()
+        try:
+            while self._todo():
+                self._disturb(self._choose.choice(self._todo()))
+            if generator.wait() != 0:
+                raise SoakError("the generator has failed")
+            events = self._catch_up()
+            self._stop()
+        finally:
+            generator.kill()
+            self._bury(self._kill())
+        self._check(events)
+        return self._report
+
+    def _todo(self) -> list[str]:
+        kills, plan = self._report.kills, self._plan
+        others = plan.others - kills["slot host"] - kills["Python worker"]
+        drivers = plan.kills - sum(n for what, n in kills.items() if what.startswith("driver"))
+        return ["driver"] * drivers + ["slot host", "Python worker"] * max(0, others)
+
+    def _disturb(self, what: str) -> None:
+        if self._choose.random() < 0.6:  # else while it starts, or starts again
+            self._wait_for_progress()
+        time.sleep(self._choose.uniform(0, 2 * self._plan.pause))
+        self._require_running()
+        if what == "driver":
+            what, family = self._kill_driver()
+            self._bury(family)
+            self._driver = self._start()
+        else:
+            mark = SLOT_HOST if what == "slot host" else PYTHON_WORKER
+            found = [p for p in descendants(self._driver.pid) if mark in p.command]
+            if not found:
+                return
+            self._choose.choice(found).kill()
+        self._report.kills[what] += 1
+        newest, seconds = self._newest_checkpoint(), time.monotonic() - self._begun
+        self._tell(
+            f"{seconds:6.0f} s: kill {self._report.kills.total()}, of a {what}; "
+            f"newest checkpoint {newest.name if newest else 'none'}"
+        )
+
+    def _kill_driver(self) -> tuple[str, list[Process]]:
+        """Kill the driver; return what to call that, and what it had started."""
+        return "driver", self._kill()
+
+    def _kill(self) -> list[Process]:
+        family = descendants(self._driver.pid)
+        self._driver.kill()
+        return family
+
+    def _bury(self, family: list[Process]) -> None:
+        """Wait for what the driver had started, which has to end by itself."""
+        self._driver.wait()
+        for orphan in still_alive(family, ORPHANS_END_WITHIN):
+            self._report.problems.append(f"outlives its driver: {orphan}")
+            orphan.kill()
+
+    def _wait_for_progress(self) -> None:
+        """Wait for a checkpoint since the last time something was killed."""
+        deadline = time.monotonic() + self._plan.patience
+        before = self._newest_checkpoint()
+        while self._newest_checkpoint() == before:
+            self._require_running()
+            if time.monotonic() > deadline:
+                raise SoakError(f"no checkpoint in {self._plan.patience} s:\n{self._end_of_log()}")
+            time.sleep(0.2)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "pyflink_on_spark", *self._job()]
+        command += ["--checkpoints", str(self._checkpoints)]
+        command += ["--parallelism", str(self._plan.parallelism)]
+        newest = self._newest_checkpoint()
+        if newest is not None:
+            command += ["--restore", str(newest)]
+            self._report.restored += 1
+        with self._log.open("ab") as log:
+            return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+
+    def _newest_checkpoint(self) -> Path | None:
+        complete = self._checkpoints.glob("*/chk-*/_metadata")
+        times: list[tuple[int, Path]] = []
+        for path in complete:
+            with contextlib.suppress(FileNotFoundError):  # an older one may go at any moment
+                times.append((path.stat().st_mtime_ns, path.parent))
+        return max(times)[1] if times else None
+
+    def _require_running(self) -> None:
+        if self._driver.poll() is not None:
+            raise SoakError(f"the job has ended:\n{self._end_of_log()}")
+
+    def _end_of_log(self) -> str:
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-60:])
+
+    def _catch_up(self) -> int:
+        events = self._count_events()
+        deadline = time.monotonic() + self._plan.patience
+        while (seen := self._count_seen()) < events:
+            self._require_running()
+            if time.monotonic() > deadline:
+                raise SoakError(
+                    f"{seen} of {events} events after {self._plan.patience} s:\n"
+                    + self._end_of_log()
+                )
+            time.sleep(0.5)
+        return events
+
+    def _stop(self) -> None:
+        (self._output / "stop").touch()
+        if self._driver.wait(self._plan.patience) != 0:
+            raise SoakError(f"the job did not end well:\n{self._end_of_log()}")
+
+    def _compare(self, what: str, found: list[str], expected: list[str]) -> None:
+        """Note what is missing, and what is there that should not be."""
+        lost, more = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
+        for name, left in (("lost", lost), ("not expected", more)):
+            if left:
+                some = list(left)[:3]
+                self._report.problems.append(f"{left.total()} {what} are {name}, such as {some}")
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """Return what every soak's command line has."""
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--kills", type=int, default=20, help="of the driver")
+    parser.add_argument("--others", type=int, default=10, help="of slot hosts and Python workers")
+    parser.add_argument("--rate", type=float, default=500, help="events a second")
+    parser.add_argument("--parallelism", type=int, default=2)
+    parser.add_argument("--pause", type=float, default=6.0, help="mean seconds between two kills")
+    parser.add_argument("--folder", type=Path, help="where to leave everything; a new one")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    return parser
+
+
+def run_command(
+    options: argparse.Namespace,
+    make: Callable[[Plan, random.Random, Callable[[str], None]], DisturbedJob],
+) -> int:
+    """Run a soak as its command line says; return 1 if something is wrong."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    print(f"seed: {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        plan = Plan(
+            options.folder or Path(folder),
+            60 * options.minutes,
+            options.rate,
+            options.kills,
+            options.others,
+            options.parallelism,
+            options.pause,
+        )
+        try:
+            report = make(plan, random.Random(options.seed), partial(print, flush=True)).run()
+        except SoakError as error:
+            print(error)
+            return 1
+    print(report)
+    return 1 if report.problems else 0
