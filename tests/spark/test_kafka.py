@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -22,9 +23,11 @@ pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed"
 
 from tests.connectors.kafka.cluster import memory_cluster
 from tests.connectors.kafka.jobs import reading, writing
+from tests.faults.processes import descendants
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples/connectors/kafka_word_count.py"
 KEYS = 5
+SECRET = "s3cr3t-W0rd"
 
 
 @pytest.fixture
@@ -67,6 +70,7 @@ def environment(folder):
 
 def unbounded(kafka, topic) -> KafkaSource:
     builder = reading(kafka.servers, topic).set_group_id("counts")
+    builder.set_property("sasl.password", SECRET)
     builder._stopping, builder._bounded = None, False
     return builder.build()
 
@@ -79,6 +83,17 @@ def wait_for(condition, job=None, seconds=120):
         time.sleep(0.1)
 
 
+def files_with(text, folder):
+    """Return the files that have a text, in their names or inside; some may go meanwhile."""
+    found = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            inside = path.is_file() and text.encode() in path.read_bytes()
+            if inside or text in path.name:
+                found.append(path)
+    return found
+
+
 def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
     source, target = kafka.topic(3), kafka.topic(2)
     env = environment(tmp_path)
@@ -87,7 +102,8 @@ def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
     )
     counted = numbers.map(int, Types.LONG()).key_by(lambda n: n % KEYS)
     texts = counted.map(CountPerKey(tmp_path), Types.STRING())
-    texts.sink_to(writing(kafka.servers, target, DeliveryGuarantee.EXACTLY_ONCE))
+    once = DeliveryGuarantee.EXACTLY_ONCE
+    texts.sink_to(writing(kafka.servers, target, once, sasl_password=SECRET))
     job = env.execute_async("counts")
     for attempt in range(2):
         kafka.write(source, [str(n) for n in range(attempt * 500, attempt * 500 + 500)])
@@ -97,8 +113,10 @@ def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
             os.kill(int(host), signal.SIGKILL)
             wait_for(lambda n=attempt: list(tmp_path.glob(f"{n + 1}-*")), job)
     wait_for(lambda: len(kafka.read(target)) >= 1000, job)
+    assert SECRET not in " ".join(process.command for process in descendants(os.getpid()))
     wait_for(lambda: sum(kafka.committed("counts", source, 3).values()) == 1000, job)
     job.cancel().result()
+    assert files_with(SECRET, tmp_path) == []
     rows = [tuple(map(int, text.split(","))) for text in kafka.values(target)]
     assert sorted(value for _, value, _ in rows) == list(range(1000))
     total = Counter(key for key, _, _ in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ from pyflink_on_spark.common.typeinfo import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.jdbc.options import JdbcConnection
 
+_KIND = re.compile(r"(?:jdbc:)?\w+:")
+_HOST = r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]*)(?::\d+)?"
+_PLACE = re.compile(rf"({_HOST}(?:,{_HOST})*(?:/[^?;@]*)?)(?:[?;]|$)")
 Converter = Callable[[Any], Any]
 _ARRAYS = (BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 
@@ -133,11 +137,22 @@ def plain_decimal(value: decimal.Decimal) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """Return a URL without its parameters, and without a user's name and password."""
-    place = url.partition("?")[0].partition(";")[0]
-    scheme, slashes, rest = place.partition("//")
-    authority, slash, path = rest.partition("/")
-    return f"{scheme}{slashes}{authority.rpartition('@')[2]}{slash}{path}"
+    """Return what of a URL may be shown: neither parameters nor a user's name and password.
+
+    Of a URL that is not of the usual form only the kind: anything in it may be a password.
+    """
+    if url.startswith("jdbc:sqlite:"):  # a path, which may have any character
+        return url.partition("?")[0]
+    kind, slashes, rest = url.partition("//")
+    # An @ behind what is a place already is one of a parameter; else it ends a user's password.
+    place = _PLACE.match(rest)
+    before, _, behind = rest.rpartition("@")
+    if place is None and "=" not in before:
+        place = _PLACE.match(behind)
+    if slashes and place is not None and _KIND.fullmatch(kind):
+        return f"{kind}{slashes}{place[1]}"
+    known = _KIND.match(url)
+    return f"{known[0] if known else ''}..."
 
 
 def url_parameters(query: str) -> dict[str, str]:

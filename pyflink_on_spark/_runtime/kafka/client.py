@@ -105,7 +105,8 @@ class Client:
         settings: Mapping[str, Any],
         note: Note = not_noted,
     ) -> None:
-        self.problems = Problems(properties.get("bootstrap.servers", ""))
+        self.servers = properties.get("bootstrap.servers", "")
+        self.problems = Problems(self.servers)
         self.timeout = timeout
         known: dict[str, Any] = {**properties, **settings, "error_cb": self.problems}
         module = confluent_kafka()

@@ -117,7 +117,10 @@ class RecordProducer:
 
     def _note_failure(self, error: Any, topic: str) -> None:
         codes = confluent_kafka().KafkaError
-        text = f"a record of the Kafka topic {topic!r} could not be written: {error.str()}"
+        text = (
+            f"a record of the Kafka topic {topic!r} could not be written to {self.client.servers}: "
+            f"{error.str()}"
+        )
         if error.code() in {codes._MSG_TIMED_OUT, codes._TIMED_OUT, codes._TRANSPORT}:
             text += " (delivery.timeout.ms says how long to try)"
         if self._log_failures_only:

@@ -62,6 +62,7 @@ _PARTITIONERS = {
     "RoundRobinPartitioner": "random",
 }
 _CREDENTIAL = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]+))""")
+_LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+LoginModule)(?:\s|;|$)")
 _ESCAPED = re.compile(r"\\(.)")
 _PEM_ENDS = (".pem", ".crt", ".cer")
 _PKCS12_ENDS = (".p12", ".pfx")
@@ -118,7 +119,8 @@ def _partitioner(name: str) -> str:
 
 def _credentials(config: str) -> dict[str, str]:
     """Return what a line for Java's login modules says; never put it into a message."""
-    module = config.split(maxsplit=1)[0].rpartition(".")[2] if config.strip() else ""
+    named = _LOGIN_MODULE.match(config)
+    module = named[1] if named else ""
     given = {
         match[1]: _ESCAPED.sub(r"\1", next(text for text in match.groups()[1:] if text is not None))
         for match in _CREDENTIAL.finditer(config)

@@ -11,6 +11,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._runtime.optional_package import optional_package
 
 _log = logging.getLogger(__name__)
+_botocore_log = logging.getLogger("botocore")
 _PROVIDER = "aws.credentials.provider"
 _ROLE = f"{_PROVIDER}.role"
 _KINDS = ("AUTO", "BASIC", "ENV_VAR", "PROFILE", "ASSUME_ROLE")
@@ -33,7 +34,11 @@ class KinesisError(PyFlinkOnSparkError, RuntimeError):
 
 def boto3() -> Any:
     """Return the module boto3; raises ModuleNotFoundError that says what to install."""
-    return optional_package("boto3", "boto3", "Kinesis's connectors", "kinesis")
+    module = optional_package("boto3", "boto3", "Kinesis's connectors", "kinesis")
+    if _botocore_log.level == logging.NOTSET:
+        # At DEBUG it logs requests and answers whole, with the keys and tokens of a role.
+        _botocore_log.setLevel(logging.INFO)
+    return module
 
 
 def errors() -> tuple[type[Exception], ...]:

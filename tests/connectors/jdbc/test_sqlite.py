@@ -196,7 +196,7 @@ def test_what_is_wrong_when_the_sink_is_added(local_engine, url):
     rows = env.from_collection([Row(1, "a")], PAIR)
     with pytest.raises(ValueError, match=r"has 1 parameters .* 2 fields"):
         rows.add_sink(JdbcSink.sink("INSERT INTO t VALUES (?, '?')", PAIR, options(url)))
-    with pytest.raises(ValueError, match="there is no driver for jdbc:oracle:thin:@h"):
+    with pytest.raises(ValueError, match=r"there is no driver for jdbc:oracle:\.\.\.: "):
         rows.add_sink(JdbcSink.sink(INSERT, PAIR, options("jdbc:oracle:thin:@h")))
     sink = JdbcSink.sink(INSERT, PAIR, options(url))
     with pytest.raises(TypeError, match=r"declare its type with output_type=Types\.ROW"):
