@@ -1,31 +1,33 @@
-"""A stream whose elements are kept for later jobs."""
+"""A stream that later jobs use again."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
 
 class CachedDataStream(DataStream):
-    """A stream whose elements would be kept when they are first computed.
+    """A stream that later jobs of the environment use again; made by ``cache()``.
 
-    On Spark: not yet; the call to ``cache()`` says so.
+    On Spark: each job computes the elements again, as PyFlink does where jobs share no cluster. For
+    elements that are dear to compute write them to files once, and read those.
     """
 
-    def __init__(self, j_data_stream):
-        super().__init__(j_data_stream)
-        raise_unsupported(
-            "DataStream.cache()",
-            kind=Gap.NOT_YET,
-            reason="elements are not kept between jobs",
-            instead="Leave the call out: the elements are computed again.",
-        )
-
     def invalidate(self) -> None:
-        """Forget the kept elements."""
+        """Forget what is kept, so that the next job computes it again.
+
+        On Spark: nothing is kept.
+        """
+
+    def cache(self) -> NoReturn:
+        """Raise: it is cached."""
+        raise Exception("Cache for CachedDataStream is not supported.")
+
+    def set_description(self, description: str) -> NoReturn:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set description for CachedDataStream is not supported.")
 
     def set_parallelism(self, parallelism: int):
         """Raise: a cached stream has no operator of its own."""

@@ -30,6 +30,7 @@ from pyflink_on_spark._runtime.partitioners import (
 )
 from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
+from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.common.typeinfo import (
     PickledBytesTypeInfo,
     RowTypeInfo,
@@ -384,7 +385,11 @@ class DataStream(EmittedStream):
             return [element for _, element in zip(range(limit), iterator)]
 
     def cache(self):
-        """Keep the elements, so that a later job need not compute them again."""
+        """Return the stream for use in several jobs.
+
+        On Spark: each job computes the elements again.
+        """
+        note_recorded("DataStream.cache()", "each job computes the elements again")
         from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
 
         return CachedDataStream(self._flow)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark._runtime.formats.json_reader import json_row_reader
+from pyflink_on_spark._runtime.formats.json_schema import row_type_of_json_schema
 from pyflink_on_spark._runtime.formats.json_writer import json_row_writer
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
@@ -73,16 +73,20 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             self._type_info = type_info
             return self
 
-        def _json_schema(self, json_schema: str):
-            """Set the rows' type with a JSON schema. On Spark: not yet."""
+        def json_schema(self, json_schema: str):
+            """Set the rows' type with the text of a JSON schema of an object.
 
-        _json_schema.__qualname__ = "JsonRowDeserializationSchema.Builder.json_schema"
-        json_schema = unsupported(
-            _json_schema,
-            kind=Gap.NOT_YET,
-            reason="JSON schemas are not translated",
-            instead="Set the type with type_info(Types.ROW_NAMED(...)).",
-        )
+            Numbers are decimals; strings with the formats ``date``, ``time`` and ``date-time`` are
+            SQL's; base64 is bytes; an array with a list of items is a row.
+
+            Raises:
+                TypeError: it is None, or a field can only be null.
+                ValueError: it is no schema, or not one of rows.
+            """
+            if json_schema is None:
+                raise TypeError("The json_schema must not be None.")
+            self._type_info = row_type_of_json_schema(json_schema)
+            return self
 
         def fail_on_missing_field(self):
             """Fail the job if an object lacks a key; its field is None without this."""

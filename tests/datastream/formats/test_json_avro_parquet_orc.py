@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
@@ -50,9 +52,13 @@ class TestJson:
         with pytest.raises(ValueError, match="are both true"):
             builder.fail_on_missing_field().build()
 
-    def test_a_json_schema_is_refused(self):
-        with pytest.raises(UnsupportedFlinkFeature, match=r"Builder\.json_schema is not yet"):
-            JsonRowDeserializationSchema.builder().json_schema("{}")
+    def test_a_json_schema_sets_the_type(self):
+        text = '{"type": "object", "properties": {"a": {"type": "string", "format": "date"}}}'
+        schema = JsonRowDeserializationSchema.builder().json_schema(text).build()
+        assert schema._produced_type() == Types.ROW_NAMED(["a"], [Types.SQL_DATE()])
+        assert schema._deserializer()(b'{"a": "1990-10-14"}') == Row(a=date(1990, 10, 14))
+        with pytest.raises(TypeError, match="must not be None"):
+            JsonRowDeserializationSchema.builder().json_schema(None)
 
     def test_needs_a_row_type(self):
         for builder in (
