@@ -32,6 +32,7 @@ class Discovery:
         self._reading, self._known = reading, set(known)
         self._interval, self._next = interval, now + interval
         self._answer: list[Partition] = []
+        self._missing: LookupError | None = None
         self._thread: threading.Thread | None = None
 
     @classmethod
@@ -41,9 +42,15 @@ class Discovery:
         return None if interval is None else cls(reading, known, interval, now)
 
     def found(self, now: int) -> list[Partition]:
-        """Return, once, the partitions that are new; of all subtasks."""
+        """Return, once, the partitions that are new; of all subtasks.
+
+        Raises:
+            LookupError: a topic is not there any more.
+        """
         if self._thread is not None and not self._thread.is_alive():
             self._thread = None
+            if self._missing is not None:
+                raise self._missing
             new = [key for key in self._answer if key not in self._known]
             self._known.update(new)
             return new
@@ -65,5 +72,7 @@ class Discovery:
                 self._answer = self._reading.subscription.find(client)
             finally:
                 client.kafka.close()
+        except LookupError as error:
+            self._missing = error
         except Exception as error:  # noqa: BLE001 - it is asked again
             _log.warning("looking for new Kafka partitions failed: %s", error)
