@@ -1,7 +1,9 @@
 """Chooses the engine that the tests in this folder run on, and gives them an environment.
 
 `--engine=spark` (the default) and `--engine=local` run on this project, `--engine=pyflink` on the
-PyFlink that is installed. A test knows nothing of this: it imports `pyflink` and compares.
+PyFlink that is installed. `--mode=continuous` cuts every job's input into pieces, with a checkpoint
+behind each; `--mode=restarted` also starts the job anew from each of these. A test knows nothing
+of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
@@ -17,10 +19,19 @@ from typing import Any
 import pytest
 
 ENGINES = ("spark", "pyflink", "local")
+MODES = {"whole": ENGINES, "continuous": ("spark", "local"), "restarted": ("local",)}
+NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
+CUT = {
+    "execution.checkpointing.interval": "10 ms",
+    "pyflink-on-spark.epoch-elements": "2",
+    # Jobs of a few elements are over before the first watermark, in however many pieces.
+    "pipeline.auto-watermark-interval": "0 ms",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=ENGINES, default="spark", help="what runs the jobs")
+    parser.addoption("--mode", choices=MODES, default="whole", help="where jobs are cut")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,7 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "pyflink_bug(reason): what real PyFlink 2.3.0 gets wrong; a strict xfail on engine pyflink",
     )
-    engine = config.getoption("--engine")
+    for marker, mode in NEEDS.items():
+        config.addinivalue_line("markers", f"{marker}(reason): cannot be in --mode={mode}")
+    engine, mode = config.getoption("--engine"), config.getoption("--mode")
+    if engine not in MODES[mode]:
+        raise pytest.UsageError(f"--mode={mode} is for the engines {', '.join(MODES[mode])}")
     if engine == "pyflink":
         _start_pyflink(config)
         return
@@ -38,10 +53,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if engine == "local":
         import pyflink_on_spark.testing
 
-        pyflink_on_spark.testing.install_local_engine()
+        pyflink_on_spark.testing.install_local_engine(
+            checkpoint_each_turn=mode != "whole", restart_each_checkpoint=mode == "restarted"
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_out(items, config.getoption("--mode"))
     if config.getoption("--engine") != "pyflink":
         _expect_gaps(items)
         return
@@ -49,6 +67,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marker = item.get_closest_marker("pyflink_bug")
         if marker is not None:
             item.add_marker(pytest.mark.xfail(strict=True, reason=marker.args[0]))
+
+
+def _leave_out(items: list[pytest.Item], mode: str) -> None:
+    """Skips what cannot be the same in a mode; what cannot be cut cannot be started anew either."""
+    for marker in [m for m, needed in NEEDS.items() if mode in {needed, "restarted"}]:
+        for item in items:
+            found = item.get_closest_marker(marker)
+            if found is not None:
+                item.add_marker(pytest.mark.skip(reason=found.args[0]))
 
 
 def _expect_gaps(items: list[pytest.Item]) -> None:
@@ -100,12 +127,18 @@ def parallelism() -> int:
 
 
 @pytest.fixture
-def env(parallelism: int) -> Any:
+def env(request: pytest.FixtureRequest, parallelism: int) -> Any:
     """A fresh execution environment."""
+    from pyflink.common import Configuration
     from pyflink.datastream import StreamExecutionEnvironment
 
     environment = StreamExecutionEnvironment.get_execution_environment()
     environment.set_parallelism(parallelism)
+    if request.config.getoption("--mode") != "whole":
+        configuration = Configuration()
+        for key, value in CUT.items():
+            configuration.set_string(key, value)
+        environment.configure(configuration)
     return environment
 
 

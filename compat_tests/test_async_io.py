@@ -37,6 +37,7 @@ def test_unordered_gives_what_is_ready(env):
     assert collect(results) == [1, 100, 10, 1000]
 
 
+@pytest.mark.whole("wants more elements at a time than a piece has")
 def test_they_run_at_the_same_time_up_to_the_capacity(env, tmp_path):
     class Watched(AsyncFunction):
         def open(self, runtime_context):
@@ -54,6 +55,7 @@ def test_they_run_at_the_same_time_up_to_the_capacity(env, tmp_path):
     assert max(peaks) == 3
 
 
+@pytest.mark.one_attempt("counts openings")
 def test_opened_and_closed(env, tmp_path):
     journal = Journal(tmp_path / "journal")
 

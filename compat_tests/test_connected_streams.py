@@ -189,6 +189,7 @@ def test_only_one_side_keyed_is_refused(env):
         collect(keyed.connect(env.from_collection([1])).process(Join()))
 
 
+@pytest.mark.one_attempt("counts openings")
 def test_opened_and_closed_once(connected, tmp_path):
     journal = Journal(tmp_path / "journal")
 

@@ -76,6 +76,7 @@ def test_a_line_that_is_no_row_fails_the_job(env, tmp_path, line):
         read(env, schema, tmp_path)
 
 
+@pytest.mark.whole("wants one file, and each checkpoint ends one")
 def test_what_is_written(env, tmp_path):
     schema = columns().set_use_header().build()
     rows = [

@@ -74,6 +74,7 @@ def journal(tmp_path):
     return Journal(tmp_path / "journal")
 
 
+@pytest.mark.one_attempt("counts openings")
 def test_all_kinds_of_functions_once_each(env, journal):
     stream = (
         env.from_collection([1, 2, 3])
@@ -93,6 +94,7 @@ def test_all_kinds_of_functions_once_each(env, journal):
     assert {name: counts[f"close {name}"] for name in names} == dict.fromkeys(names, 1)
 
 
+@pytest.mark.one_attempt("counts openings")
 def test_order_in_a_chain(env, journal):
     chain = env.from_collection([1, 2]).map(LoggedMap(journal, "a")).map(LoggedMap(journal, "b"))
     collect(chain)
@@ -103,12 +105,14 @@ def test_order_in_a_chain(env, journal):
 
 
 @pytest.mark.parametrize("parallelism", [2])
+@pytest.mark.one_attempt("counts openings")
 def test_once_per_subtask(env, journal):
     collect(env.from_collection([1, 2, 3, 4]).rebalance().map(LoggedMap(journal, "m")))
     counts = Counter(journal.lines())
     assert counts["open m"] == counts["close m"] == 2
 
 
+@pytest.mark.one_attempt("counts openings")
 def test_opened_without_any_element(env, journal):
     stream = env.from_collection([1]).filter(lambda v: False).map(LoggedMap(journal, "m"))
     assert collect(stream) == []

@@ -51,6 +51,7 @@ def test_a_group_and_its_counters_are_there_once(env):
 
 
 @pytest.mark.pyflink_bug("counts begin again with each bundle")
+@pytest.mark.one_attempt("metrics are no state")
 def test_counts_go_on(env):
     from pyflink.common import Configuration
 
@@ -102,6 +103,7 @@ def test_what_is_no_number_fails_the_job(env, use):
 
 @pytest.mark.parametrize("parallelism", [1, 2])
 @pytest.mark.pyflink_bug("metrics of Python functions are no accumulators")
+@pytest.mark.one_attempt("metrics are no state")
 def test_metrics_are_accumulators(env):
     class Measures(Measured):
         def close(self):

@@ -60,6 +60,7 @@ def test_keyed_stream_wants_a_keyed_function(env):
         env.from_collection([1]).key_by(lambda x: x).process(Evens())
 
 
+@pytest.mark.one_attempt("an attribute is no state")
 def test_an_instance_keeps_its_own_attributes(env):
     class Previous(ProcessFunction):
         def open(self, runtime_context):

@@ -60,6 +60,7 @@ def test_impossible_parallelism(env, number):
         env.from_collection([1]).map(lambda v: v).set_parallelism(number)
 
 
+@pytest.mark.whole("wants settings that nobody has touched")
 def test_environment_settings_are_readable(env):
     assert env.get_parallelism() == 1
     assert env.get_max_parallelism() == -1

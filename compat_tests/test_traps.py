@@ -91,6 +91,7 @@ def test_both_kinds_of_timers_in_one_function(paced_env):
     assert collect_sorted(stream.process(Both())) == [(False, 1, 1), (True, 1, 1)]
 
 
+@pytest.mark.one_attempt("a restart sets the watermark back")
 def test_timers_at_and_below_the_watermark_fire_with_the_next_one(paced_env):
     class Past(KeyedProcessFunction):
         def process_element(self, value, ctx):
@@ -252,6 +253,7 @@ def test_an_input_without_elements_holds_nothing_back_once_it_ended(env):
     assert collect(windows.process(Times())) == [[1], [12]]
 
 
+@pytest.mark.one_attempt("a restart sets the watermark back")
 def test_the_watermark_never_goes_back(paced_env):
     elements = [("a", 30), ("a", 10), ("a", 20), ("a", 40)]
     stream = paced(paced_env, elements).process(ShowsWatermark())

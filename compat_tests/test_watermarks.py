@@ -27,6 +27,7 @@ def test_timestamps_of_a_small_input(env):
 
 
 @pytest.mark.parametrize(("bound", "expected"), [(0, [LOWEST, 9, 29]), (5, [LOWEST, 4, 24])])
+@pytest.mark.one_attempt("a restart sets the watermark back")
 def test_watermark_is_the_largest_timestamp_less_the_bound_and_one(paced_env, bound, expected):
     stream = paced(paced_env, [("a", 10), ("a", 30), ("a", 20)], bound).process(Clock())
     assert [watermark for _, _, watermark in collect(stream)] == expected
@@ -118,6 +119,7 @@ def slow(value):
     return value
 
 
+@pytest.mark.one_attempt("a restart sets the watermark back")
 def test_an_ended_input_holds_nothing_back(paced_env):
     ended = timed(paced_env.from_collection([("e", 1)]))
     elements = [("a", 10), ("a", 20), ("a", 30)]

@@ -1,5 +1,6 @@
 """The whole compatibility suite in-process: without a JVM, in seconds.
 
+Once as it is, and once with jobs that are cut into pieces and started anew after each of them.
 Most of its time is spent waiting for time to pass, so parts of it run side by side.
 """
 
@@ -10,17 +11,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = 4
 
 
-def test_compatibility_tests_in_process(tmp_path):
+@pytest.mark.parametrize("mode", ["whole", "restarted"])
+def test_compatibility_tests_in_process(tmp_path, mode):
     files = sorted((ROOT / "compat_tests").glob("test_*.py"))
     environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONDONTWRITEBYTECODE": "1"}
     runs = []
     for part in range(PARTS):
         log = (tmp_path / f"part-{part}.txt").open("w+", encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "--engine=local", "-q", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["--engine=local", f"--mode={mode}"]
         names = [str(file.relative_to(ROOT)) for file in files[part::PARTS]]
         process = subprocess.Popen(
             [*command, f"--basetemp={tmp_path / str(part)}", *names],

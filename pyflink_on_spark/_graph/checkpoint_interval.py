@@ -1,14 +1,15 @@
-"""How often a job makes checkpoints."""
+"""Where a job is cut: how often it makes checkpoints, how much it reads in an epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyflink_on_spark.common._option import duration_option
+from pyflink_on_spark.common._option import duration_option, int_option
 from pyflink_on_spark.common.configuration import Configuration
 
 NO_INTERVAL = -1
 INTERVAL = duration_option("execution.checkpointing.interval", NO_INTERVAL)
+EPOCH_ELEMENTS = int_option("pyflink-on-spark.epoch-elements", -1)
 
 
 def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
@@ -22,3 +23,16 @@ def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
     """
     interval = Configuration.from_dict(dict(settings))._read(INTERVAL)
     return interval if interval > 0 else None
+
+
+def epoch_elements(settings: Mapping[str, str]) -> int | None:
+    """Return how many elements each source subtask reads in an epoch at most; None for any number.
+
+    Args:
+        settings: the job's configuration.
+
+    Raises:
+        ValueError: if the option cannot be read.
+    """
+    elements = Configuration.from_dict(dict(settings))._read(EPOCH_ELEMENTS)
+    return elements if elements > 0 else None

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval
+from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval, epoch_elements
 from pyflink_on_spark._graph.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps
@@ -54,6 +54,7 @@ def translate(
             job_id=uuid.uuid4().hex,
             batch=settings.batch,
             checkpointed=not settings.batch and checkpoint_interval(configuration) is not None,
+            epoch_elements=epoch_elements(configuration),
             job_parameters=dict(job_parameters),
             configuration=dict(configuration),
             classes=capture_classes(),

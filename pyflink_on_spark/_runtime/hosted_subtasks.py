@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ class HostedSubtasks:
         self._epochs: dict[int, int] = {}
         self._opened: list[Subtask] = []
         self._elements = 0
+        self._most = job.epoch_elements or sys.maxsize
         for level in levels:
             for region in level.regions:
                 if slot < region.parallelism:
@@ -120,7 +122,8 @@ class HostedSubtasks:
         elements, size = 0, 0
         now = time.monotonic()
         deadline = now + seconds
-        while subtask.reading and now < deadline and size < _OUTPUT_LIMIT:
+        while subtask.reading and now < deadline and size < _OUTPUT_LIMIT and elements < self._most:
+            subtask.limit = min(subtask.limit, self._most - elements)
             found = subtask.poll_sources()
             elements += found
             subtask.limit = _limit(subtask.limit, time.monotonic() - now)

@@ -124,6 +124,7 @@ class JobSettings:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
         checkpointed: whether it makes checkpoints.
+        epoch_elements: how many elements each source subtask reads in an epoch; None for any number.
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
@@ -133,6 +134,7 @@ class JobSettings:
     job_id: str
     batch: bool = False
     checkpointed: bool = False
+    epoch_elements: int | None = None
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)

@@ -90,6 +90,9 @@ class _CancellableReader(SourceReader):
             return Bundle(values, event.timestamps, event.keys)
         return event
 
+    def prepare_checkpoint(self, checkpoint_id: int) -> None:
+        self._reader.prepare_checkpoint(checkpoint_id)
+
     def snapshot(self) -> list[Any]:
         return self._reader.snapshot()
 

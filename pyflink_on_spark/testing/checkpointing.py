@@ -2,38 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval
-from pyflink_on_spark._graph.job import Job, commit
+from pyflink_on_spark._graph.commits import Commits
+from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 
+@dataclass(frozen=True)
+class CheckpointRule:
+    """When jobs take checkpoints, and what becomes of them.
+
+    Args:
+        each_turn: whether they do after each turn of their sources, and not by the clock.
+        restart: whether all that is not in the checkpoint is thrown away after it.
+    """
+
+    each_turn: bool = False
+    restart: bool = False
+
+
 class Checkpointing:
-    """Takes a checkpoint whenever the interval that the job asks for has passed on the clock.
+    """Takes checkpoints of a job that asks for them, by the clock if there is no other rule.
 
     Sinks commit with it and functions are told; what is written is not kept.
 
     Args:
         job: the job.
-        tasks: its subtasks.
         clock: processing time.
+        rule: when, and what then.
     """
 
-    def __init__(self, job: Job, tasks: TaskGroup, clock: Clock) -> None:
-        self._job, self._tasks, self._clock = job, tasks, clock
+    def __init__(self, job: Job, clock: Clock, rule: CheckpointRule) -> None:
+        self._clock, self._rule = clock, rule
         interval = checkpoint_interval(job.settings.configuration)
         self._interval = interval if interval and job.settings.checkpointed else 0
-        self._next_id = 1
+        self._number = 0
         self._due = clock.now() + self._interval
+        self._commits = Commits(job.sinks)
 
-    def turn(self) -> None:
-        """Take a checkpoint if it is time; nothing may be in the middle of a bundle."""
+    def turn(self, tasks: TaskGroup) -> bytes | None:
+        """Take a checkpoint if it is time; nothing may be in the middle of a bundle.
+
+        Returns:
+            What new subtasks have to go on from, if the rule asks for new ones.
+        """
+        if not self._interval or not self._is_time():
+            return None
+        self._number += 1
+        tasks.settle()
+        snapshot = tasks.snapshot(self._number)
+        self._commits.safe(self._commits.with_held(tasks.committables()), self._number)
+        self._commits.commit()
+        tasks.notify_checkpoint_complete(self._number)
+        return snapshot if self._rule.restart else None
+
+    def with_held(self, prepared: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+        """Return what sinks have held back so far, and what was prepared since."""
+        return self._commits.with_held(prepared)
+
+    def _is_time(self) -> bool:
         now = self._clock.now()
-        if not self._interval or now < self._due:
-            return
+        if not self._rule.each_turn and now < self._due:
+            return False
         self._due = now + self._interval
-        checkpoint_id, self._next_id = self._next_id, self._next_id + 1
-        self._tasks.settle()
-        self._tasks.snapshot(checkpoint_id)
-        commit(self._job.sinks, self._tasks.committables())
-        self._tasks.notify_checkpoint_complete(checkpoint_id)
+        return True

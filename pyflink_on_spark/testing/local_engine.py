@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from pyflink_on_spark._graph.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.context import Clock, SystemClock
+from pyflink_on_spark.testing.checkpointing import CheckpointRule
 from pyflink_on_spark.testing.local_job import LocalJob
 
 
@@ -23,15 +24,26 @@ class LocalEngine:
 
     Args:
         clock: processing time; the machine's if not given.
+        checkpoint_each_turn: whether jobs with checkpoints take one whenever their sources have
+            handed over something, instead of by the clock.
+        restart_each_checkpoint: whether such jobs go on in new instances after each checkpoint,
+            with nothing but what is in it.
     """
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        checkpoint_each_turn: bool = False,
+        restart_each_checkpoint: bool = False,
+    ) -> None:
         self.clock: Clock = clock or SystemClock()
+        self._rule = CheckpointRule(checkpoint_each_turn, restart_each_checkpoint)
         self._jobs: weakref.WeakSet[LocalJob] = weakref.WeakSet()
 
     def submit(self, job: Job) -> LocalJob:
         """Begin a job; a failure shows when its result is asked for."""
-        handle = LocalJob(job, self.clock)
+        handle = LocalJob(job, self.clock, self._rule)
         self._jobs.add(handle)
         if job.attached:
             handle.run()
@@ -58,28 +70,42 @@ class LocalEngine:
             job.cancel()
 
 
-def install_local_engine(clock: Clock | None = None) -> LocalEngine:
+def install_local_engine(
+    clock: Clock | None = None,
+    *,
+    checkpoint_each_turn: bool = False,
+    restart_each_checkpoint: bool = False,
+) -> LocalEngine:
     """Make ``execute`` run jobs in this process from now on.
 
-    Args:
-        clock: processing time; the machine's if not given.
+    For the arguments see LocalEngine.
     """
-    engine = LocalEngine(clock)
+    engine = LocalEngine(
+        clock,
+        checkpoint_each_turn=checkpoint_each_turn,
+        restart_each_checkpoint=restart_each_checkpoint,
+    )
     install_engine(engine)
     return engine
 
 
 @contextmanager
-def local_engine(clock: Clock | None = None) -> Iterator[LocalEngine]:
+def local_engine(
+    clock: Clock | None = None,
+    *,
+    checkpoint_each_turn: bool = False,
+    restart_each_checkpoint: bool = False,
+) -> Iterator[LocalEngine]:
     """Run jobs in this process inside a ``with`` statement, and as before after it.
 
-    Jobs that still run at its end are cancelled.
-
-    Args:
-        clock: processing time; the machine's if not given.
+    Jobs that still run at its end are cancelled. For the arguments see LocalEngine.
     """
     before = installed_engine()
-    engine = install_local_engine(clock)
+    engine = install_local_engine(
+        clock,
+        checkpoint_each_turn=checkpoint_each_turn,
+        restart_each_checkpoint=restart_each_checkpoint,
+    )
     try:
         yield engine
     finally:

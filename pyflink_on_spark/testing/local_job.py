@@ -17,11 +17,12 @@ from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
-from pyflink_on_spark.testing.checkpointing import Checkpointing
+from pyflink_on_spark.testing.checkpointing import Checkpointing, CheckpointRule
 from pyflink_on_spark.testing.dependencies import job_dependencies
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 _NOTHING_TO_READ_SECONDS = 0.01
+_BY_THE_CLOCK = CheckpointRule()
 
 
 class LocalJob:
@@ -30,10 +31,11 @@ class LocalJob:
     Args:
         job: what runs.
         clock: processing time.
+        rule: when it takes checkpoints, if it does at all.
     """
 
-    def __init__(self, job: Job, clock: Clock) -> None:
-        self._job, self._clock = job, clock
+    def __init__(self, job: Job, clock: Clock, rule: CheckpointRule = _BY_THE_CLOCK) -> None:
+        self._job, self._clock, self._rule = job, clock, rule
         self.job_id = job.settings.job_id
         self._collected: list[Any] = []
         self._error: Exception | None = None
@@ -150,28 +152,26 @@ class LocalJob:
                 self._changed.notify_all()
 
     def _attempt(self) -> Iterator[None]:
-        tasks = TaskGroup(
-            cancellable(self._job.levels, self._cancellation),
-            self._job.settings,
-            self._clock,
-            self._driver,
-            check=self._cancellation.check,
-        )
-        checkpointing = Checkpointing(self._job, tasks, self._clock)
+        checkpointing = Checkpointing(self._job, self._clock, self._rule)
+        tasks = self._tasks()
         try:
             tasks.open()
             while tasks.reading:
                 found = tasks.turn()
                 if not found and tasks.reading:
                     tasks.settle()
-                checkpointing.turn()
+                snapshot = checkpointing.turn(tasks) if tasks.reading else None
+                if snapshot is not None:
+                    tasks.close(failed=True)
+                    tasks = self._tasks(snapshot)
+                    tasks.open()
                 yield
                 if not found and tasks.reading:
                     self._rest()
-            committables = tasks.committables()
+            committables = checkpointing.with_held(tasks.committables())
             yield
         except BaseException:
-            prepared = _prepared(tasks)
+            prepared = checkpointing.with_held(_prepared(tasks))
             tasks.close(failed=True)
             abort(self._job.sinks, prepared)
             raise
@@ -181,6 +181,16 @@ class LocalJob:
             abort(self._job.sinks, committables)
             raise
         commit(self._job.sinks, committables)
+
+    def _tasks(self, restored: bytes | None = None) -> TaskGroup:
+        return TaskGroup(
+            cancellable(self._job.levels, self._cancellation),
+            self._job.settings,
+            self._clock,
+            self._driver,
+            restored,
+            check=self._cancellation.check,
+        )
 
     def _rest(self) -> None:
         """Let others go on; then look again whether a source has something."""

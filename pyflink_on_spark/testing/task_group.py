@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
     shares,
@@ -54,9 +55,9 @@ class TaskGroup:
                 target = region.first_target + index
                 own: JobSettings = pickle.loads(pickle.dumps(settings))
                 self._indices[target] = index
-                self._subtasks[target] = subtask(
-                    region, index, own, clock, driver, 0, states.get(target)
-                )
+                made = subtask(region, index, own, clock, driver, 0, states.get(target))
+                made.limit = min(made.limit, own.epoch_elements or BUNDLE_SIZE)
+                self._subtasks[target] = made
 
     def __iter__(self) -> Iterator[Subtask]:
         """Iterate over the subtasks, upstream first."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._graph.commits import Commits
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog, remove_unneeded
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
@@ -54,12 +55,13 @@ class CheckpointCoordinator:
         clock: Clock,
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
-        self._operators, self._sinks, self._clock = operators, sinks, clock
+        self._operators, self._clock = operators, clock
         self._sink_names = {
-            plan.operator.sink_id: plan.state_id
+            plan.operator.sink_id: plan.state_id or ""
             for plan in operators
             if isinstance(plan.operator, SinkOperator)
         }
+        self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
@@ -67,9 +69,6 @@ class CheckpointCoordinator:
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
         )
-        self._held: list[Any] = []
-        self._safe: list[Any] = []
-        self._safe_number = 0
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
 
@@ -87,14 +86,14 @@ class CheckpointCoordinator:
         self._check_fit(place, stateful_operators(read_states(place, metadata)))
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
-        self._safe, self._safe_number = read_committables(place, metadata), self._number
+        self._commits.safe(read_committables(place, metadata), self._number)
 
     def attempt_begins(self) -> None:
         """Commit again what is safe; what was only prepared is made anew."""
         self._last_begin = self._last_end = self._clock.now()
         if self._changelog is not None:
             self._changelog.broken()
-        self._commit_safe(again=True)
+        self._commits.commit(again=True)
 
     @property
     def last_checkpoint(self) -> int | None:
@@ -148,7 +147,7 @@ class CheckpointCoordinator:
         place = folder(f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}")
         self._number += 1
         self._write(fleet, place, savepoint=True)
-        self._commit_safe()
+        self._commits.commit()
         fleet.tell("complete", self._number)
         return place.uri
 
@@ -160,7 +159,7 @@ class CheckpointCoordinator:
         self._number += 1
         answers = fleet.tell("snapshot", self._number, None)
         self._becomes_safe(answers)
-        self._commit_safe(final=True)
+        self._commits.commit(final=True)
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that needs them no more."""
@@ -183,7 +182,7 @@ class CheckpointCoordinator:
             self._keep_in_memory(fleet)
         else:
             self._keep_in_folder(fleet, f"{self._settings.directory}/{self._job_id}/chk-{number}")
-        self._commit_safe(final)
+        self._commits.commit(final=final)
         return number
 
     def _keep_in_folder(self, fleet: Fleet, uri: str) -> None:
@@ -207,7 +206,6 @@ class CheckpointCoordinator:
         contents = WHOLE if changelog is None else changelog.next()
         answers = fleet.tell("snapshot", self._number, place.uri, contents, timeout=timeout)
         files = {slot: file for slot, (file, _) in sorted(answers.items())}
-        committables = [*self._held, *self._named(answers)]
         metadata = complete(
             place,
             checkpoint_id=self._number,
@@ -216,7 +214,7 @@ class CheckpointCoordinator:
             time=self._clock.now(),
             savepoint=savepoint,
             files=list(files.values()) if changelog is None else changelog.written(contents, files),
-            committables=committables,
+            committables=self._commits.with_held(self._named(answers)),
         )
         self.restore = self._number, place.uri
         self._becomes_safe(answers)
@@ -248,7 +246,7 @@ class CheckpointCoordinator:
                         "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                     )
 
-    def _named(self, answers: dict[int, Any]) -> list[Any]:
+    def _named(self, answers: dict[int, Any]) -> list[tuple[str, Any]]:
         return [
             (self._sink_names[sink], thing)
             for slot in sorted(answers)
@@ -256,24 +254,7 @@ class CheckpointCoordinator:
         ]
 
     def _becomes_safe(self, answers: dict[int, Any]) -> None:
-        self._safe = [*self._held, *self._named(answers)]
-        self._safe_number, self._held = self._number, []
-
-    def _commit_safe(self, final: bool = False, again: bool = False) -> None:
-        """Commit what a checkpoint has; a sink may see a thing again that it has committed."""
-        found: dict[str, list[Any]] = {}
-        for name, thing in self._safe:
-            found.setdefault(name, []).append(thing)
-        held: list[Any] = []
-        for number, sink in self._sinks.items():
-            name = self._sink_names.get(number) or ""
-            things = found.get(name)
-            if things and not final:
-                things, waiting = sink.hold_back(things, self._safe_number)
-                held += [(name, thing) for thing in waiting]
-            if things:
-                (sink.commit_again if again else sink.commit)(things)
-        self._safe, self._held = [], [*held, *self._held]
+        self._commits.safe(self._commits.with_held(self._named(answers)), self._number)
 
     def _check_fit(self, place: Folder, stateful: Mapping[str, int]) -> None:
         known = {plan.state_id: plan.max_parallelism for plan in self._operators}

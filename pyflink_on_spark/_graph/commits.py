@@ -1,0 +1,52 @@
+"""What becomes of the things that sinks' writers have prepared, checkpoint after checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark._runtime.connector import Sink
+
+Key = TypeVar("Key")
+
+
+class Commits(Generic[Key]):
+    """Commits what a checkpoint has made safe, and keeps what a sink holds back for a later one.
+
+    Args:
+        sinks: the job's, by whatever the things that they prepare are named with.
+    """
+
+    def __init__(self, sinks: Mapping[Key, Sink]) -> None:
+        self._sinks = sinks
+        self._safe: list[tuple[Key, Any]] = []
+        self._checkpoint_id = 0
+        self._held: list[tuple[Key, Any]] = []
+
+    def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
+        """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
+        return [*self._held, *prepared]
+
+    def safe(self, things: Iterable[tuple[Key, Any]], checkpoint_id: int) -> None:
+        """Take what a checkpoint has, as ``with_held`` returned it, now that it is written."""
+        self._safe, self._checkpoint_id, self._held = list(things), checkpoint_id, []
+
+    def commit(self, *, final: bool = False, again: bool = False) -> None:
+        """Make visible what is safe, once.
+
+        Args:
+            final: whether nothing follows for which something could be held back.
+            again: whether this was perhaps done before, and then the job failed.
+        """
+        found: dict[Key, list[Any]] = {}
+        for key, thing in self._safe:
+            found.setdefault(key, []).append(thing)
+        held: list[tuple[Key, Any]] = []
+        for key, sink in self._sinks.items():
+            things = found.get(key)
+            if things and not final:
+                things, waiting = sink.hold_back(things, self._checkpoint_id)
+                held += [(key, thing) for thing in waiting]
+            if things:
+                (sink.commit_again if again else sink.commit)(things)
+        self._safe, self._held = [], [*held, *self._held]
