@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.kafka.partitions import BEGINNING, Position, Subs
 from pyflink_on_spark._runtime.kafka.properties import client_properties
 from pyflink_on_spark._runtime.kafka.reader import KafkaReader
 from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -115,6 +116,7 @@ class KafkaTopics(Source):
     def __init__(self, reading: KafkaReading, produced_type: Any) -> None:
         self._reading = reading
         self.produced_type = produced_type
+        self.conforms = produced_type == Types.STRING()  # what decodes texts makes nothing else
         self.bounded = reading.bounded
 
     def with_watermarks(self, rule: WatermarkRule) -> KafkaTopics:

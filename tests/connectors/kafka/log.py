@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 
@@ -54,13 +57,15 @@ class Log:
         return first
 
     def read(self, offset: int, most: int) -> bytes:
-        found = b""
-        for first, batch in self._batches:
+        found, size = [], 0
+        index = bisect(self._batches, offset, key=itemgetter(0)) - 1
+        for first, batch in islice(self._batches, max(0, index), None):
             if first + batch.size > offset:
-                found += batch.at(first)
-                if len(found) >= most:
+                found.append(batch.at(first))
+                size += len(batch.data)
+                if size >= most:
                     break
-        return found
+        return b"".join(found)
 
     def since(self, timestamp: int) -> tuple[int, int]:
         """Return timestamp and offset of the first batch that is not older."""

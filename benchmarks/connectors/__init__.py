@@ -1,0 +1,1 @@
+"""Measures whole jobs between connectors against the client libraries alone."""

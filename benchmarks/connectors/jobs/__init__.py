@@ -1,0 +1,1 @@
+"""The jobs: each a script that knows several ways of doing the same."""
