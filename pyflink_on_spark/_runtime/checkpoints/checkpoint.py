@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
@@ -103,7 +103,7 @@ def write_state(
             for record in records:
                 write_record(measured, record)
     except OSError as error:
-        raise CheckpointError(f"cannot write {target.uri}/{name}: {error}") from error
+        raise CheckpointError(f"cannot write {target.shown}/{name}: {error}") from error
     return StateFile(name, measured.size, measured.checksum, shared)
 
 
@@ -122,7 +122,7 @@ def complete(
     file = _write(place, COMMITTABLES, seal(committables))
     metadata = Metadata(checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file)
     text = json.dumps({"format": _FORMAT, **asdict(metadata)}, indent=1)
-    place.write(METADATA, text.encode())
+    _write(place, METADATA, text.encode())
     return metadata
 
 
@@ -135,16 +135,16 @@ def read_metadata(place: Folder) -> Metadata:
     try:
         content = json.loads(place.read(METADATA))
         if content.pop("format") != _FORMAT:
-            raise CheckpointError(f"{place.uri}/{METADATA} has a format of another version")
+            raise CheckpointError(f"{place.shown}/{METADATA} has a format of another version")
         files = tuple(StateFile(**file) for file in content.pop("files"))
         committables = StateFile(**content.pop("committables"))
         return Metadata(files=files, committables=committables, **content)
     except FileNotFoundError as error:
         raise CheckpointError(
-            f"there is no complete checkpoint in {place.uri}: {METADATA} is missing"
+            f"there is no complete checkpoint in {place.shown}: {METADATA} is missing"
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f"{place.uri}/{METADATA} is damaged: {error!r}") from error
+        raise CheckpointError(f"{place.shown}/{METADATA} is damaged: {error!r}") from error
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
@@ -155,7 +155,7 @@ def read_states(place: Folder, metadata: Metadata) -> SlotState:
     """
     whole = SlotState()
     for file in metadata.files:
-        where = f"{file.folder(place).uri}/{file.name}"
+        where = f"{file.folder(place).shown}/{file.name}"
         stream = _open(place, file)
         try:
             for head, content in stored_records(stream, where, file.size):
@@ -186,16 +186,21 @@ def read_committables(place: Folder, metadata: Metadata) -> list[Any]:
     return committables
 
 
-def find_checkpoint(path: str) -> Folder:
-    """Return the folder of a checkpoint that a user names: the folder, or its ``_metadata``."""
-    return folder(path.rstrip("/").removesuffix(f"/{METADATA}"))
+def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -> Folder:
+    """Return the folder of a checkpoint that a user names: the folder, or its ``_metadata``.
+
+    Args:
+        path: of either.
+        configuration: the job's; says how file systems are reached.
+    """
+    return folder(path.rstrip("/").removesuffix(f"/{METADATA}"), configuration or {})
 
 
 def _write(place: Folder, name: str, content: bytes) -> StateFile:
     try:
         place.write(name, content)
     except OSError as error:
-        raise CheckpointError(f"cannot write {place.uri}/{name}: {error}") from error
+        raise CheckpointError(f"cannot write {place.shown}/{name}: {error}") from error
     return StateFile(name, len(content), zlib.crc32(content))
 
 
@@ -214,7 +219,7 @@ def _open(place: Folder, file: StateFile) -> BinaryIO:
         size = stream.seek(0, 2)
         stream.seek(0)
     except OSError as error:
-        raise CheckpointError(f"cannot read {where.uri}/{file.name}: {error}") from error
+        raise CheckpointError(f"cannot read {where.shown}/{file.name}: {error}") from error
     if size != file.size:
         stream.close()
         raise _damaged(place, file, size)
@@ -223,6 +228,6 @@ def _open(place: Folder, file: StateFile) -> BinaryIO:
 
 def _damaged(place: Folder, file: StateFile, size: int) -> CheckpointError:
     return CheckpointError(
-        f"{file.folder(place).uri}/{file.name} is damaged: {size} bytes that are not the "
+        f"{file.folder(place).shown}/{file.name} is damaged: {size} bytes that are not the "
         f"{file.size} bytes that were written"
     )

@@ -7,13 +7,17 @@ import os
 import shutil
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
+from pyflink_on_spark._runtime.filesystem.location import is_remote, locate
+
 _BUFFER = 1024 * 1024
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Folder(ABC):
@@ -25,6 +29,8 @@ class Folder(ABC):
 
     def __init__(self, uri: str) -> None:
         self.uri = uri.rstrip("/")
+        self.shown = self.uri
+        """What errors call it: the URI without a password."""
 
     @abstractmethod
     def create(self, name: str) -> AbstractContextManager[BinaryIO]:
@@ -62,11 +68,15 @@ class Folder(ABC):
 
     def inside(self, name: str) -> Folder:
         """Return a folder in this one."""
-        return folder(f"{self.uri}/{name}")
+        return self._at(f"{self.uri}/{name}")
 
     def beside(self, name: str) -> Folder:
         """Return a folder next to this one."""
-        return folder(f"{self.uri.rpartition('/')[0]}/{name}")
+        return self._at(f"{self.uri.rpartition('/')[0]}/{name}")
+
+    @abstractmethod
+    def _at(self, uri: str) -> Folder:
+        """Return another folder of the same file system."""
 
 
 class LocalFolder(Folder):
@@ -109,65 +119,75 @@ class LocalFolder(Folder):
         else:
             path.unlink(missing_ok=True)
 
+    def _at(self, uri: str) -> Folder:
+        return LocalFolder(uri)
 
-class ArrowFolder(Folder):
-    """A folder on a file system that pyarrow reaches: S3, GCS, HDFS, Azure."""
 
-    def __init__(self, uri: str) -> None:
+class RemoteFolder(Folder):
+    """A folder on a file system that fsspec reaches.
+
+    Args:
+        uri: of the folder.
+        configuration: the job's; says how the file system is reached.
+    """
+
+    def __init__(self, uri: str, configuration: Mapping[str, str] = _NOTHING) -> None:
         super().__init__(uri)
-        from pyarrow import fs
-
-        self._fs: Any
-        self._fs, self._path = fs.FileSystem.from_uri(self.uri)
+        self._configuration = configuration
+        place = locate(self.uri, configuration)
+        self.shown, self._files = place.path, place.files
+        if not self._files.writable:
+            raise ValueError(f"checkpoints cannot be kept in {self.shown}: it can only be read")
 
     @contextmanager
     def create(self, name: str) -> Iterator[BinaryIO]:
-        """Write a file; object stores show it when it is complete."""
-        self._fs.create_dir(self._path, recursive=True)
-        stream = self._fs.open_output_stream(f"{self._path}/{name}", buffer_size=_BUFFER)
+        """Write a file; object stores show it when it is complete, others under another name."""
+        path = f"{self.shown}/{name}"
+        hidden = path if self._files.whole_files else f"{self.shown}/.{name}.{uuid.uuid4().hex}"
         try:
-            with stream:
+            with self._files.create(hidden) as stream:
                 yield stream
+            if hidden != path:
+                self._files.rename(hidden, path)
         except BaseException:
             with suppress(OSError):
-                self._fs.delete_file(f"{self._path}/{name}")
+                self._files.remove(hidden)
             raise
 
     def open(self, name: str) -> BinaryIO:
         """Return a file for reading."""
-        return io.BufferedReader(self._fs.open_input_file(f"{self._path}/{name}"), _BUFFER)
+        raw: Any = self._files.open(f"{self.shown}/{name}")
+        return io.BufferedReader(raw, _BUFFER)
 
     def names(self) -> list[str]:
         """Return what is inside."""
-        from pyarrow import fs
-
-        selector = fs.FileSelector(self._path, allow_not_found=True)
-        return sorted(info.base_name for info in self._fs.get_file_info(selector))
+        return self._files.names(self.shown)
 
     def remove(self, name: str = "") -> None:
         """Remove a file or folder."""
-        from pyarrow import fs
+        path = f"{self.shown}/{name}" if name else self.shown
+        with suppress(FileNotFoundError):
+            if self._files.status(path).is_folder:
+                self._files.remove_folder(path)
+            else:
+                self._files.remove(path)
 
-        path = f"{self._path}/{name}" if name else self._path
-        kind = self._fs.get_file_info(path).type
-        if kind == fs.FileType.Directory:
-            self._fs.delete_dir(path)
-        elif kind == fs.FileType.File:
-            self._fs.delete_file(path)
+    def _at(self, uri: str) -> Folder:
+        return RemoteFolder(uri, self._configuration)
 
 
-def folder(uri: str) -> Folder:
+def folder(uri: str, configuration: Mapping[str, str] = _NOTHING) -> Folder:
     """Return the folder of a URI or a local path.
+
+    Args:
+        uri: of the folder.
+        configuration: the job's; says how file systems are reached.
 
     Raises:
         ValueError: if no file system is known for it.
+        ModuleNotFoundError: if a package for its file system is missing.
     """
-    if urlsplit(uri).scheme in ("", "file"):
-        return LocalFolder(uri)
-    try:
-        return ArrowFolder(uri)
-    except Exception as error:
-        raise ValueError(f"checkpoints cannot be kept in {uri!r}: {error}") from error
+    return RemoteFolder(uri, configuration) if is_remote(uri) else LocalFolder(uri)
 
 
 def _sync_folder(path: Path) -> None:

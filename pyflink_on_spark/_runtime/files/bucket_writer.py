@@ -8,11 +8,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.files.part_file import InProgressFile, PartFile, PendingFile
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.files.hidden_names import Owner
     from pyflink_on_spark._runtime.files.part_names import PartNames
     from pyflink_on_spark._runtime.files.rolling import RollingPolicy
+    from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
 
 
 class BucketWriter:
@@ -24,6 +26,7 @@ class BucketWriter:
         owner: who writes.
         encoder: how lines are written: a LineEncoder here.
         policy: when a part file is finished.
+        files: where they are.
     """
 
     def __init__(
@@ -33,12 +36,14 @@ class BucketWriter:
         owner: Owner,
         encoder: Any,
         policy: RollingPolicy,
+        files: FileSystem = LOCAL,
     ) -> None:
         self._folder = folder
         self._names = names
         self._owner = owner
         self._encoder = encoder
         self._policy = policy
+        self._files = files
         self._part: PartFile | None = None
         self._finished: list[PartFile] = []
 
@@ -129,5 +134,5 @@ class BucketWriter:
         if self._part is None:
             path = self._names.next_path(self._folder)
             hidden = self._owner.in_progress_path(path)
-            self._part = PartFile(self._folder, hidden, path, now)
+            self._part = PartFile(self._folder, hidden, path, now, self._files)
         return self._part

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.files.bucket_writer import BucketWriter
 from pyflink_on_spark._runtime.files.part_file import PartFile, naming
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
     from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter
 
 
@@ -21,12 +23,19 @@ class BulkPartFile(PartFile):
         path: what it will be called.
         now: the time in ms.
         form: the format.
+        files: where they are.
     """
 
     def __init__(
-        self, bucket: str, in_progress_path: str, path: str, now: int, form: BulkFormat
+        self,
+        bucket: str,
+        in_progress_path: str,
+        path: str,
+        now: int,
+        form: BulkFormat,
+        files: FileSystem = LOCAL,
     ) -> None:
-        super().__init__(bucket, in_progress_path, path, now)
+        super().__init__(bucket, in_progress_path, path, now, files)
         self._writer: BulkWriter | None = None
         try:
             self._writer = form.open(self._file)
@@ -67,6 +76,6 @@ class BulkBucketWriter(BucketWriter):
         if self._part is None:
             path = self._names.next_path(self._folder)
             hidden = self._owner.in_progress_path(path)
-            self._part = BulkPartFile(self._folder, hidden, path, now, self._encoder)
+            self._part = BulkPartFile(self._folder, hidden, path, now, self._encoder, self._files)
         assert isinstance(self._part, BulkPartFile)
         self._part.add(texts, now)

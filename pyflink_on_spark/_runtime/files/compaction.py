@@ -14,13 +14,15 @@ from typing import BinaryIO
 
 from pyflink_on_spark._runtime.files.hidden_names import in_progress_path
 from pyflink_on_spark._runtime.files.part_file import PendingFile, naming
+from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
 
 
 class Compactor(ABC):
     """Writes the contents of some files into one."""
 
     @abstractmethod
-    def compact(self, paths: list[str], output: BinaryIO) -> None:
+    def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
         """Write to a file what the files at some paths hold."""
 
 
@@ -30,9 +32,9 @@ class Concatenation(Compactor):
 
     delimiter: bytes = b""
 
-    def compact(self, paths: list[str], output: BinaryIO) -> None:
+    def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
         for path in paths:
-            with open(path, "rb") as part:
+            with files.open(path) as part:
                 shutil.copyfileobj(part, output, 1024 * 1024)
             output.write(self.delimiter)
 
@@ -40,10 +42,10 @@ class Concatenation(Compactor):
 class IdenticalCopy(Compactor):
     """The contents of a single file as they are."""
 
-    def compact(self, paths: list[str], output: BinaryIO) -> None:
+    def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
         if len(paths) > 1:
             raise ValueError("IdenticalFileCompactor can only copy one input file")
-        Concatenation().compact(paths, output)
+        Concatenation().compact(paths, output, files)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Compaction:
     compactor: Compactor
 
     def hold_back(
-        self, files: list[PendingFile], checkpoint: int
+        self, files: list[PendingFile], checkpoint: int, where: FileSystem = LOCAL
     ) -> tuple[list[PendingFile], list[PendingFile]]:
         """Return the files to commit with a checkpoint, and those that wait for more.
 
@@ -121,44 +123,49 @@ class Compaction:
                 held += group
         for file in held:
             with contextlib.suppress(FileNotFoundError), naming(file.path):
-                os.replace(file.in_progress_path, _waiting_path(file))
+                where.rename(file.in_progress_path, _waiting_path(file))
         return [file for group in ready for file in group], held
 
-    def commit(self, files: list[PendingFile], again: bool = False) -> None:
+    def commit(
+        self, parts: list[PendingFile], again: bool = False, files: FileSystem = LOCAL
+    ) -> None:
         """Make visible the compacted files; a second time changes nothing.
 
         Args:
-            files: those of a checkpoint.
+            parts: those of a checkpoint.
             again: whether this was perhaps done before, and somebody has moved the result since.
+            files: where they are.
         """
-        full, others = self.strategy.groups(files)
+        full, others = self.strategy.groups(parts)
         with ThreadPoolExecutor(self.strategy.threads, "compaction") as threads:
-            for _done in threads.map(partial(self._commit_group, again=again), full + others):
+            commit = partial(self._commit_group, again=again, files=files)
+            for _done in threads.map(commit, full + others):
                 pass
 
-    def _commit_group(self, group: list[PendingFile], again: bool) -> None:
+    def _commit_group(self, group: list[PendingFile], again: bool, files: FileSystem) -> None:
         folder, name = os.path.split(group[0].path)
         path = os.path.join(folder, f"compacted-{name}")
         # Parts are removed once the compacted file is there.
-        done = again and not all(os.path.exists(_current_path(part)) for part in group)
-        if not done and not os.path.exists(path):
-            self._write(group, path)
-        for file in group:
-            file.discard()
-            with contextlib.suppress(FileNotFoundError), naming(file.path):
-                os.unlink(_waiting_path(file))
+        done = again and not all(files.exists(_current_path(part, files)) for part in group)
+        if not done and not files.exists(path):
+            self._write(group, path, files)
+        for part in group:
+            part.discard(files)
+            with naming(part.path):
+                files.remove(_waiting_path(part))
 
-    def _write(self, group: list[PendingFile], path: str) -> None:
+    def _write(self, group: list[PendingFile], path: str, files: FileSystem) -> None:
         hidden = in_progress_path(path)
         output = PendingFile(group[0].bucket, hidden, path, 0)
         try:
-            with naming(path), open(hidden, "wb") as file:
-                self.compactor.compact([_current_path(part) for part in group], file)
-                file.flush()
-                os.fsync(file.fileno())
-            output.commit()
+            files.remove(hidden)  # what an attempt has left that did not end well
+            with naming(path), files.create(hidden) as file:
+                self.compactor.compact([_current_path(part, files) for part in group], file, files)
+            with naming(path):
+                files.make_durable(hidden)
+            output.commit(files)
         except BaseException:
-            output.discard()
+            output.discard(files)
             raise
 
 
@@ -167,6 +174,6 @@ def _waiting_path(file: PendingFile) -> str:
     return os.path.join(folder, f".{name}.uncompacted")
 
 
-def _current_path(file: PendingFile) -> str:
+def _current_path(file: PendingFile, files: FileSystem) -> str:
     waiting = _waiting_path(file)
-    return waiting if os.path.exists(waiting) else file.in_progress_path
+    return waiting if files.exists(waiting) else file.in_progress_path

@@ -10,11 +10,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._runtime.filesystem.input_file import open_input
 
-Opener = Callable[[str], AbstractContextManager[Any]]
+Opener = Callable[[BinaryIO], AbstractContextManager[Any]]
 
 
 def is_compressed(path: str) -> bool:
@@ -33,7 +34,7 @@ def read_compressed(path: str, chunk_size: int) -> Iterator[bytes]:
         if path.endswith(".deflate"):
             yield from _inflate(path, chunk_size)
         else:
-            with _opener(path)(path) as file:
+            with open_input(path) as compressed, _decompressed(compressed, path) as file:
                 yield from iter(partial(file.read, chunk_size), b"")
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         if isinstance(error, OSError) and error.errno is not None:
@@ -43,7 +44,7 @@ def read_compressed(path: str, chunk_size: int) -> Iterator[bytes]:
 
 def _inflate(path: str, chunk_size: int) -> Iterator[bytes]:
     inflater = zlib.decompressobj()
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         while not inflater.eof:
             compressed = inflater.unconsumed_tail or file.read(chunk_size)
             if not compressed:
@@ -51,16 +52,19 @@ def _inflate(path: str, chunk_size: int) -> Iterator[bytes]:
             yield inflater.decompress(compressed, chunk_size)
 
 
-def _opener(path: str) -> Opener:
-    return next(opener for suffix, opener in _OPENERS.items() if path.endswith(suffix))
+def _decompressed(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
+    if path.endswith(_ZSTD):
+        return _open_zstd(file, path)
+    return next(opener(file) for suffix, opener in _OPENERS.items() if path.endswith(suffix))
 
 
-def _open_zstd(path: str) -> Any:
+def _open_zstd(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
-            return importlib.import_module(module).open(path, "rb")
+            library: Any = importlib.import_module(module)
         except ImportError:
             continue
+        return library.open(file, "rb")  # type: ignore[no-any-return]
     raise EnvironmentSetupError(
         f"cannot read {path}: .zst files need Python 3.14 or the package 'zstandard'"
     )
@@ -71,6 +75,6 @@ _OPENERS: dict[str, Opener] = {
     ".gzip": partial(gzip.open, mode="rb"),
     ".bz2": partial(bz2.open, mode="rb"),
     ".xz": partial(lzma.open, mode="rb"),
-    ".zst": _open_zstd,
 }
-_SUFFIXES = (*_OPENERS, ".deflate")
+_ZSTD = ".zst"
+_SUFFIXES = (*_OPENERS, _ZSTD, ".deflate")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 import itertools
-import os
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from pyflink_on_spark._runtime.filesystem.file_system import FileStatus
+from pyflink_on_spark._runtime.filesystem.location import Location
 
 SMALLEST_SPLIT = 16 * 1024 * 1024
 """In bytes: smaller pieces of a file are not worth a subtask of their own."""
@@ -27,19 +28,11 @@ class SplitAssignment(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileToRead:
-    """A file that was found, and its size in bytes at that time."""
-
-    path: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class FileSplit:
     """What one subtask reads of a file.
 
     Args:
-        path: the local file.
+        path: the file: a local one, or a URI.
         start: the offset in bytes from which on records belong to the split.
         end: the offset before which they begin; None for all there is.
     """
@@ -49,24 +42,25 @@ class FileSplit:
     end: int | None = None
 
 
-def find_files(paths: Iterable[str]) -> list[FileToRead]:
+def find_files(places: Iterable[Location]) -> list[FileStatus]:
     """List the files under some paths, folders with all their sub-folders, in order of names.
 
-    Names that begin with ``.`` or ``_`` are left out, also when they are named explicitly.
+    Names that begin with ``.`` or ``_`` are left out, also when they are named explicitly. A path
+    that does not exist, and is a pattern, stands for the paths that fit it.
 
     Raises:
         FileNotFoundError: if a path does not exist.
     """
-    return [file for path in paths for file in _walk(path)]
-
-
-def is_hidden(path: str) -> bool:
-    """Whether a file or folder of this name is left out."""
-    return os.path.basename(path).startswith((".", "_"))
+    return [
+        file
+        for place in places
+        for path in place.files.expand(place.path)
+        for file in place.files.visible_files(path)
+    ]
 
 
 def cut_files(
-    files: list[FileToRead],
+    files: list[FileStatus],
     parallelism: int,
     splittable: frozenset[str],
     smallest: int = SMALLEST_SPLIT,
@@ -88,20 +82,6 @@ def cut_files(
     return splits
 
 
-def _walk(path: str) -> Iterator[FileToRead]:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
-    if is_hidden(path):
-        return
-    if stat.S_ISDIR(status.st_mode):
-        for name in sorted(os.listdir(path)):
-            yield from _walk(os.path.join(path, name))
-    else:
-        yield FileToRead(path, status.st_size)
-
-
-def _pieces(file: FileToRead, count: int) -> list[FileSplit]:
+def _pieces(file: FileStatus, count: int) -> list[FileSplit]:
     bounds = [file.size * i // count for i in range(count + 1)]
     return [FileSplit(file.path, *bound) for bound in itertools.pairwise(bounds)]

@@ -21,7 +21,7 @@ class FileSinkOptions:
     """How a file sink writes.
 
     Args:
-        base_path: the folder that holds the buckets' folders.
+        base_path: the folder that holds the buckets' folders; an absolute path or a URI.
         charset_name: the character set of the files, if they are text.
         buckets: which bucket an element belongs to.
         rolling: when a part file is finished.
@@ -32,7 +32,7 @@ class FileSinkOptions:
         bulk: what the files are written as; None: the text of elements, a line each.
     """
 
-    base_path: str
+    base_path: str = field(repr=False)  # a URI may have a password
     charset_name: str = "UTF-8"
     buckets: BucketAssigner = field(default_factory=DateTimeBuckets)
     rolling: RollingPolicy = field(default_factory=RollingPolicy)

@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.files.bucket_writer import BucketWriter
 from pyflink_on_spark._runtime.files.hidden_names import Owner, remove_leftovers
 from pyflink_on_spark._runtime.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._runtime.files.part_names import PartNames, SubtaskNames, UniqueNames
+from pyflink_on_spark._runtime.filesystem.location import Location, locate
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -50,6 +51,7 @@ class FileSinkWriter(SinkWriter):
         context: its clock is what buckets and the rolling policy go by.
         sink: an id of the sink that no other one has.
         bucket_writer: what writes to a bucket.
+        place: where the base path is.
 
     Raises:
         NotADirectoryError: if the base path is a file.
@@ -63,10 +65,13 @@ class FileSinkWriter(SinkWriter):
         context: OperatorContext,
         sink: str,
         bucket_writer: type[BucketWriter] = BucketWriter,
+        place: Location | None = None,
     ) -> None:
-        base_path = options.base_path
-        if os.path.exists(base_path) and not os.path.isdir(base_path):
-            raise NotADirectoryError(f"the folder to write to is a file: {base_path}")
+        place = place or locate(options.base_path)
+        self._base_path, self._files = place.path, place.files
+        found = self._files.exists(self._base_path)
+        if found and not self._files.status(self._base_path).is_folder:
+            raise NotADirectoryError(f"the folder to write to is a file: {self._base_path}")
         self._options = options
         self._to_text = to_text
         self._encoder = encoder
@@ -76,7 +81,7 @@ class FileSinkWriter(SinkWriter):
         self._owner = Owner.of(sink, context.task.attempt)
         self._restored = context.restored is not None
         self._records = context.operator_state.union_list_state("_file_sink")
-        self._subtask_names = SubtaskNames(options.affixes, context.task.subtask_index)
+        self._subtask_names = SubtaskNames(options.affixes, context.task.subtask_index, self._files)
         self._buckets: dict[str, BucketWriter] = {}
         self._next_check = self._clock.now() + options.bucket_check_interval
         self._chunk_size = 64
@@ -131,7 +136,7 @@ class FileSinkWriter(SinkWriter):
         if self._task.subtask_index == 0 and (self._restored or self._task.attempt > 0):
             needed = {path for record in records for path in record.in_progress}
             families.append(self._owner.family)
-            remove_leftovers(self._options.base_path, self._owner, families, needed)
+            remove_leftovers(self._base_path, self._owner, families, needed, self._files)
         for saved in snapshots:
             self._bucket(saved.bucket).resume(saved)
 
@@ -158,9 +163,14 @@ class FileSinkWriter(SinkWriter):
     def _bucket(self, name: str) -> BucketWriter:
         bucket = self._buckets.get(name)
         if bucket is None:
-            folder = os.path.join(self._options.base_path, name)
+            folder = os.path.join(self._base_path, name)
             bucket = self._bucket_writer(
-                folder, self._names(), self._owner, self._encoder, self._options.rolling
+                folder,
+                self._names(),
+                self._owner,
+                self._encoder,
+                self._options.rolling,
+                self._files,
             )
             self._buckets[name] = bucket
         return bucket

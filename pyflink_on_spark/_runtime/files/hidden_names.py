@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
+
+from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
 
 _IN_PROGRESS = re.compile(r"\..*\.inprogress\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _FAMILY_DIGITS, _RUN_DIGITS = 12, 8
@@ -50,7 +52,11 @@ def in_progress_path(path: str) -> str:
 
 
 def remove_leftovers(
-    base_path: str, owner: Owner, families: Collection[str], needed: set[str]
+    base_path: str,
+    owner: Owner,
+    families: Collection[str],
+    needed: set[str],
+    files: FileSystem = LOCAL,
 ) -> None:
     """Remove the files in progress that earlier attempts have left under a folder.
 
@@ -59,18 +65,16 @@ def remove_leftovers(
         owner: who writes there now, perhaps already.
         families: whose files to remove.
         needed: the paths that stay.
+        files: where the folder is.
     """
-    for folder, _, names in os.walk(base_path):
-        for name in names:
-            found = _IN_PROGRESS.fullmatch(name)
-            if found is None:
-                continue
-            digits = found.group(1).replace("-", "")
-            path = os.path.join(folder, name)
-            known = digits[:_FAMILY_DIGITS] in families and not digits.endswith(owner.run)
-            if known and path not in needed:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(path)
+    for path in list(files.all_files(base_path)):
+        found = _IN_PROGRESS.fullmatch(os.path.basename(path))
+        if found is None:
+            continue
+        digits = found.group(1).replace("-", "")
+        known = digits[:_FAMILY_DIGITS] in families and not digits.endswith(owner.run)
+        if known and path not in needed:
+            files.remove(path)
 
 
 def _hidden(path: str, unique: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from io import FileIO
 from typing import BinaryIO
+
+from pyflink_on_spark._runtime.filesystem.input_file import open_input
 
 _LINE_END = re.compile(rb"\r\n?|\n")
 _SCAN = 64 * 1024
@@ -27,7 +28,7 @@ def read_whole_lines(
     Raises:
         OSError: if the file cannot be read, or has become shorter than it was.
     """
-    with open(path, "rb", buffering=0) as file:
+    with open_input(path) as file:
         if offset is not None:
             _check_length(file, path, offset)
         begin = first_line_at(file, start) if offset is None else offset
@@ -59,8 +60,8 @@ def _behind_last_line_end(content: bytearray, searched: int) -> int:
     )
 
 
-def _check_length(file: BinaryIO | FileIO, path: str, offset: int) -> None:
-    length = os.fstat(file.fileno()).st_size
+def _check_length(file: BinaryIO, path: str, offset: int) -> None:
+    length = file.seek(0, os.SEEK_END)
     if length < offset:
         raise OSError(
             f"{path} has {length} bytes, fewer than the {offset} that were read of it before the "
@@ -68,7 +69,7 @@ def _check_length(file: BinaryIO | FileIO, path: str, offset: int) -> None:
         )
 
 
-def first_line_at(file: BinaryIO | FileIO, offset: int) -> int:
+def first_line_at(file: BinaryIO, offset: int) -> int:
     """Return the first offset, not before the given one, at which a line begins, or the end."""
     if offset == 0:
         return 0
@@ -84,6 +85,6 @@ def first_line_at(file: BinaryIO | FileIO, offset: int) -> int:
     return position
 
 
-def _rest_of_line_end(file: BinaryIO | FileIO, chunk: bytes, behind: int) -> int:
+def _rest_of_line_end(file: BinaryIO, chunk: bytes, behind: int) -> int:
     cut_in_two = behind == len(chunk) and chunk.endswith(b"\r") and file.read(1) == b"\n"
     return 1 if cut_in_two else 0

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Source, SplitReader
-from pyflink_on_spark._runtime.files.enumeration import FileSplit, is_hidden
+from pyflink_on_spark._runtime.files.enumeration import FileSplit
+from pyflink_on_spark._runtime.filesystem.file_system import is_pattern
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.bundle import Bundle
     from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.filesystem.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class MonitoringReader(SplitReader):
 
     Args:
         source: how to read a file.
-        paths: files and folders.
+        places: files, folders and patterns.
         interval: how often to look, in ms.
         restored: what the readers of all subtasks had as their snapshot; None for a fresh start.
         context: the subtask's; its clock says when to look.
@@ -45,13 +46,13 @@ class MonitoringReader(SplitReader):
     def __init__(
         self,
         source: Source,
-        paths: Sequence[str],
+        places: Sequence[Location],
         interval: int,
         restored: Sequence[Any] | None,
         context: OperatorContext,
     ) -> None:
         super().__init__(source, [], None, context)
-        self._paths, self._interval = paths, interval
+        self._places, self._interval = places, interval
         self._clock, self._task = context.clock, context.task
         self._next_look: int | None = None
         self._known: set[str] = set()
@@ -81,7 +82,7 @@ class MonitoringReader(SplitReader):
         return [FilesDone(tuple(sorted(self._known - left))), *self._todo]
 
     def _look(self) -> None:
-        for path in sorted(new_files(self._paths, self._known)):
+        for path in sorted(new_files(self._places, self._known)):
             if self._is_mine(path):
                 self._known.add(path)
                 self._todo.append((FileSplit(path), None, 0))
@@ -90,34 +91,18 @@ class MonitoringReader(SplitReader):
         return zlib.crc32(os.fsencode(path)) % self._task.parallelism == self._task.subtask_index
 
 
-def new_files(paths: Iterable[str], known: set[str]) -> Iterator[str]:
+def new_files(places: Iterable[Location], known: set[str]) -> Iterator[str]:
     """Yield the files under some paths that are not known yet.
+
+    A pattern that nothing fits yet is no error: something may come.
 
     Raises:
         FileNotFoundError: if one of the paths does not exist.
     """
-    for path in paths:
-        if os.path.isdir(path):
-            yield from _new_files_in(path, known)
-        elif not os.path.exists(path):
-            raise FileNotFoundError(f"the file or folder to watch does not exist: {path}")
-        elif path not in known and not is_hidden(path):
-            yield path
-
-
-def _new_files_in(top: str, known: set[str]) -> Iterator[str]:
-    folders = deque([top] if not is_hidden(top) else [])
-    while folders:
-        folder = folders.popleft()
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if is_hidden(entry.name):
-                        continue
-                    if entry.path not in known and entry.is_dir():
-                        folders.append(entry.path)
-                    elif entry.path not in known:
-                        yield entry.path
-        except FileNotFoundError:
-            if folder == top:
-                raise
+    for place in places:
+        files, path = place.files, place.path
+        if is_pattern(path) and not files.exists(path):
+            for match in files.matches(path):
+                yield from files.new_files(match, known)
+        else:
+            yield from files.new_files(path, known)

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
+
 
 @dataclass(frozen=True)
 class PendingFile:
-    """A part file that is complete but not visible yet.
+    """A part file that is complete but not visible yet. It is part of checkpoints.
 
     Args:
         bucket: the folder of the bucket it belongs to.
@@ -27,23 +30,26 @@ class PendingFile:
     size: int
     checkpoint: int = 0
 
-    def commit(self) -> None:
+    def commit(self, files: FileSystem = LOCAL) -> None:
         """Make the file visible; a second time changes nothing.
+
+        Args:
+            files: where it is.
 
         Raises:
             FileNotFoundError: if its bytes are gone.
         """
         try:
             with naming(self.path):
-                os.replace(self.in_progress_path, self.path)
+                files.rename(self.in_progress_path, self.path)
         except FileNotFoundError:
-            if not os.path.exists(self.path):
+            if not files.exists(self.path):
                 raise
 
-    def discard(self) -> None:
+    def discard(self, files: FileSystem = LOCAL) -> None:
         """Remove the file, if it is not visible yet."""
-        with contextlib.suppress(FileNotFoundError), naming(self.in_progress_path):
-            os.unlink(self.in_progress_path)
+        with naming(self.in_progress_path):
+            files.remove(self.in_progress_path)
 
 
 @dataclass(frozen=True)
@@ -75,35 +81,38 @@ class PartFile:
         in_progress_path: where its bytes are.
         path: what it will be called.
         now: the time in ms.
+        files: where they are.
 
     Raises:
         OSError: if it cannot be made; names the path.
     """
 
-    def __init__(self, bucket: str, in_progress_path: str, path: str, now: int) -> None:
-        self._describe(bucket, in_progress_path, path)
+    def __init__(
+        self, bucket: str, in_progress_path: str, path: str, now: int, files: FileSystem = LOCAL
+    ) -> None:
+        self._describe(bucket, in_progress_path, path, files)
         self.created = self.last_written = now
         with naming(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            self._file: BinaryIO = open(in_progress_path, "xb")  # noqa: SIM115 - closed by finish
+            self._file: BinaryIO = files.create(in_progress_path)
 
     @classmethod
     def resume(cls, bucket: str, saved: InProgressFile) -> PartFile:
-        """Go on with a part file as a checkpoint has it: what was written later is cut off.
+        """Go on with a local part file as a checkpoint has it: what came later is cut off.
 
         Raises:
             FileNotFoundError: if it is gone.
             OSError: if it is shorter than it was, or cannot be changed.
         """
         part = cls.__new__(cls)
-        part._describe(bucket, saved.in_progress_path, saved.path)
+        part._describe(bucket, saved.in_progress_path, saved.path, LOCAL)
         part.created, part.last_written = saved.created, saved.last_written
         part.size, part.saved = saved.size, True
         part._file = _reopen(saved)
         return part
 
-    def _describe(self, bucket: str, in_progress_path: str, path: str) -> None:
+    def _describe(self, bucket: str, in_progress_path: str, path: str, files: FileSystem) -> None:
         self.size = 0
+        self._files = files
         self.saved = False
         """Whether a checkpoint may go on with it."""
         self._bucket, self._in_progress_path, self._path = bucket, in_progress_path, path
@@ -153,8 +162,8 @@ class PartFile:
         Raises:
             OSError: if it cannot be written; names the path.
         """
-        with naming(self._path), open(self._in_progress_path, "rb") as file:
-            os.fsync(file.fileno())
+        with naming(self._path):
+            self._files.make_durable(self._in_progress_path)
 
     def pending(self, checkpoint: int) -> PendingFile:
         """Say what has to be committed of a file that is finished."""
@@ -165,7 +174,7 @@ class PartFile:
         with contextlib.suppress(OSError):
             self._file.close()
         if not self.saved:
-            self.pending(0).discard()
+            self.pending(0).discard(self._files)
 
 
 def _reopen(saved: InProgressFile) -> BinaryIO:

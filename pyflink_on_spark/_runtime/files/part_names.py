@@ -8,6 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import count
 
+from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
+from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
+
 
 @dataclass(frozen=True)
 class PartAffixes:
@@ -53,7 +56,8 @@ class UniqueNames(PartNames):
 class SubtaskNames(PartNames):
     """``<prefix>-<subtask>-<counter><suffix>``, past what earlier jobs left in the folder."""
 
-    def __init__(self, affixes: PartAffixes, subtask_index: int) -> None:
+    def __init__(self, affixes: PartAffixes, subtask_index: int, files: FileSystem = LOCAL) -> None:
+        self._files = files
         self._affixes = affixes
         self._subtask_index = subtask_index
         self.counter = 0
@@ -64,5 +68,5 @@ class SubtaskNames(PartNames):
             name = self._affixes.around(f"{self._subtask_index}-{self.counter}")
             self.counter += 1
             path = os.path.join(folder, name)
-            if not os.path.exists(path):
+            if not self._files.exists(path):
                 return path

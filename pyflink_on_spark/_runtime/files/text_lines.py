@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.files.compression import is_compressed, read_comp
 from pyflink_on_spark._runtime.files.enumeration import FileSplit
 from pyflink_on_spark._runtime.files.file_format import FileFormat
 from pyflink_on_spark._runtime.files.line_ranges import read_whole_lines
+from pyflink_on_spark._runtime.filesystem.input_file import open_input
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import Types
 
@@ -89,7 +90,7 @@ class TextLines(FileFormat):
 
 
 def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
-    with open(path, "rb", buffering=0) as file:
+    with open_input(path) as file:
         yield from iter(partial(file.read, chunk_size), b"")
 
 

@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.files.file_sink import FileSink
 from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.files.part_names import PartAffixes
 from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT, RollingPolicy
+from pyflink_on_spark._runtime.filesystem import local_files
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common.typeinfo import Types
 
@@ -321,7 +322,7 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path, monkeypatch):
     def open_on_full_disk(path, mode):
         return FullDisk(open(path, mode))
 
-    monkeypatch.setattr(part_file, "open", open_on_full_disk, raising=False)
+    monkeypatch.setattr(local_files, "open", open_on_full_disk, raising=False)
     _, writer = open_writer(options_for(tmp_path))
     with pytest.raises(OSError, match=r"cannot write the file .*part-.*No space left") as caught:
         writer.write(iter("a"))

@@ -8,11 +8,12 @@ import pytest
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._runtime.files.enumeration import (
     FileSplit,
-    FileToRead,
     cut_files,
-    find_files,
 )
+from pyflink_on_spark._runtime.files.enumeration import find_files as found_at
 from pyflink_on_spark._runtime.files.paths import local_path
+from pyflink_on_spark._runtime.filesystem.file_system import FileStatus
+from pyflink_on_spark._runtime.filesystem.location import locate
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,10 @@ def test_what_is_no_path_is_refused(path, error):
         local_path(path)
 
 
+def find_files(paths):
+    return found_at(map(locate, paths))
+
+
 def _make(folder, *names):
     for name in names:
         path = folder / name
@@ -73,26 +78,45 @@ def test_files_come_in_order_of_the_paths_and_as_often_as_they_are_named(tmp_pat
     assert [file.path for file in find_files([b, a, b])] == [b, a, b]
 
 
+def test_a_pattern_stands_for_what_fits_it(tmp_path):
+    _make(tmp_path, "a.csv", "b.txt", "s/c.csv", "_d.csv", ".e.csv")
+    at = lambda pattern: [  # noqa: E731
+        os.path.relpath(file.path, tmp_path) for file in find_files([str(tmp_path / pattern)])
+    ]
+    assert at("*.csv") == ["a.csv"]
+    assert at("**/*.csv") == ["a.csv", "s/c.csv"]
+    assert at("s*") == ["s/c.csv"]
+    with pytest.raises(FileNotFoundError, match=r"fits .*/\*\.orc"):
+        at("*.orc")
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path):
+    _make(tmp_path, "[a].csv", "a.csv")
+    assert [file.path for file in find_files([str(tmp_path / "[a].csv")])] == [
+        str(tmp_path / "[a].csv")
+    ]
+
+
 def test_a_missing_path_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nope"):
         find_files([str(tmp_path / "nope")])
 
 
 def test_a_large_file_is_cut_evenly_for_all_subtasks():
-    splits = cut_files([FileToRead("f", 100)], 3, frozenset("f"), smallest=10)
+    splits = cut_files([FileStatus("f", 100)], 3, frozenset("f"), smallest=10)
     assert splits == [FileSplit("f", 0, 33), FileSplit("f", 33, 66), FileSplit("f", 66, 100)]
 
 
 def test_one_subtask_reads_files_whole():
-    assert cut_files([FileToRead("f", 100)], 1, frozenset("f"), smallest=10) == [FileSplit("f")]
+    assert cut_files([FileStatus("f", 100)], 1, frozenset("f"), smallest=10) == [FileSplit("f")]
 
 
 def test_small_files_stay_whole():
-    splits = cut_files([FileToRead("f", 14), FileToRead("g", 0)], 8, frozenset("fg"), smallest=10)
+    splits = cut_files([FileStatus("f", 14), FileStatus("g", 0)], 8, frozenset("fg"), smallest=10)
     assert splits == [FileSplit("f"), FileSplit("g")]
 
 
 def test_only_splittable_files_are_cut():
-    files = [FileToRead("f.gz", 100), FileToRead("g", 100)]
+    files = [FileStatus("f.gz", 100), FileStatus("g", 100)]
     splits = cut_files(files, 4, frozenset("g"), smallest=10)
     assert splits == [FileSplit("f.gz"), FileSplit("g", 0, 50), FileSplit("g", 50, 100)]

@@ -163,12 +163,12 @@ class FileSink(Sink, SupportsPreprocessing):
         """Write text, a line for each element.
 
         Args:
-            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            base_path: the folder for the buckets, as a local path or a URI.
             encoder: how an element is written.
 
         Raises:
-            ValueError: the path is empty.
-            UnsupportedFlinkFeature: the path is on another file system.
+            ValueError: the path is empty, or nothing can be written there.
+            ModuleNotFoundError: a package for the path's file system is missing.
         """
         return FileSink.RowFormatBuilder(row_format_options(base_path, encoder))
 
@@ -179,11 +179,11 @@ class FileSink(Sink, SupportsPreprocessing):
         """Write a bulk format: Parquet, Avro, ORC or CSV.
 
         Args:
-            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            base_path: the folder for the buckets, as a local path or a URI.
             writer_factory: how elements are written, such as ``ParquetBulkWriters.for_row_type``.
 
         Raises:
-            ValueError: the path is empty.
-            UnsupportedFlinkFeature: the path is on another file system.
+            ValueError: the path is empty, or nothing can be written there.
+            ModuleNotFoundError: a package for the path's file system is missing.
         """
         return FileSink.BulkFormatBuilder(bulk_format_options(base_path, writer_factory))

@@ -89,11 +89,11 @@ class FileSource(Source):
 
         Args:
             stream_format: how a file is read.
-            paths: files and folders, as local paths or ``file:`` URIs.
+            paths: files and folders, as local paths or URIs.
 
         Raises:
-            ValueError: there are no paths, or one is empty.
-            UnsupportedFlinkFeature: a path is on another file system.
+            ValueError: there are no paths, one is empty, or there is no such file system.
+            ModuleNotFoundError: a package for a path's file system is missing.
         """
         return FileSourceBuilder(runtime.FileSourceOptions.of(stream_format._format, paths))
 
@@ -103,10 +103,10 @@ class FileSource(Source):
 
         Args:
             bulk_format: how a file is read.
-            paths: files and folders, as local paths or ``file:`` URIs.
+            paths: files and folders, as local paths or URIs.
 
         Raises:
-            ValueError: there are no paths, or one is empty.
-            UnsupportedFlinkFeature: a path is on another file system.
+            ValueError: there are no paths, one is empty, or there is no such file system.
+            ModuleNotFoundError: a package for a path's file system is missing.
         """
         return FileSourceBuilder(runtime.FileSourceOptions.of(bulk_format._format, paths))

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._runtime.files.paths import local_path
 from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT
+from pyflink_on_spark._runtime.filesystem.location import absolute
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory
@@ -25,12 +25,12 @@ def bulk_format_options(
     call = "for_bulk_format(base_path, writer_factory)"
     factory = own_handle(writer_factory, BulkWriterFactory, call)
     bulk: Any = factory.get_java_object()
-    return FileSinkOptions(local_path(base_path), rolling=ON_CHECKPOINT, bulk=bulk, **more)
+    return FileSinkOptions(absolute(base_path), rolling=ON_CHECKPOINT, bulk=bulk, **more)
 
 
 def row_format_options(base_path: str, encoder: Encoder, **more: Any) -> FileSinkOptions:
     """Return the options of a sink that writes text."""
-    return FileSinkOptions(local_path(base_path), encoder._charset_name, **more)
+    return FileSinkOptions(absolute(base_path), encoder._charset_name, **more)
 
 
 class SinkOptions:

@@ -111,12 +111,12 @@ class StreamingFileSink(SinkFunction):
         """Write text, a line for each element.
 
         Args:
-            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            base_path: the folder for the buckets, as a local path or a URI.
             encoder: how an element is written.
 
         Raises:
-            ValueError: the path is empty.
-            UnsupportedFlinkFeature: the path is on another file system.
+            ValueError: the path is empty, or nothing can be written there.
+            ModuleNotFoundError: a package for the path's file system is missing.
         """
         options = row_format_options(base_path, encoder, named_by_subtask=True)
         return StreamingFileSink.DefaultRowFormatBuilder(options)
@@ -145,12 +145,12 @@ class StreamingFileSink(SinkFunction):
         """Write a bulk format: Parquet, Avro, ORC or CSV.
 
         Args:
-            base_path: the folder for the buckets, as a local path or ``file:`` URI.
+            base_path: the folder for the buckets, as a local path or a URI.
             writer_factory: how elements are written, such as ``ParquetBulkWriters.for_row_type``.
 
         Raises:
-            ValueError: the path is empty.
-            UnsupportedFlinkFeature: the path is on another file system.
+            ValueError: the path is empty, or nothing can be written there.
+            ModuleNotFoundError: a package for the path's file system is missing.
         """
         options = bulk_format_options(base_path, writer_factory, named_by_subtask=True)
         return StreamingFileSink.DefaultBulkFormatBuilder(options)

@@ -1,0 +1,115 @@
+"""fsspec's file systems, one for each thread: few of them can be shared."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyflink_on_spark._runtime.filesystem.schemes import Scheme, uses_arrow
+
+
+class Connection:
+    """A file system of fsspec's, and how it takes paths.
+
+    Args:
+        fs: the file system.
+        inner_path: makes its path of what follows the root of a URI.
+        copies: whether a file gets another name by being copied.
+        has_folders: whether folders are there without files in them.
+    """
+
+    def __init__(
+        self, fs: Any, inner_path: Callable[[str], str], copies: bool, has_folders: bool
+    ) -> None:
+        self._fs, self.inner_path = fs, inner_path
+        self._copies, self._has_folders = copies, has_folders
+
+    def fresh(self) -> Any:
+        """Return the file system, without what it remembers of folders."""
+        self._fs.invalidate_cache()
+        return self._fs
+
+    def rename(self, fs: Any, source: str, target: str) -> None:
+        """Give a file another path."""
+        if self._copies:
+            fs.cp_file(source, target)
+            fs.rm_file(source)
+        else:
+            fs.mv(source, target)
+
+    def remove_empty_folder(self, fs: Any, path: str) -> None:
+        """Remove a folder that has no files, if there is such a thing."""
+        if self._has_folders and path.strip("/"):
+            fs.rmdir(path)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.connections: dict[str, Connection] = {}
+
+
+_OPEN = _OfThread()
+
+
+def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+    """Return this thread's connection.
+
+    Args:
+        root: what all URIs begin with.
+        scheme: of the URIs.
+        options: the arguments of fsspec's file system.
+    """
+    if _OPEN.process != os.getpid():  # a fork must not share a socket
+        _OPEN.__init__()  # type: ignore[misc]
+    key = f"{root} {sorted(options.items())!r}"
+    found = _OPEN.connections.get(key)
+    if found is None:
+        found = _OPEN.connections[key] = _connect(root, scheme, options)
+    return found
+
+
+def options_of_uri(scheme: Scheme, root: str) -> dict[str, Any]:
+    """Return what the beginning of a URI says of its file system, such as the host.
+
+    Args:
+        scheme: of the URI.
+        root: its scheme and place, without a password.
+    """
+    if uses_arrow(scheme):
+        return {}
+    registry: Any = importlib.import_module("fsspec.registry")
+    behind = root.partition("://")[2]
+    kind = registry.get_filesystem_class(scheme.protocol)
+    return dict(kind._get_kwargs_from_urls(f"{scheme.protocol}://{behind}/"))
+
+
+def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+    if uses_arrow(scheme):
+        return _connect_arrow(root, scheme, options)
+    fsspec: Any = importlib.import_module("fsspec")
+    spec: Any = importlib.import_module("fsspec.spec")
+    fs = fsspec.filesystem(scheme.protocol, use_listings_cache=False, **options)
+    behind = root.partition("://")[2]
+
+    def inner_path(rest: str) -> str:
+        return str(fs._strip_protocol(f"{scheme.protocol}://{behind}{rest}"))
+
+    copies = type(fs).mv is spec.AbstractFileSystem.mv
+    return Connection(fs, inner_path, copies, not scheme.object_store)
+
+
+def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+    from pyarrow import fs as arrow
+
+    wrapper: Any = importlib.import_module("fsspec.implementations.arrow").ArrowFSWrapper
+    behind = root.partition("://")[2]
+    if scheme.protocol == "s3":
+        found, top = arrow.S3FileSystem(**options), behind
+    else:
+        found, top = arrow.FileSystem.from_uri(f"{root}/")
+    wrapped = wrapper(found, use_listings_cache=False, skip_instance_cache=True)
+    return Connection(wrapped, lambda rest: f"{top.rstrip('/')}{rest}", False, True)

@@ -1,0 +1,92 @@
+"""Open files of fsspec's, whose errors say where they are."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+Explaining = Callable[[], AbstractContextManager[Any]]
+
+
+class RemoteInput(io.RawIOBase):
+    """A file that is read, here and there.
+
+    Args:
+        stream: fsspec's file.
+        explaining: makes a block whose errors are OSErrors with the file's URI.
+    """
+
+    def __init__(self, stream: Any, explaining: Explaining) -> None:
+        super().__init__()
+        self._stream, self._explaining = stream, explaining
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        with self._explaining():
+            return bytes(self._stream.read(-1 if size is None else size))
+
+    def readall(self) -> bytes:
+        return self.read()
+
+    def readinto(self, buffer: Any) -> int:
+        content = self.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        with self._explaining():
+            self._stream.seek(offset, whence)
+            return int(self._stream.tell())
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                with self._explaining():
+                    self._stream.close()
+            finally:
+                super().close()
+
+
+class RemoteOutput(io.RawIOBase):
+    """A file that is written, from its beginning to its end.
+
+    Args:
+        stream: fsspec's file.
+        explaining: makes a block whose errors are OSErrors with the file's URI.
+    """
+
+    def __init__(self, stream: Any, explaining: Explaining) -> None:
+        super().__init__()
+        self._stream, self._explaining = stream, explaining
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        with self._explaining():
+            self._stream.write(content)
+        size = memoryview(content).nbytes
+        self._size += size
+        return size
+
+    def tell(self) -> int:
+        return self._size
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                with self._explaining():
+                    self._stream.close()
+            finally:
+                super().close()
