@@ -24,6 +24,7 @@ NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
 CUT = {
     "execution.checkpointing.interval": "10 ms",
     "pyflink-on-spark.epoch-elements": "2",
+    "restart-strategy.type": "none",  # with checkpoints it is for ever, where nothing else is said
     # Jobs of a few elements are over before the first watermark, in however many pieces.
     "pipeline.auto-watermark-interval": "0 ms",
 }

@@ -137,6 +137,11 @@ class FunctionCheckpoints:
         if self._listens:
             self._function.notify_checkpoint_complete(checkpoint_id)
 
+    def aborted(self, checkpoint_id: int) -> None:
+        """Tell the function that a checkpoint was given up."""
+        if self._listens:
+            self._function.notify_checkpoint_aborted(checkpoint_id)
+
 
 def _innermost(function: Any) -> Any:
     """Return what the user wrote, without the objects around it."""

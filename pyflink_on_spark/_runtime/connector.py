@@ -63,6 +63,9 @@ class SourceReader(ABC):
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that everything up to a snapshot is safe."""
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
+        """Learn that a checkpoint was given up, and the job goes on."""
+
     def close(self) -> None:  # noqa: B027 - most readers hold nothing
         """Release everything; after a failure too."""
 
@@ -258,6 +261,9 @@ class SinkWriter(ABC):
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that a checkpoint is safe."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
+        """Learn that a checkpoint was given up; what was prepared for it goes with the next one."""
 
     def code_of_functions(self) -> Iterable[Any]:
         """Return the user's callables that run inside, so that a failure can be traced to here."""

@@ -177,6 +177,11 @@ class HostedSubtasks:
         for subtask in self._subtasks.values():
             subtask.notify_checkpoint_complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell all subtasks that a checkpoint was given up."""
+        for subtask in self._subtasks.values():
+            subtask.notify_checkpoint_aborted(checkpoint_id)
+
     def close(self, failed: bool = False) -> None:
         """Close all subtasks that were opened."""
         while self._opened:

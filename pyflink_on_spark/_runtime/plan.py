@@ -124,7 +124,7 @@ class JobSettings:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
         checkpointed: whether it makes checkpoints.
-        epoch_elements: how many elements each source subtask reads in an epoch; None for any number.
+        epoch_elements: how many elements a source subtask reads in an epoch; None for any number.
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.

@@ -83,6 +83,9 @@ class _FunctionWriter(SinkWriter):
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         self._checkpoints.complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        self._checkpoints.aborted(checkpoint_id)
+
     def close(self) -> None:
         close_function(self._function)
 

@@ -137,6 +137,10 @@ class ChainReader(SourceReader):
         """Tell the current source."""
         self._reader.notify_checkpoint_complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell the current source."""
+        self._reader.notify_checkpoint_aborted(checkpoint_id)
+
     def snapshot(self) -> list[tuple[Progress, ...]]:
         """Return how far each source is read."""
         later = range(len(self._done) + 1, len(self._sources))

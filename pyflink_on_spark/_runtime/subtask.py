@@ -195,6 +195,14 @@ class Subtask:
             for reader in self._readers.values():
                 reader.notify_checkpoint_complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell all operators and sources that a checkpoint was given up."""
+        with self._explained():
+            for plan, _ in self._contexts:
+                plan.operator.notify_checkpoint_aborted(checkpoint_id)
+            for reader in self._readers.values():
+                reader.notify_checkpoint_aborted(checkpoint_id)
+
     def tick(self) -> None:
         """Let what is due by processing time fire, without an element."""
         with self._explained():

@@ -158,10 +158,9 @@ class CheckpointListener(ABC):
         """
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
-        """Learn that a checkpoint was given up.
+        """Learn that a checkpoint could not be written, or took too long, and was given up.
 
-        On Spark: never called. A checkpoint that cannot be written fails the job, and what is
-        restarted is a new instance.
+        Called if the job goes on: with ``tolerable-failed-checkpoints``, or after a savepoint.
 
         Args:
             checkpoint_id: its number.

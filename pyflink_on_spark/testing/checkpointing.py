@@ -52,17 +52,26 @@ class Checkpointing:
         """
         if not self._interval or not self._is_time():
             return None
-        self._number += 1
         tasks.settle()
-        snapshot = tasks.snapshot(self._number)
-        self._commits.safe(self._commits.with_held(tasks.committables()), self._number)
-        self._commits.commit()
-        tasks.notify_checkpoint_complete(self._number)
+        snapshot = self._take(tasks)
         return snapshot if self._rule.restart else None
+
+    def finish(self, tasks: TaskGroup) -> None:
+        """Take the last checkpoint, once all input has ended."""
+        if self._interval:
+            self._take(tasks, final=True)
 
     def with_held(self, prepared: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         """Return what sinks have held back so far, and what was prepared since."""
         return self._commits.with_held(prepared)
+
+    def _take(self, tasks: TaskGroup, final: bool = False) -> bytes:
+        self._number += 1
+        snapshot = tasks.snapshot(self._number)
+        self._commits.safe(self._commits.with_held(tasks.committables()), self._number)
+        self._commits.commit(final=final)
+        tasks.notify_checkpoint_complete(self._number)
+        return snapshot
 
     def _is_time(self) -> bool:
         now = self._clock.now()

@@ -168,7 +168,8 @@ class LocalJob:
                 yield
                 if not found and tasks.reading:
                     self._rest()
-            committables = checkpointing.with_held(tasks.committables())
+            checkpointing.finish(tasks)
+            committables = tasks.committables()
             yield
         except BaseException:
             prepared = checkpointing.with_held(_prepared(tasks))

@@ -104,6 +104,11 @@ class TaskGroup:
         for subtask in self:
             subtask.notify_checkpoint_complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell all subtasks that a checkpoint was given up."""
+        for subtask in self:
+            subtask.notify_checkpoint_aborted(checkpoint_id)
+
     def committables(self) -> list[tuple[int, Any]]:
         """Return, once, what is to be committed: pairs of a sink's number and a committable."""
         return [unseal(seal(item)) for subtask in self for item in subtask.committables()]

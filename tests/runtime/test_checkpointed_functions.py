@@ -48,6 +48,9 @@ class Counting:
     def notify_checkpoint_complete(self, checkpoint_id):
         self.calls.append(f"complete {checkpoint_id}")
 
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        self.calls.append(f"aborted {checkpoint_id}")
+
     def map(self, value):
         self.count += 1
         return self.count
@@ -90,6 +93,9 @@ class Bystander:
     def notify_checkpoint_complete(self):
         raise AssertionError
 
+    def notify_checkpoint_aborted(self):
+        raise AssertionError
+
     def map(self, value):
         return value
 
@@ -111,8 +117,9 @@ def test_every_operator_calls_the_function(operator):
     harness.clock.time = 55
     harness.operator.snapshot_state(7)
     harness.operator.notify_checkpoint_complete(7)
+    harness.operator.notify_checkpoint_aborted(8)
     loaded = harness.operator._loaded
-    assert loaded.calls == ["initialize", "open", "snapshot 7 at 55", "complete 7"]
+    assert loaded.calls == ["initialize", "open", "snapshot 7 at 55", "complete 7", "aborted 8"]
     assert harness.operator_state.list_state("seen").get() == [loaded.count]
     assert loaded.count >= 2
 
@@ -146,6 +153,7 @@ def test_methods_of_the_same_names_are_not_called():
     assert harness.feed(1) == [1]
     harness.operator.snapshot_state(3)
     harness.operator.notify_checkpoint_complete(3)
+    harness.operator.notify_checkpoint_aborted(4)
 
 
 def test_the_function_inside_others_is_found():

@@ -49,6 +49,9 @@ class Buffering(Recording):
     def notify_checkpoint_complete(self, checkpoint_id):
         LOG.append(f"{checkpoint_id} is safe")
 
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        LOG.append(f"{checkpoint_id} is given up")
+
     def finish(self):
         LOG.append(list(self.buffer))
 
@@ -79,13 +82,14 @@ def test_what_is_buffered_survives():
     harness.feed("a", "b")
     harness.operator.snapshot_state(3)
     harness.operator.notify_checkpoint_complete(3)
+    harness.operator.notify_checkpoint_aborted(4)
     harness.feed("lost")
     state = OperatorState()
     state.restore(harness.operator_state.snapshot())
     restored = Harness(operator(Buffering()), operator_state=state, restored=3)
     restored.feed("c")
     restored.end()
-    assert LOG == ["open", "3 is safe", "open", ["a", "b", "c"]]
+    assert LOG == ["open", "3 is safe", "4 is given up", "open", ["a", "b", "c"]]
 
 
 def test_a_failure_can_be_traced_to_the_function():

@@ -136,6 +136,9 @@ class Reader(SourceReader):
     def notify_checkpoint_complete(self, checkpoint_id):
         note(f"source {checkpoint_id}")
 
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        note(f"source not {checkpoint_id}")
+
     def close(self):
         note("source closed")
 
@@ -155,13 +158,14 @@ def test_a_source_may_say_watermarks_itself(calls):
     assert list(subtask.snapshot(1).sources.values()) == [[5]]
 
 
-def test_a_subtask_learns_that_a_checkpoint_is_safe(calls):
+def test_a_subtask_learns_what_becomes_of_checkpoints(calls):
     job = RunningJob(job_of(lambda s: s, Says()))
     (subtask,) = job.subtasks.values()
     subtask.notify_checkpoint_complete(7)
-    assert calls == ["source 7"]
+    subtask.notify_checkpoint_aborted(8)
+    assert calls == ["source 7", "source not 8"]
     job.close()
-    assert calls == ["source 7", "source closed"]
+    assert calls == ["source 7", "source not 8", "source closed"]
 
 
 def test_sources_can_be_told_to_end(calls):

@@ -10,6 +10,7 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from tests.runtime.checkpoints.checkpointed import content, restored, slot_of, slots, write
@@ -21,18 +22,25 @@ class Hosts:
 
     def __init__(self):
         self.slots = slots(2)
-        self.fails = False
-        self.completed = []
+        self.fails = None
+        self.writing = lambda: None
+        self.completed, self.aborted = [], []
 
     def tell(self, command, *arguments, timeout=None):
         if command == "complete":
             self.completed += arguments
             return {}
         number, where, contents = arguments
+        self.timeout = timeout
+        self.writing()
         files = write(folder(where), self.slots, number, contents)
-        if self.fails:
-            raise CheckpointError("a slot cannot write")
+        if self.fails is not None:
+            raise self.fails
         return {slot: (file, []) for slot, file in files.items()}
+
+    def notify(self, command, number):
+        assert command == "aborted"
+        self.aborted.append(number)
 
     def update(self, key, value):
         slot_of(self.slots, key).states["value"].update(value)
@@ -46,7 +54,7 @@ class World:
             "execution.checkpointing.interval": "1 s",
             "execution.checkpointing.dir": path.as_uri(),
             "execution.checkpointing.tolerable-failed-checkpoints": "1",
-            **more,
+            **{f"execution.checkpointing.{k.replace('_', '-')}": v for k, v in more.items()},
         }
         self.coordinator = CheckpointCoordinator(
             CheckpointSettings.of(settings), "j", "job", [], {}, self.clock
@@ -100,10 +108,10 @@ def test_changes_that_outgrow_their_base(world):
 def test_after_a_failure_nothing_is_missing(world):
     world.checkpoint()
     world.hosts.update(1, "changed")
-    world.hosts.fails = True
+    world.hosts.fails = CheckpointError("a slot cannot write")
     world.coordinator.checkpoint(world.hosts)
     assert world.coordinator.restore[0] == 1
-    world.hosts.fails = False
+    world.hosts.fails = None
     world.checkpoint()
     world.is_saved()
     assert world.shared() == ["base-3-slot-0"]
@@ -130,7 +138,7 @@ def test_a_savepoint_is_whole_and_stays(world):
 
 
 def test_several_checkpoints_are_kept(tmp_path):
-    world = World(tmp_path, **{"execution.checkpointing.num-retained": "2"})
+    world = World(tmp_path, num_retained="2")
     for key in range(30):
         world.hosts.update(key, f"{key} " * 20)
     places = []
@@ -142,3 +150,113 @@ def test_several_checkpoints_are_kept(tmp_path):
     assert sorted(os.listdir(tmp_path / "j")) == ["chk-4", "chk-5", "shared"]
     assert sorted(world.shared()) == ["base-4-slot-0", "delta-5-slot-0"]
     assert content(restored(folder(places[3]), 1)) != content(restored(folder(places[4]), 1))
+
+
+UNWRITTEN = CheckpointError("a slot cannot write")
+
+
+def test_only_so_many_failures_in_a_row_are_tolerated(tmp_path):
+    world = World(tmp_path, tolerable_failed_checkpoints="2")
+    for outcome in (UNWRITTEN, UNWRITTEN, None, UNWRITTEN, UNWRITTEN):
+        world.hosts.fails = outcome
+        assert world.coordinator.checkpoint(world.hosts) is (outcome is None)
+    with pytest.raises(CheckpointError, match="a slot cannot write"):
+        world.coordinator.checkpoint(world.hosts)
+    assert (world.hosts.aborted, world.hosts.completed) == ([1, 2, 4, 5, 6], [3])
+    assert sorted(os.listdir(tmp_path / "j")) == ["chk-3", "shared"]
+
+
+def test_by_default_none_is_tolerated(tmp_path):
+    world = World(tmp_path, tolerable_failed_checkpoints="0")
+    world.hosts.fails = UNWRITTEN
+    with pytest.raises(CheckpointError):
+        world.coordinator.checkpoint(world.hosts)
+
+
+def test_a_function_that_fails_is_never_tolerated(world):
+    world.hosts.fails = SubtaskFailure("snapshot_state failed")
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.checkpoint(world.hosts)
+    assert world.hosts.aborted == [1]
+
+
+def test_the_last_checkpoint_is_made_again_as_long_as_that_is_tolerated(world):
+    world.hosts.fails = UNWRITTEN
+    assert not world.coordinator.finish(world.hosts)
+    world.hosts.fails = None
+    assert world.coordinator.finish(world.hosts)
+    assert (world.hosts.aborted, world.hosts.completed) == ([1], [2])
+
+
+def test_a_checkpoint_that_takes_too_long(tmp_path):
+    world = World(tmp_path, timeout="3 s")
+    world.hosts.fails = TimeoutError("a slot host has not answered")
+    assert not world.coordinator.checkpoint(world.hosts)
+    assert world.hosts.timeout == 3.0
+    late = tmp_path / "j" / "chk-1"
+    assert not late.exists()
+    late.mkdir()  # the host is slow, and does not know that nobody waits for it
+    (late / "slot-0").touch()
+    world.hosts.fails = None
+    world.checkpoint()
+    assert not late.exists()
+    world.hosts.fails = TimeoutError("a slot host has not answered")
+    world.coordinator.checkpoint(world.hosts)
+    with pytest.raises(CheckpointError, match=r"checkpoint 4 was given up after 3000 ms"):
+        world.coordinator.checkpoint(world.hosts)
+
+
+def test_a_savepoint_that_fails_leaves_nothing(world):
+    world.hosts.fails = UNWRITTEN
+    with pytest.raises(CheckpointError):
+        world.coordinator.savepoint(world.hosts, str(world.path / "savepoints"))
+    assert os.listdir(world.path / "savepoints") == []
+    assert world.hosts.aborted == [1]
+    world.hosts.fails = None
+    world.checkpoint()
+    world.is_saved()
+
+
+def times_of_checkpoints(world, took):
+    """When (s) a job that can every 100 ms makes checkpoints that take some time (ms)."""
+    found = []
+    world.hosts.writing = lambda: setattr(world.clock, "time", world.clock.time + took)
+    for _ in range(100):
+        world.clock.time += 100
+        if world.coordinator.due:
+            found.append(world.clock.time / 1000)
+            world.checkpoint()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "took", "expected"),
+    [
+        ({"interval": "2 s"}, 0, [2, 4, 6, 8, 10]),
+        ({"interval": "2 s"}, 500, [2, 4, 6, 8, 10]),
+        ({"interval": "2 s", "min_pause": "3 s"}, 0, [3, 6, 9]),
+        ({"interval": "2 s", "min_pause": "1800 ms"}, 500, [2, 4.3, 6.6]),
+    ],
+)
+def test_interval_and_pause(tmp_path, settings, took, expected):
+    world = World(tmp_path, **settings)
+    assert times_of_checkpoints(world, took)[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    ("retention", "kept"),
+    [
+        ("NO_EXTERNALIZED_CHECKPOINTS", set()),
+        ("DELETE_ON_CANCELLATION", {"job_failed"}),
+        ("RETAIN_ON_CANCELLATION", {"job_failed", "job_cancelled"}),
+    ],
+)
+@pytest.mark.parametrize("end", ["job_finished", "job_failed", "job_cancelled"])
+def test_what_stays_when_a_job_ends(tmp_path, retention, kept, end):
+    world = World(tmp_path, externalized_checkpoint_retention=retention)
+    world.hosts.update("x", 1)
+    world.checkpoint()
+    getattr(world.coordinator, end)()
+    assert (tmp_path / "j").exists() is (end in kept)
+    if end in kept:
+        world.is_saved()

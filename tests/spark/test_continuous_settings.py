@@ -135,6 +135,9 @@ class OneSlot:
     def tell(self, command, *arguments, timeout=None):
         return {0: (self.state.to_bytes(), [])} if command == "snapshot" else {0: None}
 
+    def notify(self, command, *arguments):
+        pass
+
 
 def test_too_much_state_for_memory():
     settings = checkpoints_of(MemoryStateBackend(max_state_size=1000))

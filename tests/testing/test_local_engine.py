@@ -13,8 +13,14 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.datastream.connectors.file_system import FileSink
-from pyflink_on_spark.datastream.functions import KeyedProcessFunction
+from pyflink_on_spark.datastream.connectors.file_system import (
+    FileCompactor,
+    FileCompactStrategy,
+    FileSink,
+    RollingPolicy,
+)
+from pyflink_on_spark.datastream.functions import KeyedProcessFunction, MapFunction
+from pyflink_on_spark.extensions import CheckpointListener
 from pyflink_on_spark.testing import ManualClock, local_engine
 from pyflink_on_spark.testing.same_process import SameProcess
 
@@ -307,3 +313,64 @@ def test_a_clock_does_not_go_back(clock):
         clock.set(999)
     with pytest.raises(ValueError, match="cannot go back"):
         clock.advance(-1)
+
+
+def with_checkpoints():
+    configuration = Configuration()
+    configuration.set_string("execution.checkpointing.interval", "60 s")
+    configuration.set_string("pyflink-on-spark.epoch-elements", "2")
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(1)
+    return env
+
+
+class Listens(MapFunction, CheckpointListener):
+    """Notes what it sees and hears, and how many elements this instance has had."""
+
+    def __init__(self, log):
+        self.log, self.count = log, 0
+
+    def map(self, value):
+        self.count += 1
+        return self.log.add((value, self.count))
+
+    def notify_checkpoint_complete(self, checkpoint_id):
+        self.log.add(checkpoint_id)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), 1]),
+        (
+            {"checkpoint_each_turn": True},
+            [(0, 1), (1, 2), 1, (2, 3), (3, 4), 2, (4, 5), 3, 4],
+        ),
+        (
+            {"checkpoint_each_turn": True, "restart_each_checkpoint": True},
+            [(0, 1), (1, 2), 1, (2, 1), (3, 2), 2, (4, 1), 3, 4],
+        ),
+    ],
+)
+def test_where_a_job_is_cut(clock, settings, expected):
+    log = Log()
+    with local_engine(clock, **settings):
+        env = with_checkpoints()
+        env.from_collection(list(range(5))).map(Listens(log))
+        env.execute()
+    assert log.items == expected
+
+
+def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):
+    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder())
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3).build()
+    sink = sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    sink = sink.enable_compact(strategy, FileCompactor.concat_file_compactor())
+    with local_engine(checkpoint_each_turn=True):
+        env = with_checkpoints()
+        lines = env.from_collection([f"{number}" for number in range(9)], Types.STRING())
+        lines.sink_to(sink.build())
+        env.execute()
+    texts = sorted(path.read_text() for path in finished(tmp_path))
+    assert texts == ["0\n1\n2\n3\n4\n5\n", "6\n7\n8\n"]
+    assert [p for p in tmp_path.rglob(".*") if p.is_file()] == []

@@ -61,6 +61,9 @@ class Operator:
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Learn that a checkpoint is safe."""
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Learn that a checkpoint was given up after ``snapshot_state``, and the job goes on."""
+
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
         return []

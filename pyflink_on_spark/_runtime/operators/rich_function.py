@@ -29,6 +29,11 @@ class FunctionHolder(Operator):
         if self._checkpoints is not None:
             self._checkpoints.complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell the function that a checkpoint was given up."""
+        if self._checkpoints is not None:
+            self._checkpoints.aborted(checkpoint_id)
+
     def _open_function(self, function: Any, context: OperatorContext) -> None:
         """Give a function its state, then open it."""
         checkpoints = FunctionCheckpoints(function, context)

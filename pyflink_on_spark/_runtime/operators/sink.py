@@ -65,6 +65,11 @@ class SinkOperator(Operator):
         assert self._writer is not None
         self._writer.notify_checkpoint_complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell the writer."""
+        assert self._writer is not None
+        self._writer.notify_checkpoint_aborted(checkpoint_id)
+
     def committables(self) -> list[Any]:
         """Return what the driver has to commit: pairs of the sink's number and a committable."""
         prepared, self._prepared = self._prepared, []

@@ -100,6 +100,12 @@ class FunctionReader(SourceReader):
             with self._lock.for_snapshot():
                 self._checkpoints.complete(checkpoint_id)
 
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Tell the function."""
+        if self._checkpoints is not None:
+            with self._lock.for_snapshot():
+                self._checkpoints.aborted(checkpoint_id)
+
     def close(self) -> None:
         """Cancel the function if it runs, then close it."""
         function, self._function = self._function, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -65,6 +65,7 @@ class CheckpointCoordinator:
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
+        self._leftovers: list[Folder] = []
         self._kept: list[tuple[Folder, Metadata]] = []
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
@@ -111,26 +112,33 @@ class CheckpointCoordinator:
             and now - self._last_end >= self._settings.minimum_pause
         )
 
-    def checkpoint(self, fleet: Fleet) -> None:
-        """Make a checkpoint; a failure counts against those that are tolerable.
+    def checkpoint(self, fleet: Fleet, *, final: bool = False) -> bool:
+        """Make a checkpoint; one that cannot be written counts against those that are tolerable.
+
+        Args:
+            fleet: the hosts.
+            final: whether nothing follows it.
+
+        Returns:
+            Whether it was made.
 
         Raises:
-            CheckpointError: if too many have failed.
-            SubtaskFailure: if a user's function fails in it too often.
+            CheckpointError: if too many have failed, or have taken too long.
+            SubtaskFailure: if a user's function fails in it.
         """
         self._last_begin = self._clock.now()
         try:
-            number = self._make(fleet)
-        except (CheckpointError, SubtaskFailure, TimeoutError) as error:
+            self._make(fleet, final)
+        except CheckpointError as error:
             self._failures += 1
             if self._failures > self._settings.tolerable_failures:
                 raise
             _log.warning("a checkpoint failed, which is tolerated: %s", error)
-        else:
-            self._failures = 0
-            fleet.tell("complete", number)
+            return False
         finally:
             self._last_end = self._clock.now()
+        self._failures = 0
+        return True
 
     def savepoint(self, fleet: Fleet, directory: str | None) -> str:
         """Write a savepoint and return its path.
@@ -146,20 +154,26 @@ class CheckpointCoordinator:
             )
         place = folder(f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}")
         self._number += 1
-        self._write(fleet, place, savepoint=True)
+        with self._written(fleet, place):
+            self._write(fleet, place, savepoint=True)
         self._commits.commit()
         fleet.tell("complete", self._number)
         return place.uri
 
-    def final_commit(self, fleet: Fleet) -> None:
-        """Commit what is prepared at the end of all input."""
+    def finish(self, fleet: Fleet) -> bool:
+        """Commit what is prepared at the end of all input; tell whether that could be done.
+
+        Raises:
+            CheckpointError: as in ``checkpoint``.
+            SubtaskFailure: as in ``checkpoint``.
+        """
         if self._settings.interval is not None:
-            self._make(fleet, final=True)
-            return
+            return self.checkpoint(fleet, final=True)
         self._number += 1
         answers = fleet.tell("snapshot", self._number, None)
         self._becomes_safe(answers)
         self._commits.commit(final=True)
+        return True
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that needs them no more."""
@@ -175,30 +189,64 @@ class CheckpointCoordinator:
         if not self._settings.kept_when_failed:
             self._drop_all()
 
-    def _make(self, fleet: Fleet, final: bool = False) -> int:
+    def _make(self, fleet: Fleet, final: bool) -> None:
         self._number += 1
         number = self._number
         if self._settings.directory is None:
-            self._keep_in_memory(fleet)
+            with self._written(fleet, None):
+                self._keep_in_memory(fleet)
         else:
-            self._keep_in_folder(fleet, f"{self._settings.directory}/{self._job_id}/chk-{number}")
+            place = folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+            with self._written(fleet, place):
+                metadata = self._write(fleet, place, savepoint=False)
+            self._keep(place, metadata)
         self._commits.commit(final=final)
-        return number
+        fleet.tell("complete", number)
 
-    def _keep_in_folder(self, fleet: Fleet, uri: str) -> None:
-        place = folder(uri)
+    @contextlib.contextmanager
+    def _written(self, fleet: Fleet, place: Folder | None) -> Iterator[None]:
+        """If a checkpoint is not written, leave nothing of it, and let functions know."""
         try:
-            metadata = self._write(fleet, place, savepoint=False)
-        except BaseException:
-            if self._changelog is not None:
-                self._changelog.broken()
-            with contextlib.suppress(OSError):
-                place.remove()
+            yield
+        except TimeoutError as error:
+            self._give_up(place, late=True)
+            fleet.notify("aborted", self._number)
+            raise CheckpointError(
+                f"checkpoint {self._number} was given up after {self._settings.timeout} ms, "
+                "which is its timeout (execution.checkpointing.timeout)"
+            ) from error
+        except (CheckpointError, SubtaskFailure):
+            self._give_up(place)
+            fleet.notify("aborted", self._number)
             raise
+        except BaseException:
+            self._give_up(place)
+            raise
+
+    def _give_up(self, place: Folder | None, late: bool = False) -> None:
+        """Remove what there is of a checkpoint; again later, if hosts may still write there."""
+        if self._changelog is not None:
+            self._changelog.broken()
+        if place is not None:
+            with _told(place.uri):
+                place.remove()
+            if late:
+                self._leftovers.append(place)
+
+    def _keep(self, place: Folder, metadata: Metadata) -> None:
+        """Keep a checkpoint, and remove those that are too many by now."""
         self._kept.append((place, metadata))
         while len(self._kept) > self._settings.retained:
-            self._kept.pop(0)[0].remove()
-        self._remove_unneeded()
+            self._leftovers.append(self._kept.pop(0)[0])
+        self._remove_leftovers()
+        with _told("the changes that no checkpoint needs any more"):
+            self._remove_unneeded()
+
+    def _remove_leftovers(self) -> None:
+        leftovers, self._leftovers = self._leftovers, []
+        for place in leftovers:
+            with _told(place.uri):
+                place.remove()
 
     def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> Metadata:
         timeout = self._settings.timeout / 1000
@@ -274,10 +322,20 @@ class CheckpointCoordinator:
                 )
 
     def _drop_all(self) -> None:
-        while self._kept:
-            self._kept.pop()[0].remove()
+        self._leftovers += [place for place, _ in self._kept]
+        self._kept.clear()
+        self._remove_leftovers()
         self._remove_unneeded()
         if self._settings.directory is not None:
             place = folder(f"{self._settings.directory}/{self._job_id}")
             if not place.names():
                 place.remove()
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Go on if something cannot be removed."""
+    try:
+        yield
+    except OSError as error:
+        _log.warning("%s could not be removed: %s", what, error)

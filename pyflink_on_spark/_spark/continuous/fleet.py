@@ -10,12 +10,15 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from typing import Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._spark.continuous.host import Deployment
 from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire
 
 _START_SECONDS = 120.0
 _CLOSE_SECONDS = 10.0
+_DONE, _FAILED = "done", "failed"
+_FAILURES: dict[str, type[Exception]] = {_FAILED: SubtaskFailure, "unwritten": CheckpointError}
 
 
 class Fleet:
@@ -36,6 +39,7 @@ class Fleet:
         self._wires: dict[int, Wire] = {}
         self._lock = threading.Lock()
         self._requests = 0
+        self._unheard: set[int] = set()
         self._failure: BaseException | None = None
 
     def assemble(self, spawn: Callable[[], None]) -> None:
@@ -88,34 +92,59 @@ class Fleet:
         """Send a command to all hosts at once; return what each answers, by slot.
 
         Raises:
-            SubtaskFailure: the first failure of any.
+            SubtaskFailure: the first failure of any, be it of what they were told before.
+            CheckpointError: if one could not write its state.
             HostLost: if one is gone.
             TimeoutError: if one does not answer in time (s).
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._lock:
-            self._requests += 1
-            for wire in self._wires.values():
-                wire.send(self._requests, *message)
+            self._send(message)
             answers: dict[int, Any] = {}
-            failure: str | None = None
-            for slot, wire in self._wires.items():
-                kind, content = self._answer(wire, deadline)
-                if kind == "failed":
-                    failure = failure or content
-                else:
-                    answers[slot] = content
-        if failure is not None:
-            raise SubtaskFailure(failure)
+            failures: dict[str, str] = {}
+            try:
+                for slot, wire in self._wires.items():
+                    kind, content = self._answer(wire, deadline)
+                    if kind == _DONE:
+                        answers[slot] = content
+                    else:
+                        failures.setdefault(kind, content)
+            except TimeoutError:
+                self._unheard.add(self._requests)
+                raise
+        for kind, error in _FAILURES.items():
+            if kind in failures:
+                raise error(failures[kind])
         return answers
 
+    def notify(self, *message: Any) -> None:
+        """Send a command to all hosts at once, without waiting for them.
+
+        Raises:
+            HostLost: if one is gone.
+        """
+        with self._lock:
+            self._send(message)
+            self._unheard.add(self._requests)
+
+    def _send(self, message: tuple[Any, ...]) -> None:
+        self._requests += 1
+        for wire in self._wires.values():
+            wire.send(self._requests, *message)
+
     def _answer(self, wire: Wire, deadline: float | None) -> tuple[str, Any]:
-        """Wait for the answer to the last request, past those to requests that were given up."""
-        number = -1
-        while number != self._requests:
+        """Wait for the answer to the last request, past those to requests that were given up.
+
+        What failed before, and nobody has waited for, has failed with this request.
+        """
+        failed: str | None = None
+        while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             number, kind, content = wire.receive(left)
-        return kind, content
+            if kind == _FAILED and number in self._unheard:
+                failed = failed or content
+            if number == self._requests:
+                return (kind, content) if failed is None else (_FAILED, failed)
 
     def close(self, failed: bool) -> None:
         """Let all hosts close their subtasks and end.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -87,6 +88,7 @@ class SlotHost:
             "deploy": self._deploy,
             "snapshot": self._snapshot,
             "complete": self._complete,
+            "aborted": self._aborted,
             "close": self._close,
         }
         while True:
@@ -94,6 +96,8 @@ class SlotHost:
             try:
                 with self._lock:
                     result = commands[name](*arguments)
+            except CheckpointError as error:
+                self._control.send(number, "unwritten", str(error))
             except Exception as error:  # noqa: BLE001 - the driver decides what it means
                 self._control.send(number, "failed", _text(error))
             else:
@@ -156,6 +160,10 @@ class SlotHost:
         assert self._subtasks is not None
         self._prepared = []
         self._subtasks.notify_checkpoint_complete(checkpoint_id)
+
+    def _aborted(self, checkpoint_id: int) -> None:
+        assert self._subtasks is not None
+        self._subtasks.notify_checkpoint_aborted(checkpoint_id)
 
     def _close(self, failed: bool) -> None:
         if self._subtasks is not None:

@@ -272,8 +272,8 @@ class _Attempt:
         if self._draining is not None and done:
             self._stop_with(self._draining)
         elif done:
-            self._coordinator.final_commit(self._fleet)
-            self._ended.set()
+            if self._coordinator.finish(self._fleet):
+                self._ended.set()
         elif self._draining is None:
             self._answer_requests()
             if not self._ended.is_set() and self._coordinator.due:
