@@ -1,0 +1,1 @@
+"""Jobs that go on: throughput, latency and memory over a stretch of time."""
