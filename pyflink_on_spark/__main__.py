@@ -9,10 +9,13 @@ from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._spark.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
 _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_USAGE = "usage: python -m pyflink_on_spark SCRIPT [ARGUMENT ...]"
+_USAGE = (
+    "usage: python -m pyflink_on_spark [--master URL] [--conf KEY=VALUE ...] SCRIPT [ARGUMENT ...]"
+)
 _HELP = "\n".join(
     [
         _USAGE,
@@ -20,6 +23,11 @@ _HELP = "\n".join(
         "",
         "Runs a PyFlink script on Spark, or one of these commands; COMMAND --help says more:",
         *(f"  {name:<9}{what}" for name, what in COMMANDS.items()),
+        "",
+        "Spark runs on this machine, if nothing else is said by",
+        "  --master URL      the cluster: spark://HOST:PORT, yarn, k8s://..., local[2]",
+        "  --conf KEY=VALUE  a setting of Spark's; any number of them",
+        "  spark-defaults.conf, or the settings spark.* in the script",
     ]
 )
 
@@ -31,7 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: the script and its own arguments, or a command and its; those of the process
             if not given.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        command_line.update(_settings(given))
+    except ValueError as error:
+        print(f"{_USAGE}\n{error}", file=sys.stderr)
+        return 2
     if not given or given[0] in ("-h", "--help"):
         print(_HELP, file=sys.stderr if not given else sys.stdout)
         return 0 if given else 2
@@ -42,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{_USAGE}\nthere is no script {script}", file=sys.stderr)
         return 2
     install()
-    sys.argv = list(given)
+    sys.argv = given
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     try:
         runpy.run_path(script, run_name="__main__")
@@ -51,6 +64,28 @@ def main(arguments: list[str] | None = None) -> int:
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     return 0
+
+
+def _settings(arguments: list[str]) -> dict[str, str]:
+    """Take Spark's settings off the front of the arguments, and return them.
+
+    Raises:
+        ValueError: if one of them is not complete.
+    """
+    settings: dict[str, str] = {}
+    while arguments and arguments[0].split("=")[0] in ("--master", "--conf"):
+        option, equals, value = arguments.pop(0).partition("=")
+        if not equals:
+            if not arguments:
+                raise ValueError(f"{option} needs a value")
+            value = arguments.pop(0)
+        key, equals, value = (
+            ("spark.master", "=", value) if option == "--master" else (value.partition("="))
+        )
+        if not (equals and key.startswith("spark.")):
+            raise ValueError(f"--conf takes spark.SOMETHING=VALUE, not {key}")
+        settings[key] = value
+    return settings
 
 
 def from_script_on(

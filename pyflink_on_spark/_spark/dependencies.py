@@ -21,6 +21,7 @@ from pyflink_on_spark._runtime.dependency_folders import (
 from pyflink_on_spark._runtime.python_dependencies import EXECUTABLE, PythonDependencies
 from pyflink_on_spark._spark.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session import INTERPRETER
+from pyflink_on_spark._spark.spark_defaults import command_line, is_local, master_of
 
 _FOLDER = "dependencies"
 _shipped: set[tuple[str, str]] = set()
@@ -47,9 +48,10 @@ def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
     Raises:
         EnvironmentSetupError: if the workers' interpreter does not exist.
     """
-    settings = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    wished = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    settings = command_line | wished
     executable = configuration.get(EXECUTABLE)
-    if executable and settings.get("spark.master", "local").startswith("local"):
+    if executable and is_local(master_of(settings)):
         settings.setdefault(INTERPRETER, _interpreter(executable, configuration))
     elif executable:
         settings.setdefault(INTERPRETER, executable)

@@ -21,6 +21,7 @@ from pyflink_on_spark._spark.collected import CollectedElements
 from pyflink_on_spark._spark.dataframes import channel_names, driver_channel
 from pyflink_on_spark._spark.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.failures import job_error, print_error
+from pyflink_on_spark._spark.own_package import ship_own_package
 from pyflink_on_spark._spark.result_channel import Channel, ResultServer
 from pyflink_on_spark._spark.session import obtain_session
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
@@ -61,6 +62,7 @@ class RunningJob(ABC):
         configuration = self._job.settings.configuration
         wished = spark_settings(configuration)
         self._session = obtain_session(wished, long_running=self._long_running)
+        ship_own_package(self._session)
         self._dependencies = ship(self._session, configuration)
         self._server = self._get_server(self._session)
         for name in channel_names(self._job):

@@ -146,13 +146,13 @@ def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return _start_under_submit(settings)
     from_file = spark_defaults.settings_from_file()
-    master = settings.get("spark.master") or from_file.get("spark.master") or "local[*]"
+    master = spark_defaults.master_of(settings)
     java = find_java()
     archive = find_archive(java)
     wished = settings.get(JAVA_OPTIONS, from_file.get(JAVA_OPTIONS, ""))
     options = spark_defaults.java_options(wished, long_running=long_running)
     everything = _all_settings(master, settings, from_file)
-    with _environment(java, settings, is_local=master.startswith("local")):
+    with _environment(java, settings, is_local=spark_defaults.is_local(master)):
         try:
             mapped = archive.start_options() if archive and "Archive" not in wished else []
             session = _launch({**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)})
@@ -181,7 +181,7 @@ def _all_settings(
     master: str, settings: Mapping[str, str], from_file: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what Spark is started with: our defaults, the user's file over them, the settings."""
-    is_local = master.startswith("local")
+    is_local = spark_defaults.is_local(master)
     ours = (spark_defaults.local_defaults if is_local else spark_defaults.cluster_defaults)(master)
     return {**{key: value for key, value in ours.items() if key not in from_file}, **settings}
 

@@ -27,6 +27,15 @@ SQL_DEFAULTS = {
 }
 
 
+command_line: dict[str, str] = {}
+"""What ``python -m pyflink_on_spark --conf`` was told; a script's own settings win."""
+
+
+def is_local(master: str | None) -> bool:
+    """Tell whether a master's tasks run in the driver's JVM."""
+    return (master or "").partition("[")[0] == "local"
+
+
 def spark_home() -> Path:
     """Return the folder of the Spark that ``pyspark`` will start."""
     if home := os.environ.get("SPARK_HOME"):
@@ -51,6 +60,11 @@ def settings_from_file() -> dict[str, str]:
             if match := re.match(r"\s*(spark\.[^\s=:]+)(?:\s*[=:]\s*|\s+)(.*?)\s*$", line):
                 settings[match[1]] = match[2]
     return settings
+
+
+def master_of(settings: Mapping[str, str]) -> str:
+    """Return the master of a Spark that is started with these settings of the user's."""
+    return settings.get("spark.master") or settings_from_file().get("spark.master") or "local[*]"
 
 
 def cores_of(master: str) -> int:

@@ -49,3 +49,21 @@ def test_a_script_of_a_command_s_name_is_run(tmp_path):
 def test_a_script_s_own_arguments_follow_two_dashes():
     assert split_at_dashes(["a", "--", "--b", "--"]) == (["a"], ["--b", "--"])
     assert split_at_dashes(["a"]) == (["a"], [])
+
+
+def test_settings_of_spark_stand_before_the_script(tmp_path, monkeypatch):
+    given: dict[str, str] = {}
+    monkeypatch.setattr("pyflink_on_spark.__main__.command_line", given)
+    monkeypatch.setattr(sys, "argv", list(sys.argv))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    script = tmp_path / "job.py"
+    script.write_text("import sys\nassert sys.argv[1:] == ['--conf', 'mine']\n")
+    options = ["--master", "spark://host:7077", "--conf", "spark.a=b=c", "--conf=spark.d=e"]
+    assert main([*options, str(script), "--conf", "mine"]) == 0
+    assert given == {"spark.master": "spark://host:7077", "spark.a": "b=c", "spark.d": "e"}
+
+
+@pytest.mark.parametrize("options", [["--conf"], ["--conf", "spark.a"], ["--conf", "a=b", "j.py"]])
+def test_settings_that_are_none(options, capsys):
+    assert main(options) == 2
+    assert "--conf" in capsys.readouterr().err.splitlines()[-1]

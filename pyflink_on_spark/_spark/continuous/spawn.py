@@ -19,7 +19,7 @@ from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._runtime.worker_dependencies import search_path, working_folder
 from pyflink_on_spark._spark.continuous.wire import Address, HostLost, connect
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.spark_defaults import PACKAGE_ROOT
+from pyflink_on_spark._spark.spark_defaults import PACKAGE_ROOT, is_local
 
 _MODULE = "pyflink_on_spark._spark.continuous.host"
 _BEGIN = f"import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {_MODULE} as h; h.main()"
@@ -89,7 +89,7 @@ def spawn_hosts(
         dependencies: what the job takes along.
     """
     start = Spawn(driver, tuple(sys.path), is_installed(), dependencies)
-    if (session.sparkContext.master or "").split("[")[0] == "local":
+    if is_local(session.sparkContext.master):
         for slot in range(slots):  # the executor is here
             start.start(slot, session.sparkContext.pythonExec)
         return

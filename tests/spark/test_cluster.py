@@ -1,0 +1,119 @@
+"""Jobs on a cluster whose workers know nothing of this package: Spark's own, on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark._spark.java_home import find_java
+from pyflink_on_spark._spark.spark_defaults import spark_home
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB = """
+import os
+import sys
+
+from pyflink.common import Types
+from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream.state import ValueStateDescriptor
+
+
+class Count(KeyedProcessFunction):
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+    def process_element(self, value, ctx):
+        count = (self.count.value() or 0) + 1
+        self.count.update(count)
+        yield value, count
+
+
+def place(_):
+    import pyflink_on_spark
+    return pyflink_on_spark.__file__
+
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(2)
+if sys.argv[1] == "checkpoints":
+    env.enable_checkpointing(1000)
+words = env.from_collection("to be or not to be".split(), Types.STRING())
+with words.key_by(lambda word: word).process(Count()).execute_and_collect() as counts:
+    print(sorted(counts))
+if sys.argv[1] == "epoch":
+    with words.map(place).execute_and_collect() as places:
+        print(*set(places))
+"""
+
+
+def _said(log: Path, pattern: str) -> str:
+    """Wait until a server has said something; return the first group of it."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if found := re.search(pattern, log.read_text(encoding="utf-8")):
+            return found[1]
+        time.sleep(0.1)
+    raise TimeoutError(f"{log}: {log.read_text(encoding='utf-8')[-2000:]}")
+
+
+@contextmanager
+def _server(log: Path, *arguments: str) -> Iterator[None]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "JAVA_HOME": str(find_java().home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    command = [str(spark_home() / "bin" / "spark-class"), *arguments, "--webui-port", "0"]
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            command, cwd=log.parent, env=environment, stdout=output, stderr=output
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """The address of a cluster with two slots."""
+    folder = tmp_path_factory.mktemp("cluster")
+    kind = "org.apache.spark.deploy"
+    place = ("--host", "127.0.0.1", "--port", "0")
+    with _server(folder / "master.log", f"{kind}.master.Master", *place):
+        url = _said(folder / "master.log", r"Starting Spark master at (spark://\S+)")
+        resources = ("--cores", "2", "--memory", "1g", "--work-dir", str(folder))
+        with _server(folder / "worker.log", f"{kind}.worker.Worker", url, *place, *resources):
+            _said(folder / "worker.log", r"(Successfully registered)")
+            yield url
+
+
+@pytest.mark.parametrize("mode", ["epoch", "checkpoints"])
+def test_workers_are_brought_what_they_need(mode, master, tmp_path):
+    (tmp_path / "job.py").write_text(JOB)
+    settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"}
+    conf = [f"--conf={key}={value}" for key, value in settings.items()]
+    command = [sys.executable, "-m", "pyflink_on_spark", "--master", master, *conf, "job.py", mode]
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    counts, *places = done.stdout.splitlines()
+    assert counts == str([("be", 1), ("be", 2), ("not", 1), ("or", 1), ("to", 1), ("to", 2)])
+    assert all(".zip" in place for place in places)
