@@ -102,6 +102,12 @@ def test_a_picture_goes_to_a_file_and_is_well_formed(script, tmp_path, capsys):
     assert {"HASH", "REBALANCE", "Reduce", "words.py:11", "SOURCE", "SINK", "LEVEL 3"} <= set(texts)
 
 
+def test_a_picture_of_a_kind_that_is_not_made(script, tmp_path, capsys):
+    assert main([str(script), "-o", str(tmp_path / "plan.png")]) == 2
+    assert "*.svg" in capsys.readouterr().err
+    assert not (tmp_path / "plan.png").exists()
+
+
 def test_scripts_that_are_not_there_or_run_nothing(tmp_path, capsys):
     assert main([str(tmp_path / "none.py")]) == 2
     empty = tmp_path / "empty.py"

@@ -16,6 +16,8 @@ from pyflink_on_spark.tools.plan.recording import record
 from pyflink_on_spark.tools.plan.svg import svg_of
 from pyflink_on_spark.tools.plan.text import text_of
 
+_SUFFIXES = {"": "text", ".txt": "text", ".json": "json", ".svg": "svg"}
+
 
 def main(arguments: list[str]) -> int:
     """Show the plan of a script.
@@ -26,6 +28,14 @@ def main(arguments: list[str]) -> int:
     own, given = split_at_dashes(arguments)
     options = _parser().parse_args(own)
     script = Path(options.script)
+    form = options.format or _format_for(options.output)
+    if form is None:
+        known = ", ".join(f"*{suffix}" for suffix in _SUFFIXES if suffix)
+        print(
+            f"plan: which format is {options.output}? Name it {known}, or say --format",
+            file=sys.stderr,
+        )
+        return 2
     if not script.is_file():
         print(f"plan: there is no script {script}", file=sys.stderr)
         return 2
@@ -34,7 +44,7 @@ def main(arguments: list[str]) -> int:
     if not jobs:
         print(f"plan: {script} ran to its end without executing a job", file=sys.stderr)
         return 1
-    shown = _shown(jobs, options.format or _format_for(options.output))
+    shown = _shown(jobs, form)
     if options.output is None:
         print(shown)
     else:
@@ -58,9 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _format_for(output: str | None) -> str:
-    suffix = Path(output or "").suffix
-    return {".svg": "svg", ".json": "json"}.get(suffix, "text")
+def _format_for(output: str | None) -> str | None:
+    return _SUFFIXES.get(Path(output or "").suffix)
 
 
 def _shown(jobs: list[Job], form: str) -> str:
