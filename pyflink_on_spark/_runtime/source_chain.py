@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -58,14 +58,9 @@ class SourceChain(Source):
         self.parallel = all(source.parallel for source in sources)
         self.conforms = all(source.conforms for source in sources)
 
-    def with_watermarks(self, rule: Any) -> SourceChain:
-        """Return the same with watermarks, made by those sources that can."""
-        return SourceChain(
-            [
-                source.with_watermarks(rule) if hasattr(source, "with_watermarks") else source
-                for source in self._sources
-            ]
-        )
+    def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
+        """Return the same with watermarks, which each source makes of its own splits."""
+        return SourceChain([source.with_watermarks(rule) for source in self._sources])
 
     def splits(self, parallelism: int) -> list[Shares]:
         """Return the shares of each subtask."""
@@ -110,6 +105,7 @@ class ChainReader(SourceReader):
         self._done: list[Progress] = []
         self.limit = BUNDLE_SIZE
         self._timestamped = any(source.timestamped for source in sources)
+        self._idle = False
         self._reader = self._begin(0)
 
     @property
@@ -125,6 +121,10 @@ class ChainReader(SourceReader):
             self._done.append(Progress(True, tuple(self._reader.snapshot())))
             self._reader.close()
             self._reader = self._begin(len(self._done))
+            if self._idle:  # that was the one before; this one has yet to fall idle
+                event = ChannelStatus(idle=False)
+        if isinstance(event, ChannelStatus):
+            self._idle = event.idle
         if isinstance(event, Bundle) and self._timestamped and event.timestamps is None:
             event = Bundle(event.values, [None] * len(event.values))
         return event

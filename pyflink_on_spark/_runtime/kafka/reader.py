@@ -184,7 +184,8 @@ class KafkaReader(SourceReader):
         """Emit the watermark, if one is due, and whether the subtask is idle."""
         rule = self._reading.watermarks
         due = self._since_watermark >= rule.interval or (pause and not self._reading.bounded)
-        idle = self._watermarks.idle(now)
+        ends = self._reading.bounded and not self._open
+        idle = self._watermarks.idle(now) and not ends
         if rule.interval and due and (mark := self._watermarks.advanced(now)) is not None:
             self._since_watermark = 0
             self._events.append(Watermark(mark))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.written_types import check_written
 
 Record = tuple[str, bytes | None, bytes | None, int]
 """Topic, key, value, and timestamp in ms; 0 for the time at which it is written."""
@@ -27,6 +28,14 @@ class RecordRule:
     key: UserFunction | None
     value: UserFunction
     timestamped: bool = True
+
+    def check_input(self, type_info: Any) -> None:
+        """Raise TypeError if keys and values cannot be made of a stream's elements."""
+        if self.topic is None:  # a row of the topic and the element
+            type_info = type_info.get_field_types()[1]
+        for schema in (self.key, self.value):
+            if schema is not None:
+                check_written(schema.load(), type_info)
 
     def maker(self) -> Callable[[Any, int | None], Record]:
         """Return what makes a record of an element and its timestamp."""

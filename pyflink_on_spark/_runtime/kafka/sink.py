@@ -64,7 +64,12 @@ class KafkaRecords(Sink):
         return {"_writing": self._writing, "_transactions": None}
 
     def with_input_type(self, type_info: Any) -> Sink:
-        """Return itself; check in the driver that the client is there and takes its properties."""
+        """Return itself; check in the driver that the client is there and takes its properties.
+
+        Raises:
+            TypeError: if the records' formats cannot write such a stream.
+        """
+        self._writing.records.check_input(type_info)
         confluent_kafka()
         client_properties(self._writing.properties, note_property)
         return self

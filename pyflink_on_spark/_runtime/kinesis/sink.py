@@ -24,6 +24,7 @@ from pyflink_on_spark._runtime.kinesis.options import (
     PartitionKeys,
     StreamsWriting,
 )
+from pyflink_on_spark._runtime.written_types import check_written
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -42,30 +43,32 @@ Refusal = tuple[str, str]
 Pause = Callable[[float], None]
 
 
-class StreamsSink(Sink):
-    """Writes each element as a record of a data stream, at least once.
+class _RequestingSink(Sink):
+    """What both sinks have in common.
 
     Args:
         writing: what it was told.
     """
 
-    def __init__(self, writing: StreamsWriting) -> None:
-        self._writing = writing
+    def __init__(self, writing: StreamsWriting | FirehoseWriting) -> None:
+        self._writing: Any = writing
+
+    def with_input_type(self, type_info: Any) -> Sink:
+        """Return itself; raise TypeError if the serializer cannot write such a stream."""
+        check_written(self._writing.serializer, type_info)
+        return self
+
+
+class StreamsSink(_RequestingSink):
+    """Writes each element as a record of a data stream, at least once."""
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask."""
         return StreamsWriter(self._writing, context)
 
 
-class FirehoseSink(Sink):
-    """Writes each element as a record of a delivery stream, at least once.
-
-    Args:
-        writing: what it was told.
-    """
-
-    def __init__(self, writing: FirehoseWriting) -> None:
-        self._writing = writing
+class FirehoseSink(_RequestingSink):
+    """Writes each element as a record of a delivery stream, at least once."""
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.rabbitmq.broker import Broker, pika
 from pyflink_on_spark._runtime.rabbitmq.options import RMQWriting
+from pyflink_on_spark._runtime.written_types import check_written
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -30,6 +31,11 @@ class QueueSink(Sink):
 
     def __init__(self, writing: RMQWriting) -> None:
         self._writing = writing
+
+    def with_input_type(self, type_info: Any) -> Sink:
+        """Return itself; raise TypeError if the serializer cannot write such a stream."""
+        check_written(self._writing.serializer, type_info)
+        return self
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask, connected."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.connector import SourceReader, WatermarkRule
 from pyflink_on_spark._runtime.number_sequence import NumberSequence
 from pyflink_on_spark._runtime.source_chain import SourceChain
 from pyflink_on_spark.common import Duration, WatermarkStrategy
@@ -13,6 +17,7 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.connectors.hybrid_source import HybridSource
 from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+from tests.connectors.kafka.jobs import reading
 from tests.connectors.reading import checkpoint, close, readers_of
 
 
@@ -76,6 +81,93 @@ def test_timestamps_if_one_of_them_has_some():
     assert chain.timestamped
     (reader,) = readers_of(chain, 1)
     assert reader.poll().timestamps == [None, None]
+
+
+class TestWatermarks:
+    @pytest.fixture
+    def kafka(self):
+        pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
+        from tests.connectors.kafka.cluster import memory_cluster
+
+        with memory_cluster() as cluster:
+            yield cluster
+
+    def topics(self, kafka):
+        """Return a bounded source and one that never ends, with two partitions each."""
+        old, new = kafka.topic(2), kafka.topic(2)
+        for topic, times in ((old, (1_000, 5_000)), (new, (8_000, 9_000))):
+            for partition, since in enumerate(times):
+                kafka.write(topic, ["x"] * 3, partition, since)
+        following = reading(kafka.servers, new)
+        following._stopping, following._bounded = None, False
+        return hybrid(reading(kafka.servers, old).build(), following.build()), old, new
+
+    def events(self, reader, elements):
+        """Poll until so many elements have come, and a little longer; return what is none."""
+        found, calm, until = [], 0, time.monotonic() + 20
+        while elements > 0 or calm < 3:
+            assert time.monotonic() < until, found
+            event = reader.poll()
+            if isinstance(event, Bundle):
+                elements -= len(event.values)
+            elif event is not None:
+                found.append(event)
+            calm = 0 if event is not None else calm + 1
+        return found
+
+    def test_each_source_makes_them_of_its_own_partitions(self, kafka):
+        source, _, new = self.topics(kafka)
+        rule = WatermarkRule(delay=10, interval=1)
+        (reader,) = readers_of(source._source.with_watermarks(rule), 1)
+        found = self.events(reader, 12)
+        assert all(isinstance(event, Watermark) for event in found)
+        times = [event.timestamp for event in found]
+        # The slowest partition's, and nothing is said of an end between the sources.
+        assert times[-1] == 8_002 - 10 - 1
+        assert all(time <= 5_002 - 10 - 1 for time in times[:-1])
+        kafka.write(new, ["x"], 0, 20_000)
+        assert self.events(reader, 1) == [Watermark(9_002 - 10 - 1)]
+        reader.close()
+
+    def test_without_a_rule_none_are_made(self, kafka):
+        source, _, _ = self.topics(kafka)
+        (reader,) = readers_of(source._source.with_watermarks(WatermarkRule()), 1)
+        assert self.events(reader, 12) == []
+        reader.close()
+
+    def test_an_idle_source_that_is_followed_by_another_one(self):
+        chain = SourceChain([Silent(), NumberSequence(1, 2)])
+        (reader,) = readers_of(chain, 1)
+        found = []
+        while not reader.ended:
+            found.append(reader.poll())
+        found = [e.idle if isinstance(e, ChannelStatus) else e.values for e in found if e]
+        assert found == [True, False, [1, 2]]
+
+
+class Silent(NumberSequence):
+    """Falls idle, and ends."""
+
+    def __init__(self):
+        super().__init__(0, 0)
+
+    def reader(self, splits, restored, context):
+        return SilentReader()
+
+
+class SilentReader(SourceReader):
+    polled = 0
+
+    @property
+    def ended(self):
+        return self.polled > 1
+
+    def poll(self):
+        self.polled += 1
+        return ChannelStatus(idle=True) if self.polled == 1 else None
+
+    def snapshot(self):
+        return []
 
 
 READS = st.lists(

@@ -65,7 +65,12 @@ class Cluster:
         producer = confluent_kafka.Producer(self._settings())
         for number, value in enumerate(values):
             timestamp = since + number if since else 0
-            producer.produce(topic, value, partition=partition, timestamp=timestamp)
+            while True:
+                try:
+                    producer.produce(topic, value, partition=partition, timestamp=timestamp)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
         assert producer.flush(20) == 0
 
     def read(self, topic: str) -> list[confluent_kafka.Message]:
