@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from tests.connectors.jdbc.mariadb_server import mariadb
+from tests.connectors.jdbc.postgresql_server import postgresql
 from tests.connectors.kinesis.moto_server import REGION, moto
 from tests.connectors.rabbitmq.rabbitmq_server import rabbitmq
 
@@ -55,10 +57,10 @@ def wait_until(reached, process, log):
         time.sleep(0.2)
 
 
-def test_a_table_is_filled(tmp_path):
-    file = tmp_path / "words.db"
+def fill_table(*arguments):
+    """Run the example that counts words into a table."""
     done = subprocess.run(
-        command("word_table.py", "--url", f"jdbc:sqlite:{file}"),
+        command("word_table.py", *arguments),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -66,10 +68,31 @@ def test_a_table_is_filled(tmp_path):
         timeout=280,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    with closing(sqlite3.connect(file)) as database:
-        counts = dict(database.execute("SELECT word, times FROM words"))
+
+
+def check_table(rows):
+    counts = dict(rows)
     assert sum(counts.values()) == 14
     assert (counts["to"], counts["be"], counts["question"]) == (4, 2, 1)
+
+
+TABLE = "CREATE TABLE words (word VARCHAR(100) PRIMARY KEY, times BIGINT)"
+
+
+def test_a_table_of_postgresql_is_filled():
+    with postgresql() as server, server.connect() as database:
+        database.execute(TABLE)
+        fill_table("--url", server.url, "--user", "owner")
+        check_table(database.execute("SELECT word, times FROM words").fetchall())
+
+
+def test_a_table_of_mysql_is_filled():
+    with mariadb() as server, server.connect() as database, database.cursor() as cursor:
+        for statement in ("CREATE DATABASE IF NOT EXISTS test", "USE test", TABLE):
+            cursor.execute(statement)
+        fill_table("--url", server.url, "--user", "root")
+        cursor.execute("SELECT word, times FROM words")
+        check_table(cursor.fetchall())
 
 
 def test_messages_are_moved(tmp_path):
@@ -135,14 +158,20 @@ def test_clicks_are_counted(tmp_path):
 
 
 def test_history_then_news(tmp_path):
-    for folder in ("history", "news"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "0.txt").write_text(f"{folder} 0\n")
+    pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
+    from tests.connectors.kafka.cluster import memory_cluster
+
+    history = tmp_path / "history"
+    history.mkdir()
+    (history / "0.txt").write_text("history 0\n")
     log = tmp_path / "log"
-    folders = ["--history", str(tmp_path / "history"), "--news", str(tmp_path / "news")]
-    with running_example(log, "history_then_news.py", *folders) as process:
-        wait_until(lambda: "news 0" in log.read_text(), process, log)
-        (tmp_path / "news" / "1.txt").write_text("news 1\n")
-        wait_until(lambda: "news 1" in log.read_text(), process, log)
+    with memory_cluster() as kafka:
+        topic = kafka.topic(1)
+        kafka.write(topic, ["news 0"])
+        told = ["--history", str(history), "--servers", kafka.servers, "--topic", topic]
+        with running_example(log, "history_then_news.py", *told) as process:
+            wait_until(lambda: "news 0" in log.read_text(), process, log)
+            kafka.write(topic, ["news 1"])
+            wait_until(lambda: "news 1" in log.read_text(), process, log)
     lines = [line for line in log.read_text().splitlines() if line.startswith(("hist", "news"))]
     assert lines == ["history 0", "news 0", "news 1"]
