@@ -82,7 +82,7 @@ class MonitoringReader(SplitReader):
         return [FilesDone(tuple(sorted(self._known - left))), *self._todo]
 
     def _look(self) -> None:
-        for path in sorted(new_files(self._places, self._known)):
+        for path in sorted(set(new_files(self._places, self._known))):
             if self._is_mine(path):
                 self._known.add(path)
                 self._todo.append((FileSplit(path), None, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._runtime.filesystem.schemes import Scheme, uses_arrow
@@ -16,21 +16,23 @@ class Connection:
 
     Args:
         fs: the file system.
-        inner_path: makes its path of what follows the root of a URI.
+        top: its path of the root of all URIs.
         copies: whether a file gets another name by being copied.
         has_folders: whether folders are there without files in them.
     """
 
-    def __init__(
-        self, fs: Any, inner_path: Callable[[str], str], copies: bool, has_folders: bool
-    ) -> None:
-        self._fs, self.inner_path = fs, inner_path
+    def __init__(self, fs: Any, top: str, copies: bool, has_folders: bool) -> None:
+        self._fs, self._top = fs, top
         self._copies, self._has_folders = copies, has_folders
 
     def fresh(self) -> Any:
         """Return the file system, without what it remembers of folders."""
         self._fs.invalidate_cache()
         return self._fs
+
+    def inner_path(self, rest: str) -> str:
+        """Return the file system's path for what follows the root in a URI."""
+        return self._top.rstrip("/") + rest if rest else self._top
 
     def rename(self, fs: Any, source: str, target: str) -> None:
         """Give a file another path."""
@@ -94,12 +96,9 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
     spec: Any = importlib.import_module("fsspec.spec")
     fs = fsspec.filesystem(scheme.protocol, use_listings_cache=False, **options)
     behind = root.partition("://")[2]
-
-    def inner_path(rest: str) -> str:
-        return str(fs._strip_protocol(f"{scheme.protocol}://{behind}{rest}"))
-
+    top = str(fs._strip_protocol(f"{scheme.protocol}://{behind}/"))
     copies = type(fs).mv is spec.AbstractFileSystem.mv
-    return Connection(fs, inner_path, copies, not scheme.object_store)
+    return Connection(fs, top, copies, not scheme.object_store)
 
 
 def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
@@ -112,4 +111,4 @@ def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Con
     else:
         found, top = arrow.FileSystem.from_uri(f"{root}/")
     wrapped = wrapper(found, use_listings_cache=False, skip_instance_cache=True)
-    return Connection(wrapped, lambda rest: f"{top.rstrip('/')}{rest}", False, True)
+    return Connection(wrapped, top, copies=False, has_folders=True)

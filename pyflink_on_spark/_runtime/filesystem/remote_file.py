@@ -30,7 +30,8 @@ class RemoteInput(io.RawIOBase):
 
     def read(self, size: int | None = -1) -> bytes:
         with self._explaining():
-            return bytes(self._stream.read(-1 if size is None else size))
+            whole = size is None or size < 0
+            return bytes(self._stream.read() if whole else self._stream.read(size))
 
     def readall(self) -> bytes:
         return self.read()

@@ -83,7 +83,7 @@ class RemoteFiles(FileSystem):
     def names(self, folder: str) -> list[str]:
         try:
             with self._explaining(folder) as (fs, inner):
-                found = fs.ls(inner, detail=False)
+                found = [info["name"] for info in fs.ls(inner, detail=True)]
         except FileNotFoundError:
             return []
         below = (_below(inner, name) for name in found)

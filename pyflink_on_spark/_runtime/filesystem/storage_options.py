@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,7 +89,7 @@ class S3Options:
             "access_key": self.access_key,
             "secret_key": self.secret_key,
             "session_token": self.session_token,
-            "endpoint_override": self._endpoint_url(),
+            "endpoint_override": self._endpoint_url() or _endpoint_of_environment(),
             "region": self.region,
         }
         return {name: value for name, value in found.items() if value is not None}
@@ -97,6 +98,11 @@ class S3Options:
         if not self.endpoint or "://" in self.endpoint:
             return self.endpoint or None
         return f"{'https' if self.ssl else 'http'}://{self.endpoint}"
+
+
+def _endpoint_of_environment() -> str | None:
+    """Return what s3fs finds by itself, and pyarrow does not look for."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
 def storage_options(
