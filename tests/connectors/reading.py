@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 
+from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.context import (
     Cursor,
     OperatorContext,
@@ -58,6 +60,17 @@ def checkpoint(readers, number=1):
         reader.prepare_checkpoint(number)
         saved += reader.snapshot()
     return pickle.loads(pickle.dumps(saved))
+
+
+def take(readers, count, seconds=30):
+    """Poll until there are so many elements."""
+    found, until = [], time.monotonic() + seconds
+    while len(found) < count:
+        assert time.monotonic() < until, f"only {found}"
+        for reader in readers:
+            event = reader.poll()
+            found += event.values if isinstance(event, Bundle) else []
+    return found
 
 
 def close(readers):
