@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.catching_up import CatchingUp
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
@@ -30,11 +31,13 @@ class EpochReport:
     Args:
         reading: whether one of its sources may still bring something.
         elements: how many elements its sources brought.
+        behind: whether the time to read was over before its sources were read up to now.
         progress: how far its tasks are.
     """
 
     reading: bool
     elements: int = 0
+    behind: bool = False
     progress: tuple[TaskProgress, ...] = ()
 
 
@@ -81,6 +84,8 @@ class HostedSubtasks:
         self._epochs: dict[int, int] = {}
         self._opened: list[Subtask] = []
         self._elements = 0
+        self._behind = False
+        self._catching_up: dict[int, CatchingUp] = {}
         self._most = job.epoch_elements or sys.maxsize
         for level in levels:
             for region in level.regions:
@@ -109,7 +114,7 @@ class HostedSubtasks:
         self._epochs[target] = epoch
 
     def poll(self, target: int, seconds: float, draining: bool = False) -> Iterator[list[Row]]:
-        """Wait for elements and read them, until there is nothing for now; yield what leaves.
+        """Wait for elements, then read those that are there; yield what leaves.
 
         Args:
             target: the subtask.
@@ -119,11 +124,14 @@ class HostedSubtasks:
         subtask = self._subtasks[target]
         if draining:
             subtask.end_sources()
+        catching_up = self._catching_up.setdefault(target, CatchingUp())
         elements, size = 0, 0
+        self._behind = True
         now = time.monotonic()
         deadline = now + seconds
         while subtask.reading and now < deadline and size < _OUTPUT_LIMIT and elements < self._most:
             subtask.limit = min(subtask.limit, self._most - elements)
+            limit = subtask.limit
             found = subtask.poll_sources()
             elements += found
             subtask.limit = _limit(subtask.limit, time.monotonic() - now)
@@ -131,8 +139,12 @@ class HostedSubtasks:
             if rows:
                 size += sum(len(row.payload) for row in rows)
                 yield rows
+            if subtask.found and catching_up.caught_up(subtask.found, limit):
+                self._behind = False
+                break
             if not found:
                 if elements:
+                    self._behind = False
                     break
                 time.sleep(_PAUSE)
             now = time.monotonic()
@@ -150,8 +162,10 @@ class HostedSubtasks:
         subtask = self._subtasks[target]
         subtask.end_epoch()
         elements, self._elements = self._elements, 0
+        behind = self._behind and elements > 0 and subtask.reading
+        self._behind = False
         return subtask.take_rows(), EpochReport(
-            subtask.reading, elements, tuple(subtask.progress())
+            subtask.reading, elements, behind, tuple(subtask.progress())
         )
 
     def snapshot(

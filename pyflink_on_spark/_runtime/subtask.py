@@ -82,6 +82,8 @@ class Subtask:
         self._turn = 1
         self.limit = BUNDLE_SIZE
         """How many elements a source hands over at once, at most."""
+        self.found = 0
+        """How many elements the sources handed over when they were last asked."""
         self._writers: list[ExchangeWriter] = []
         self._finished: dict[int, list[Any]] = {}
         self._next_report = 0
@@ -107,7 +109,7 @@ class Subtask:
 
     def poll_sources(self) -> int:
         """Work off what each source has next; return how many elements and events it was."""
-        count = 0
+        count = events = 0
         limit = min(self._turn, self.limit) if len(self._readers) > 1 else self.limit
         for index, reader in list(self._readers.items()):
             with self._explained():
@@ -117,13 +119,14 @@ class Subtask:
                     count += len(event.values)
                     self._segments[index].receive(0, event)
                 elif event is not None:
-                    count += 1
+                    events += 1
                     self._segments[index].event(_SOURCE, event)
                 elif reader.ended:
                     self._end_source(index)
                 self._tick()
         self._turn = min(self._turn * 2, BUNDLE_SIZE)
-        return count
+        self.found = count
+        return count + events
 
     def end_sources(self) -> None:
         """Read no further: to those downstream it is as if all sources had ended."""

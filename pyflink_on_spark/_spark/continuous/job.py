@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import pickle
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -232,9 +231,7 @@ class _Attempt:
         if self._ended.is_set() or self._owner._cancelled.is_set():
             return
         try:
-            begun = time.monotonic()
             reports = self._run_levels(batch)
-            took = time.monotonic() - begun
             self._owner._check_printers()
             self._after_epoch(reports)
             self._owner._progress.epoch_ended(
@@ -247,7 +244,7 @@ class _Attempt:
             self._failure = error
             self._ended.set()
         else:
-            number, length = self._epoch.number + 1, self._next_length(took, reports)
+            number, length = self._epoch.number + 1, self._next_length(reports)
             self._epoch = Epoch(number, length, self._draining is not None)
 
     def _run_levels(self, batch: DataFrame) -> list[EpochReport]:
@@ -305,10 +302,10 @@ class _Attempt:
         request.path.set_result(path)
         return True
 
-    def _next_length(self, took: float, reports: list[EpochReport]) -> float:
+    def _next_length(self, reports: list[EpochReport]) -> float:
         """Return how long to read next time: the more, the less time is Spark's own share."""
-        full = took >= self._epoch.seconds and any(report.elements for report in reports)
-        length = self._epoch.seconds * (1.5 if full else 0.5)
+        behind = any(report.behind for report in reports)
+        length = self._epoch.seconds * (1.5 if behind else 0.5)
         return min(max(length, _SHORTEST_EPOCH), _LONGEST_EPOCH)
 
 
