@@ -1,4 +1,4 @@
-"""fsspec's file systems, one for each thread: few of them can be shared."""
+"""fsspec's file systems: those that threads cannot share, once for each thread."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ class Connection:
         top: its path of the root of all URIs.
         copies: whether a file gets another name by being copied.
         has_folders: whether folders are there without files in them.
+        shared: whether several threads may use it at the same time.
     """
 
-    def __init__(self, fs: Any, top: str, copies: bool, has_folders: bool) -> None:
-        self._fs, self._top = fs, top
+    def __init__(self, fs: Any, top: str, *, copies: bool, has_folders: bool, shared: bool) -> None:
+        self._fs, self._top, self.shared = fs, top, shared
         self._copies, self._has_folders = copies, has_folders
 
     def fresh(self) -> Any:
@@ -54,23 +55,43 @@ class _OfThread(threading.local):
         self.connections: dict[str, Connection] = {}
 
 
-_OPEN = _OfThread()
+class _OfProcess:
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.connections: dict[str, Connection] = {}
+        self.lock = threading.Lock()
+
+
+_OWN = _OfThread()
+_shared = _OfProcess()
+
+
+def _forget() -> None:
+    """Connect anew, for all that is asked for from now on."""
+    global _shared  # noqa: PLW0603 - a process has one
+    _shared = _OfProcess()
+    _OWN.__init__()  # type: ignore[misc]
 
 
 def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
-    """Return this thread's connection.
+    """Return the connection that this thread is to use.
 
     Args:
         root: what all URIs begin with.
         scheme: of the URIs.
         options: the arguments of fsspec's file system.
     """
-    if _OPEN.process != os.getpid():  # a fork must not share a socket
-        _OPEN.__init__()  # type: ignore[misc]
+    if {_OWN.process, _shared.process} != {os.getpid()}:  # a fork must not share a socket
+        _forget()
     key = f"{root} {sorted(options.items())!r}"
-    found = _OPEN.connections.get(key)
-    if found is None:
-        found = _OPEN.connections[key] = _connect(root, scheme, options)
+    found = _shared.connections.get(key) or _OWN.connections.get(key)
+    if found is not None:
+        return found
+    with _shared.lock:
+        found = _shared.connections.get(key)
+        if found is None:
+            found = _connect(root, scheme, options)
+            (_shared if found.shared else _OWN).connections[key] = found
     return found
 
 
@@ -94,11 +115,19 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
         return _connect_arrow(root, scheme, options)
     fsspec: Any = importlib.import_module("fsspec")
     spec: Any = importlib.import_module("fsspec.spec")
-    fs = fsspec.filesystem(scheme.protocol, use_listings_cache=False, **options)
+    fs = fsspec.filesystem(
+        scheme.protocol, use_listings_cache=False, skip_instance_cache=True, **options
+    )
     behind = root.partition("://")[2]
     top = str(fs._strip_protocol(f"{scheme.protocol}://{behind}/"))
     copies = type(fs).mv is spec.AbstractFileSystem.mv
-    return Connection(fs, top, copies, not scheme.object_store)
+    return Connection(
+        fs,
+        top,
+        copies=copies,
+        has_folders=not scheme.object_store,
+        shared=bool(getattr(fs, "async_impl", False)),
+    )
 
 
 def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
@@ -111,4 +140,4 @@ def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Con
     else:
         found, top = arrow.FileSystem.from_uri(f"{root}/")
     wrapped = wrapper(found, use_listings_cache=False, skip_instance_cache=True)
-    return Connection(wrapped, top, copies=False, has_folders=True)
+    return Connection(wrapped, top, copies=False, has_folders=True, shared=True)

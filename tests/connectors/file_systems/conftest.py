@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pyflink_on_spark._runtime.filesystem import connection, schemes
+from pyflink_on_spark._runtime.filesystem import schemes
 from tests.connectors.file_systems.ftp_server import ftp_server
 from tests.connectors.file_systems.place import Place
 from tests.connectors.kinesis.moto_server import REGION, moto
@@ -44,7 +44,6 @@ def place(request, monkeypatch):
     elif not schemes._is_there("s3fs"):
         pytest.skip("s3fs, of the last years, is not installed")
     aws = request.getfixturevalue("aws")
-    connection._OPEN.__init__()
     for variable, value in {
         "AWS_ACCESS_KEY_ID": "me",
         "AWS_SECRET_ACCESS_KEY": "secret",

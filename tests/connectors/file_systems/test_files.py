@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -110,3 +112,17 @@ def test_a_password_is_shown_nowhere(ftp):
     with pytest.raises(OSError, match="ftp://me@127") as caught:
         wrong.read()
     assert "wrong-one" not in str(caught.value)
+
+
+def test_threads_and_forks(place):
+    (place / "x").write(b"1")
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: (place / "x").read(), range(8))) == [b"1"] * 8
+    context = multiprocessing.get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: sending.send((place / "x").read()))
+    child.start()
+    assert receiving.poll(20)
+    assert receiving.recv() == b"1"
+    child.join()
+    assert (place / "x").read() == b"1"
