@@ -281,9 +281,7 @@ MERGES: dict[str, Callable[[Any], Any]] = {
         keyed(s).connect(s.filter(lambda v: v[2] % 2 == 0).broadcast(RULES)).process(Ruled())
     ),
     "rebalance": lambda s: s.rebalance().map(doubled),
-    "side outputs": lambda s: (lambda t: t.union(t.get_side_output(ODD)))(
-        keyed(s).process(Splits())
-    ),
+    "side outputs": lambda s: _united(keyed(s).process(Splits())),
 }
 """Steps after which elements come in an order that depends on who is faster."""
 

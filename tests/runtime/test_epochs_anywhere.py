@@ -41,13 +41,13 @@ def agree(job, elements, course, path=None):
     assert job.comparable(run(job.build, elements, course, path)) == expected
 
 
-@settings(some, max_examples=120)
+@settings(some, max_examples=80)
 @given(random_jobs, events, courses)
 def test_any_job_cut_anywhere(job, elements, course):
     agree(job, elements, course)
 
 
-@settings(some, max_examples=30)
+@settings(some, max_examples=20)
 @given(random_jobs, events, courses, st.integers(1, 3))
 def test_checkpoints_of_changes(job, elements, course, retained):
     more = {
