@@ -15,6 +15,7 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.garbage import look_for_garbage_less_often
 from pyflink_on_spark._runtime.level import DRIVER, START, LevelRunner
 from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._runtime.worker_dependencies import in_use
@@ -88,6 +89,7 @@ class LevelFunction:
             yield row
 
     def _prepare(self) -> None:
+        look_for_garbage_less_often()
         for folder in self.sys_path:
             if folder not in sys.path:
                 sys.path.append(folder)

@@ -26,6 +26,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
 from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.garbage import look_for_garbage_less_often
 from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -264,6 +265,7 @@ def _text(error: BaseException) -> str:
 
 def main() -> None:
     """Connect to the driver that standard input names, and work for it."""
+    look_for_garbage_less_often()
     slot, driver, sys_path, aliased, folders = pickle.load(sys.stdin.buffer)
     for entry in sys_path:
         if entry not in sys.path:
