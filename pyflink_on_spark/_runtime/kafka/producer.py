@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.kafka.client import Client, api_timeout, confluent_kafka
@@ -41,7 +42,7 @@ class RecordProducer:
             wanted["enable.idempotence"] = "true"
         self._log_failures_only = log_failures_only
         self._failure: Exception | None = None
-        self._until_poll = _BETWEEN_POLLS
+        self._kafka_exception: type[Exception] = confluent_kafka().KafkaException
         self.client = Client(
             "Producer",
             wanted,
@@ -55,31 +56,43 @@ class RecordProducer:
         self.kafka = self.client.kafka
         self._produce = self.kafka.produce
 
-    def send(self, record: Record) -> None:
-        """Take a record; it is written in the background.
+    def send(self, records: Iterator[Record]) -> None:
+        """Take records; they are written in the background.
 
         Raises:
             RuntimeError: one before could not be written.
         """
-        topic, key, value, timestamp = record
+        produce = self._produce
         while True:
-            try:
-                self._produce(topic, value, key, timestamp=timestamp)
-                break
-            except BufferError:  # what waits is written, or given up after delivery.timeout.ms
-                self.kafka.poll(_SECONDS_TO_WAIT)
-                self.check()
-            except confluent_kafka().KafkaException as error:
-                if error.args[0].fatal():
-                    raise
-                self._note_failure(error.args[0], topic)
-                self.check()
-                break
-        self._until_poll -= 1
-        if self._until_poll <= 0:
-            self._until_poll = _BETWEEN_POLLS
+            record = None
+            for record in islice(records, _BETWEEN_POLLS):
+                topic, key, value, timestamp = record
+                try:
+                    produce(topic, value, key, timestamp=timestamp)
+                except (BufferError, self._kafka_exception) as error:
+                    self._not_taken(record, error)
+            if record is None:
+                return
             self.kafka.poll(0)
             self.check()
+
+    def _not_taken(self, record: Record, error: Exception) -> None:
+        """Try again until there is room, or note that a record is refused."""
+        topic, key, value, timestamp = record
+        while isinstance(error, BufferError):
+            # What waits is written, or given up after delivery.timeout.ms.
+            self.kafka.poll(_SECONDS_TO_WAIT)
+            self.check()
+            try:
+                self._produce(topic, value, key, timestamp=timestamp)
+            except (BufferError, self._kafka_exception) as another:
+                error = another
+            else:
+                return
+        if error.args[0].fatal():
+            raise error
+        self._note_failure(error.args[0], topic)
+        self.check()
 
     def flush(self) -> None:
         """Wait until all records are written.

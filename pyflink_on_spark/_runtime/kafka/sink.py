@@ -119,9 +119,8 @@ class ProducingWriter(SinkWriter):
         self._producer = RecordProducer(writing.properties, writing.log_failures_only)
 
     def write(self, elements: Iterator[Any]) -> None:
-        make, send, cursor = self._make, self._producer.send, self._cursor
-        for element in elements:
-            send(make(element, cursor.timestamp))
+        make, cursor = self._make, self._cursor
+        self._producer.send(make(element, cursor.timestamp) for element in elements)
         self._producer.kafka.poll(0)
         self._producer.check()
 

@@ -95,8 +95,7 @@ class Transactions:
         group = self._group.kafka.consumer_group_metadata()
         try:
             for period in periods:
-                for record in period.records():
-                    self._producer.send(record)
+                self._producer.send(period.records())
             self._producer.flush()
             self._persist(self._kafka.send_offsets_to_transaction, offsets, group)
             self._persist(self._kafka.commit_transaction)

@@ -144,3 +144,14 @@ class TestFlinkKafkaProducer:
         env.from_collection(["a"], Types.STRING()).add_sink(sink)
         env.execute()
         assert "topic 'nowhere' could not be written" in caplog.text
+
+
+def test_more_records_than_the_client_keeps(kafka, env):
+    topic = kafka.topic(1)
+    few = {"queue_buffering_max_messages": "50", "linger_ms": "1"}
+    texts = [f"{n:04}" for n in range(3_000)]
+    env.set_parallelism(1)
+    sink = writing(kafka.servers, topic, DeliveryGuarantee.AT_LEAST_ONCE, **few)
+    env.from_collection(texts, Types.STRING()).sink_to(sink)
+    env.execute()
+    assert kafka.values(topic) == texts
