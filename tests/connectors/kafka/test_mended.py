@@ -22,7 +22,7 @@ from tests.connectors.reading import checkpoint, close, context_of, readers_of, 
 SOON = {"reconnect_backoff_ms": "10", "reconnect_backoff_max_ms": "50"}
 
 
-IMPATIENT = {"delivery_timeout_ms": "1500", "linger_ms": "0", "default_api_timeout_ms": "1500"}
+IMPATIENT = {"delivery_timeout_ms": "3000", "linger_ms": "0", "default_api_timeout_ms": "3000"}
 
 
 @contextlib.contextmanager
