@@ -10,7 +10,10 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from tests.runtime.checkpoints.checkpointed import content, restored, slot_of, slots, write
@@ -260,3 +263,80 @@ def test_what_stays_when_a_job_ends(tmp_path, retention, kept, end):
     assert (tmp_path / "j").exists() is (end in kept)
     if end in kept:
         world.is_saved()
+
+
+def test_a_savepoint_where_nothing_can_be_written(world):
+    in_the_way = world.path / "in the way"
+    in_the_way.touch()
+    with pytest.raises(CheckpointError, match=r"cannot write .*in the way"):
+        world.coordinator.savepoint(world.hosts, str(in_the_way))
+    world.checkpoint()
+    world.is_saved()
+    assert world.shared() == ["base-2-slot-0"]
+
+
+def test_checkpoints_where_nothing_can_be_written_until_it_is_put_right(world):
+    (world.path / "j").touch()
+    assert not world.coordinator.checkpoint(world.hosts)
+    assert world.coordinator.restore is None
+    (world.path / "j").unlink()
+    world.checkpoint()
+    world.is_saved()
+
+
+class NeverTwice(Sink):
+    """Commits what has not been committed; once, it is interrupted."""
+
+    def __init__(self):
+        self.found, self.interrupted = [], True
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def commit(self, committables):
+        for thing in committables:
+            if thing not in self.found:
+                self.found.append(thing)
+            if self.interrupted:
+                self.interrupted = False
+                raise OSError("no space left")
+
+
+def with_sink(path, sink, **more):
+    operator = OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink")
+    settings = CheckpointSettings.of({"execution.checkpointing.dir": path.as_uri(), **more})
+    return CheckpointCoordinator(settings, "j", "job", [operator], {1: sink}, FakeClock())
+
+
+class Prepares(Hosts):
+    """Slots whose sinks have prepared something."""
+
+    def tell(self, command, *arguments, timeout=None):
+        answers = super().tell(command, *arguments, timeout=timeout)
+        return {s: (file, [(1, f"{arguments[0]}-{s}")]) for s, (file, _) in answers.items()}
+
+
+def test_a_commit_that_is_interrupted_is_made_whole_by_the_next_attempt(tmp_path):
+    sink = NeverTwice()
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0"]
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "2-1"]
+
+
+def test_and_by_a_job_that_begins_with_the_checkpoint(tmp_path):
+    sink = NeverTwice()
+    with pytest.raises(OSError, match="no space left"):
+        with_sink(tmp_path, sink).checkpoint(Prepares())
+    more = {
+        "execution.state-recovery.path": str(tmp_path / "j" / "chk-1"),
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    coordinator = with_sink(tmp_path, sink, **more)
+    coordinator.restore_given()
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]

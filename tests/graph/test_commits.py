@@ -1,0 +1,83 @@
+"""What sinks have prepared is committed once, and what they hold back comes again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._graph.commits import Commits
+from pyflink_on_spark._runtime.connector import Sink
+
+
+class Visible(Sink):
+    """Makes things visible; holds back those that are not due at a checkpoint yet."""
+
+    def __init__(self):
+        self.commits, self.again, self.fails = [], [], False
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        due = [thing for thing in committables if thing <= checkpoint_id]
+        return due, [thing for thing in committables if thing > checkpoint_id]
+
+    def commit(self, committables):
+        if self.fails:
+            raise OSError("no space left")
+        self.commits.append(committables)
+
+    def commit_again(self, committables):
+        self.again.append(committables)
+
+
+@pytest.fixture
+def sinks():
+    return {"one": Visible(), "two": Visible()}
+
+
+@pytest.fixture
+def commits(sinks):
+    return Commits(sinks)
+
+
+def checkpoint(commits, number, *prepared, **how):
+    written = commits.with_held(prepared)
+    commits.safe(written, number)
+    commits.commit(**how)
+    return written
+
+
+def test_each_sink_gets_its_own_once(commits, sinks):
+    checkpoint(commits, 9, ("one", 1), ("two", 2), ("one", 3))
+    commits.commit()
+    assert (sinks["one"].commits, sinks["two"].commits) == ([[1, 3]], [[2]])
+
+
+def test_what_is_held_back_is_part_of_the_next_checkpoint(commits, sinks):
+    assert checkpoint(commits, 1, ("one", 1), ("one", 3), ("two", 2)) == [
+        ("one", 1), ("one", 3), ("two", 2),
+    ]  # fmt: skip
+    assert checkpoint(commits, 2, ("one", 2)) == [("one", 3), ("two", 2), ("one", 2)]
+    assert checkpoint(commits, 3) == [("one", 3)]
+    assert (sinks["one"].commits, sinks["two"].commits) == ([[1], [2], [3]], [[2]])
+
+
+def test_at_the_end_nothing_is_held_back(commits, sinks):
+    checkpoint(commits, 1, ("one", 7))
+    checkpoint(commits, 2, ("one", 8), final=True)
+    assert sinks["one"].commits == [[7, 8]]
+
+
+def test_a_commit_that_failed_is_done_again(commits, sinks):
+    sinks["two"].fails = True
+    with pytest.raises(OSError, match="no space left"):
+        checkpoint(commits, 1, ("one", 1), ("two", 1), ("two", 5))
+    commits.commit(again=True)
+    assert (sinks["one"].again, sinks["two"].again) == ([[1]], [[1]])
+    assert commits.with_held([]) == [("two", 5)]
+
+
+def test_what_was_prepared_but_never_written_is_forgotten(commits, sinks):
+    commits.with_held([("one", 1)])
+    commits.commit(again=True)
+    assert sinks["one"].again == []
