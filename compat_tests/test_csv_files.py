@@ -47,7 +47,7 @@ def test_values_of_all_kinds(env, tmp_path):
     assert read(env, columns().build(), path) == [
         "('Row', 'pear, \"green\"', 3, Decimal('1.01'), 0.1, True, ['a', 'b'])",
         "('Row', ' x ', 4, None, 1000.0, False, [])",
-        "('Row', None, None, Decimal('1.00'), None, None, None)",
+        "('Row', None, None, Decimal('1.00'), None, None, [None])",
     ]
 
 
@@ -120,3 +120,14 @@ def test_bulk_formats_roll_at_checkpoints_only(tmp_path):
     builder = FileSink.for_bulk_format(str(tmp_path), CsvBulkWriters.for_schema(schema))
     with pytest.raises(ValueError, match="must be OnCheckpointRollingPolicy"):
         builder.with_rolling_policy(RollingPolicy.default_rolling_policy())
+
+
+@pytest.mark.parametrize(
+    ("text", "null", "expected"),
+    [("-", "-", [None]), ("1;-;2", "-", [1, None, 2]), ("", "", []), (";1", "", [None, 1])],
+)
+def test_null_is_an_element_of_an_array_not_the_array(env, tmp_path, text, null, expected):
+    (tmp_path / "a.csv").write_text(f"x,{text}\n")
+    builder = CsvSchema.builder().add_string_column("a")
+    schema = builder.add_array_column("l", ";", DataTypes.INT()).set_null_value(null).build()
+    assert read(env, schema, tmp_path) == [repr(("Row", "x", expected))]

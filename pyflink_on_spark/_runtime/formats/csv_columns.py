@@ -26,6 +26,8 @@ def column_parser(
 ) -> Callable[[str], Any] | None:
     """Return what makes a column's value of its text; None if the text itself is the value.
 
+    An array is never None itself: the text for None is that of an array whose one element is None.
+
     Args:
         data_type: the column's.
         array_separator: what stands between the elements of an array; may be empty.
@@ -35,7 +37,7 @@ def column_parser(
         ValueError: from the function returned, for a text that is no value.
     """
     parse = _parser(data_type, array_separator, null)
-    if null is None:
+    if null is None or isinstance(data_type, ArrayType):
         return parse
     if parse is None:
         return lambda text: None if text == null else text
