@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -46,6 +47,7 @@ class Course:
         sizes: how many elements the epochs of an attempt have, for one attempt after the other.
         parallelism: for one attempt after the other; the last one holds for all that follow.
         checkpoints: after which epochs there is one, counted over all attempts.
+        failures: which of these are given up, when all slots have written their state.
         crashes: after which epochs all is lost but the last checkpoint.
         settings: of checkpoints and state.
     """
@@ -53,6 +55,7 @@ class Course:
     sizes: tuple[int, ...] = (1_000_000,)
     parallelism: tuple[int, ...] = (1,)
     checkpoints: frozenset[int] = frozenset()
+    failures: frozenset[int] = frozenset()
     crashes: frozenset[int] = frozenset()
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,6 +87,7 @@ class Slots:
                 )
             )
         self._prepared: list[list[Any]] = [[] for _ in self._slots]
+        self.fails = False
         for slot in self._slots:
             slot.open()
 
@@ -116,7 +120,15 @@ class Slots:
             self._prepared = [[] for _ in self._slots]
             return {}
         assert command == "snapshot"
-        return {index: self._snapshot(index, *arguments) for index in range(len(self._slots))}
+        found = {index: self._snapshot(index, *arguments) for index in range(len(self._slots))}
+        if self.fails:
+            raise CheckpointError("a slot cannot write")
+        return found
+
+    def notify(self, command: str, checkpoint_id: int) -> None:
+        assert command == "aborted"
+        for slot in self._slots:
+            slot.notify_checkpoint_aborted(checkpoint_id)
 
     def close(self, failed: bool) -> None:
         for slot in self._slots:
@@ -154,7 +166,11 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
         course: what it goes through.
         path: where checkpoints are written; None for the driver's memory.
     """
-    settings = {"execution.checkpointing.interval": "1 s", **course.settings}
+    settings = {
+        "execution.checkpointing.interval": "1 s",
+        "execution.checkpointing.tolerable-failed-checkpoints": "1000",
+        **course.settings,
+    }
     if path is not None:
         settings["execution.checkpointing.dir"] = path.as_uri()
     collected: list[Any] = []
@@ -186,8 +202,10 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
         while not crashed and slots.epoch(epoch):
             epoch += 1
             if epoch in course.checkpoints:
-                assert coordinator.checkpoint(slots)
-                safe = len(collected)
+                slots.fails = epoch in course.failures
+                if coordinator.checkpoint(slots):
+                    safe = len(collected)
+                slots.fails = False
             crashed = epoch in course.crashes
         if not crashed:
             assert coordinator.finish(slots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +26,7 @@ courses = st.builds(
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
     parallelism=st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple),
     checkpoints=epochs,
+    failures=epochs,
     crashes=epochs,
 )
 ELEMENTS = [("abcd"[i * i % 4], i * 7 % 60, i * 13 % 100) for i in range(40)]
@@ -32,6 +34,7 @@ CUT = Course(
     sizes=(3, 5, 2),
     parallelism=(2, 1, 3),
     checkpoints=frozenset({2, 3, 5, 6, 9, 12}),
+    failures=frozenset({3, 9}),
     crashes=frozenset({4, 5, 7, 11}),
 )
 
@@ -54,7 +57,7 @@ def test_checkpoints_of_changes(job, elements, course, retained):
         "state.changelog.enabled": "true",
         "execution.checkpointing.num-retained": str(retained),
     }
-    course = Course(course.sizes, course.parallelism, course.checkpoints, course.crashes, more)
+    course = replace(course, settings=more)
     with TemporaryDirectory() as path:
         agree(job, elements, course, Path(path))
         assert list(Path(path).iterdir()) == []  # a job that has finished needs none

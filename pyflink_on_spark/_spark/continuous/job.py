@@ -16,6 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
@@ -296,8 +297,10 @@ class _Attempt:
     def _save(self, request: _Stop) -> bool:
         try:
             path = self._coordinator.savepoint(self._fleet, request.directory)
-        except Exception as error:  # noqa: BLE001 - it is the asker's
+        except Exception as error:
             request.path.set_exception(error)
+            if isinstance(error, SubtaskFailure):
+                raise  # a function has failed, and nobody knows what it has done before
             return False
         request.path.set_result(path)
         return True
