@@ -70,6 +70,11 @@ def open_input(path: str | InputPath) -> BinaryIO:
     return open(path, "rb", buffering=0)
 
 
+def source_of(path: str | InputPath) -> str | BinaryIO:
+    """Return what pyarrow opens: the path of a file on this machine, or else the open file."""
+    return path.open() if isinstance(path, InputPath) else path
+
+
 def _remove(path: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)

@@ -43,6 +43,9 @@ class FileSink(Sink, SupportsPreprocessing):
     Args:
         j_file_sink: the runtime's sink.
         transformer: a step in front of the sink.
+
+    On Spark: anywhere but on local paths each checkpoint finishes the part files, also those of
+    text, whatever the rolling policy says.
     """
 
     def __init__(self, j_file_sink: Any, transformer: StreamTransformer | None = None) -> None:

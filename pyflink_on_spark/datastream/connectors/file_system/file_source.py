@@ -77,7 +77,8 @@ class FileSource(Source):
     Args:
         j_file_source: the runtime's source.
 
-    On Spark: files are read in order of their paths. PyFlink's order changes from run to run.
+    On Spark: files are read in order of their paths. PyFlink's order changes from run to run. A
+    path that does not exist may be a pattern of ``*``, ``?``, ``[...]`` and ``**``.
     """
 
     def __init__(self, j_file_source: Any) -> None:

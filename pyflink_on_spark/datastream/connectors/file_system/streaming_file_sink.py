@@ -35,7 +35,8 @@ class StreamingFileSink(SinkFunction):
         j_obj: the runtime's sink; the builder makes it.
 
     On Spark: part files become visible when the job ends, without checkpointing, too; and files of
-    an earlier job are never overwritten: the counter goes on behind them.
+    an earlier job are never overwritten: the counter goes on behind them. Anywhere but on local
+    paths each checkpoint finishes the part files.
     """
 
     def __init__(self, j_obj: Any) -> None:
