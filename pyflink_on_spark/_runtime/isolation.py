@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import cloudpickle
@@ -57,6 +58,14 @@ def isolated_pairs(pairs: Iterable[Any]) -> Iterator[Any]:
             yield pair
         else:
             yield pair[0], unseal(seal(value))
+
+
+def are_flat(values: list[Any]) -> bool:
+    """Whether nothing can change inside values that are all alike; False if that is not obvious."""
+    kinds = set(map(type, values))
+    if kinds == {tuple}:
+        kinds = set(map(type, chain.from_iterable(values)))
+    return kinds <= IMMUTABLE_TYPES
 
 
 class Freezer:

@@ -17,7 +17,8 @@ from pyflink_on_spark._runtime.bundle import (
     Watermark,
 )
 from pyflink_on_spark._runtime.context import Cursor, noting, timed
-from pyflink_on_spark._runtime.isolation import Freezer, seal, unseal
+from pyflink_on_spark._runtime.isolation import Freezer, are_flat, isolated, seal, unseal
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.watermark_valve import WatermarkValve
@@ -164,6 +165,7 @@ class Segment:
         last = operators[-1] if operators else None
         self._freezer = Freezer()
         self._assigner = last if isinstance(last, AssignTimestamps) else None
+        self._converts_only = all(isinstance(op, ConvertOperator) for op in operators[:-1])
 
     @property
     def watermark(self) -> int:
@@ -185,6 +187,9 @@ class Segment:
             elements = zip(bundle.keys, bundle.values, strict=True)
         if bundle.timestamps is None:
             self.cursor.timestamp = None
+            if self._assigner is not None and self._converts_only and bundle.keys is None:
+                self._assign_at_once(elements, self._assigner)
+                return
         else:
             elements = timed(elements, bundle.timestamps, self.cursor)
         self.feed(port, elements)
@@ -256,16 +261,29 @@ class Segment:
             values = self._freezer.collect(islice(elements, assigner.until_watermark()))
             if not values:
                 return
-            timestamps = assigner.take_timestamps()
-            if assigner.wakes():
-                self._tell(ChannelStatus(idle=False))
-            if self._main is not None:
-                if self._freezer.sealed:
-                    values = list(map(unseal, values))
-                self._main.write_bundle(Bundle(values, timestamps))
-            watermark = assigner.counted(len(values))
-            if watermark is not None:
-                self._tell(Watermark(watermark))
+            if self._freezer.sealed:
+                values = list(map(unseal, values))
+            self._hand_on(values, assigner.take_timestamps(), assigner)
+
+    def _assign_at_once(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
+        """Do what ``feed`` does, where no function runs between two calls of the assigner."""
+        for operator in self.operators[:-1]:
+            elements = operator.process(elements)
+        while values := list(islice(elements, assigner.until_watermark())):
+            if not are_flat(values):
+                values = list(isolated(values))
+            self._hand_on(values, assigner.timestamps_of(values), assigner)
+
+    def _hand_on(
+        self, values: list[Any], timestamps: list[int | None], assigner: AssignTimestamps
+    ) -> None:
+        if assigner.wakes():
+            self._tell(ChannelStatus(idle=False))
+        if self._main is not None:
+            self._main.write_bundle(Bundle(values, timestamps))
+        watermark = assigner.counted(len(values))
+        if watermark is not None:
+            self._tell(Watermark(watermark))
 
     def _tell(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
         if self._main is not None:

@@ -6,6 +6,7 @@ import pytest
 
 from pyflink_on_spark._runtime.isolation import (
     Freezer,
+    are_flat,
     is_immutable,
     isolated,
     isolated_pairs,
@@ -75,3 +76,13 @@ def test_isolated_pairs_keep_their_keys():
     ]  # fmt: skip
     pair = ("a", (1, "x"))
     assert next(isolated_pairs([pair])) is pair
+
+
+@pytest.mark.parametrize("values", [[], [1, "a", None], [(1, "a"), (), (2.5, b"")]])
+def test_flat_values_cannot_change(values):
+    assert are_flat(values)
+
+
+@pytest.mark.parametrize("values", [[1, []], [(1,), ([],)], [((1,),)], [1, (1,)], [{}]])
+def test_what_is_not_obviously_flat(values):
+    assert not are_flat(values)

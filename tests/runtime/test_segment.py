@@ -151,20 +151,20 @@ class Counter(AssignTimestamps):
 
     def __init__(self, delay, interval):
         super().__init__(None, delay, interval)
+        self._extract = lambda value, before: value
+
+
+class Passes(Operator):
+    """Passes on; a function of a user's might be in it."""
 
     def process(self, elements):
-        def stamped():
-            for value in elements:
-                self._cursor.timestamp = value
-                yield value
-
-        return super().process(stamped())
+        return elements
 
 
-def watermarks(cuts, delay=0, interval=3):
+def watermarks(cuts, delay=0, interval=3, before=()):
     assigner = Counter(delay, interval)
-    line, recorder = a_segment(assigner)
-    assigner._cursor, assigner._extract = line.cursor, None
+    line, recorder = a_segment(*before, assigner)
+    assigner._cursor = line.cursor
     for cut in cuts:
         line.receive(0, Bundle(list(cut)))
     line.event("c", Watermark(1_000))
@@ -172,13 +172,26 @@ def watermarks(cuts, delay=0, interval=3):
     return [s.timestamp if isinstance(s, Watermark) else s for s in recorder.seen]
 
 
+@pytest.mark.parametrize("before", [(), (Passes(),)])
 @pytest.mark.parametrize("bundle", [1, 2, 4096])
 @pytest.mark.parametrize("cuts", [[[5, 9, 2, 1, 12]], [[5], [9, 2], [], [1, 12]]])
-def test_a_watermark_after_every_so_many_elements(monkeypatch, cuts, bundle):
+def test_a_watermark_after_every_so_many_elements(monkeypatch, cuts, bundle, before):
     monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
-    assert watermarks(cuts) == [
+    assert watermarks(cuts, before=before) == [
         (5, 5), (9, 9), (2, 2), 8, (1, 1), (12, 12), MAX_WATERMARK, EndOfInput(),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("before", [(), (Passes(),)])
+def test_an_element_that_can_change_is_handed_on_as_it_was(before):
+    assigner = Counter(0, 3)
+    assigner._extract = lambda value, before: value[0]
+    line, recorder = a_segment(*before, assigner)
+    assigner._cursor = line.cursor
+    emitted = [[1], [2]]
+    line.receive(0, Bundle(emitted))
+    emitted[0].append("later")
+    assert recorder.seen == [([1], 1), ([2], 2)]
 
 
 @pytest.mark.parametrize(("delay", "interval"), [(None, 3), (0, 0)])
@@ -190,7 +203,7 @@ def test_no_watermark_but_the_last(delay, interval):
 def test_a_watermark_between_epochs():
     assigner = Counter(0, 100)
     line, recorder = a_segment(assigner)
-    assigner._cursor, assigner._extract = line.cursor, None
+    assigner._cursor = line.cursor
     line.emit_watermark()
     line.receive(0, Bundle([7]))
     line.emit_watermark()

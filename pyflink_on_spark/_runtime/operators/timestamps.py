@@ -78,6 +78,22 @@ class AssignTimestamps(Operator):
         finally:
             self._largest = largest
 
+    def timestamps_of(self, values: list[Any]) -> list[int | None]:
+        """Return the timestamps of elements that had none, as ``process`` would give them."""
+        extract = self._extract
+        if extract is None:
+            return [None] * len(values)
+        timestamps: list[int | None] = []
+        note = timestamps.append
+        for value in values:
+            timestamp = extract(value, MIN_TIMESTAMP)
+            if type(timestamp) is not int:
+                timestamp = time_in_ms(timestamp)
+            note(timestamp)
+        if values:
+            self._largest = max(self._largest, time_in_ms(max(timestamps)))  # type: ignore[type-var]
+        return timestamps
+
     def take_timestamps(self) -> list[int | None]:
         """Return, once, the timestamps of the elements that were yielded."""
         taken = self._timestamps[:]
