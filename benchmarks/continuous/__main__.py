@@ -83,7 +83,7 @@ def watch(contestant, keys, options, sizes):
 
 def throughput(contestant, keys, options):
     """Return a row: records per second, per core, memory."""
-    rows = options.rows or (100_000 if keys <= 10_000 else 20_000)
+    rows = options.rows or (100_000 if keys <= 10_000 else 5_000)
     sizes = ["--window", round(1000 * options.window), "--rows", rows]
     notes, samples = watch(contestant, keys, options, sizes)
     rate = figures.records_per_second(notes)

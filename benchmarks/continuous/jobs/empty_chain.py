@@ -23,6 +23,9 @@ def main():
         SparkSession.builder.master(f"local[{count}]")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "ERROR")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.adaptive.enabled", "false")  # it costs time, and has nothing to adapt
+        .config("spark.sql.shuffle.partitions", count)
         .getOrCreate()
     )
     notes = (Path(arguments.folder) / "batches.jsonl").open("a", buffering=1)
