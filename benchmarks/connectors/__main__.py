@@ -1,6 +1,6 @@
 """Prints what a record costs between connectors, and between the client libraries alone.
 
-    python -m benchmarks.connectors [--jobs kafka_to_kafka ...] [--records 2000000]
+    python -m benchmarks.connectors [--jobs kafka_to_kafka ...] [--records 2000000] [--no-spark]
 
 Each way of a job of `jobs/` is run on a few records and on many, and what the second run takes
 longer is what the records cost. "per core" is records per second of processor time, of all
@@ -27,12 +27,15 @@ JOBS = Path(__file__).with_name("jobs")
 KEYS = 1_000
 PARTITIONS = 4
 LOOP = (sys.executable,)
+IN_PROCESS = Way(
+    "... without Spark", (sys.executable, "-m", "benchmarks.connectors.in_process"), "flink"
+)
 
 
 class Kafka:
     """Topics with records, as input and output."""
 
-    ways = (OURS, Way("confluent-kafka", LOOP, "client"))
+    ways = (OURS, IN_PROCESS, Way("confluent-kafka", LOOP, "client"))
 
     def __init__(self, servers):
         from tests.connectors.kafka.cluster import Cluster
@@ -63,7 +66,7 @@ class Kafka:
 class Files:
     """Files of a format, as input and output."""
 
-    ways = (OURS, Way("a Python loop", LOOP, "loop"), Way("pyarrow", LOOP, "arrow"))
+    ways = (OURS, IN_PROCESS, Way("a Python loop", LOOP, "loop"), Way("pyarrow", LOOP, "arrow"))
     options = ()
 
     def __init__(self, folder, suffix):
@@ -155,6 +158,8 @@ def bench(job, place, options):
     print(f"{'':20}{'records/s':>12}{'per core':>12}{'ours is':>9}{'per core':>10}")
     measured, ours, well = Bench(job, place, options), None, True
     for way in place.ways:
+        if way is OURS and options.no_spark:
+            continue
         try:
             figures = measured.measure(way)
         except CommandFailed as failure:
@@ -217,6 +222,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=1, help="runs of each; the cheapest counts")
     parser.add_argument("--parallelism", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one run")
+    parser.add_argument("--no-spark", action="store_true", help="only in this package's own engine")
     parser.add_argument("--servers", help="host:port of a Kafka cluster")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="bench-"))
