@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
 import pickle
+import tempfile
 import zlib
 
 import pyarrow as pa
@@ -185,3 +187,16 @@ def test_read_text_file(place, local_engine):
     source = FileSource.for_record_stream_format(LINES, str(place)).build()
     stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "files")
     assert sorted(stream.execute_and_collect()) == ["a", "b"]
+
+
+def test_what_is_copied_to_be_read_is_removed(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (place / "a.csv").write(b"1,a\n2,b\n")
+    builder = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(SCHEMA), str(place))
+    (reader,) = readers_of(builder.build()._source, 1)
+    assert reader.poll().values == ROWS
+    assert len(list(tmp_path.iterdir())) == 1
+    assert reader.poll() is None
+    close([reader])
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
