@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
 
-_CHUNK = 1024 * 1024
+_CHUNK = 4 * 1024 * 1024  # a request each
 
 
 class InputPath(os.PathLike[str]):
@@ -45,6 +46,11 @@ class InputPath(os.PathLike[str]):
         """Open the file itself, for reading here and there."""
         return self._files.open(self._uri)
 
+    def open_ahead(self) -> BinaryIO:
+        """Open the file itself, for reading on and on, much at a time."""
+        raw: Any = self.open()
+        return io.BufferedReader(raw, _CHUNK)
+
     def __fspath__(self) -> str:
         if self._copy is None:
             self._copy = self._fetch()
@@ -66,7 +72,7 @@ def open_input(path: str | InputPath) -> BinaryIO:
         OSError: if it cannot be read.
     """
     if isinstance(path, InputPath):
-        return path.open()
+        return path.open_ahead()
     return open(path, "rb", buffering=0)
 
 
