@@ -33,7 +33,7 @@ def groups(env, keys, key_type=None):
         ([(1, "a"), (1, "b"), (1, "a")], Types.TUPLE([Types.INT(), Types.STRING()]), [[0, 2], [1]]),
         ([Row(1, "a"), Row(2, "a"), Row(1, "a")], Types.ROW([Types.INT(), Types.STRING()]),
          [[0, 2], [1]]),
-        ([b"a", b"b", b"a"], Types.PRIMITIVE_ARRAY(Types.BYTE()), [[0, 2], [1]]),
+        ([b"a", b"b", b"a"], None, [[0, 2], [1]]),
         ([2**40, 1, 2**40], Types.LONG(), [[0, 2], [1]]),
     ],
     ids=str,
@@ -58,3 +58,24 @@ def test_tuples_of_equal_strings_are_one_key(env):
 def test_an_int_too_large_for_the_key_type(env):
     with pytest.raises(Exception, match="OverflowError"):
         groups(env, [2**40], Types.INT())
+
+
+@pytest.mark.parametrize(
+    "key_type",
+    [
+        Types.PRIMITIVE_ARRAY(Types.BYTE()),
+        Types.BASIC_ARRAY(Types.STRING()),
+        Types.OBJECT_ARRAY(Types.ROW([Types.INT()])),
+        Types.TUPLE([Types.INT(), Types.BASIC_ARRAY(Types.INT())]),
+        Types.ROW([Types.ROW([Types.PRIMITIVE_ARRAY(Types.INT())])]),
+    ],
+    ids=str,
+)
+def test_an_array_is_no_key(env, key_type):
+    with pytest.raises(Exception, match="UNSUPPORTED key types"):
+        env.from_collection([b"a"]).key_by(lambda v: v, key_type)
+
+
+@pytest.mark.parametrize("key_type", [Types.LIST(Types.INT()), Types.MAP(Types.INT(), Types.INT())])
+def test_a_list_or_a_map_may_be_a_key(env, key_type):
+    env.from_collection([1]).key_by(lambda v: v, key_type)

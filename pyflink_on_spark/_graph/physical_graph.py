@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
@@ -122,6 +122,8 @@ class _Builder:
         state_id = node.uid or f"{len(self._of)}:{node.name}"
         operator = node.operator
         plan = None if operator is None else self._plan(node, self._for_job(operator), state_id)
+        if plan is not None and any(map(self._graph.python_chained, self._graph.inputs[node])):
+            plan = replace(plan, chained=True)
         step = Step(plan, node, self._graph.parallelism(node), state_id)
         for link in links:
             link.receiver = step

@@ -100,6 +100,8 @@ class OperatorContext:
         restored: the number of the checkpoint that the state comes from; None at a fresh start.
         runtime_context: what the user's functions get in ``open``.
         checkpointed: whether the job makes checkpoints.
+        head_state: the keyed state of the operator that heads the chain of Python operators that
+            this one is in, and whose event time it sees.
     """
 
     task: TaskInfo
@@ -112,3 +114,4 @@ class OperatorContext:
     operator_state: OperatorState = field(default_factory=OperatorState)
     restored: int | None = None
     checkpointed: bool = False
+    head_state: KeyedStateBackend | None = None

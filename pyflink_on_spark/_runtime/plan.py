@@ -24,6 +24,7 @@ class OperatorPlan:
         max_parallelism: its number of key groups.
         call_site: where the user's script added it; None for the engine's own.
         state_id: the stable name of its state; None for an operator of the engine, which has none.
+        chained: whether PyFlink runs it in one worker with the operator before.
     """
 
     node: int
@@ -33,6 +34,7 @@ class OperatorPlan:
     max_parallelism: int = 128
     call_site: CallSite | None = None
     state_id: str | None = None
+    chained: bool = False
 
 
 @dataclass(frozen=True)

@@ -326,10 +326,14 @@ class Subtask:
             {tag: SideOutput(outputs) for tag, outputs in sides.items()},
             self._channel_names(index),
         )
-        contexts = []
+        contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         for operator in plan.operators:
             self._operators.append((operator, operator.operator))
-            contexts.append((operator, self._context(operator, cursor, segment)))
+            context = self._context(operator, cursor, segment)
+            if operator.chained and contexts:
+                before = contexts[-1][1]
+                context.head_state = before.head_state or before.keyed_state
+            contexts.append((operator, context))
         self._contexts = contexts + self._contexts
         return segment
 

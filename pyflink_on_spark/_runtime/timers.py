@@ -257,12 +257,14 @@ class UnkeyedTimerService:
 
     Args:
         clock: processing time.
+        head: the timers of the operator that heads its chain of Python operators; event time is
+            what it is there: in PyFlink they are in one worker, which has one.
     """
 
-    __slots__ = ("_clock", "watermark")
+    __slots__ = ("_clock", "_head", "watermark")
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, head: Timers | None = None) -> None:
+        self._clock, self._head = clock, head
         self.watermark = MIN_TIMESTAMP
 
     def current_processing_time(self) -> int:
@@ -271,7 +273,7 @@ class UnkeyedTimerService:
 
     def current_watermark(self) -> int:
         """Return the event time in ms; -2**63 before the first watermark."""
-        return self.watermark
+        return self.watermark if self._head is None else self._head.watermark
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Raise an error."""

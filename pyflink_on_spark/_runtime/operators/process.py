@@ -55,7 +55,9 @@ class ProcessOperator(AnyProcessOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the function."""
-        self._timer_service = UnkeyedTimerService(context.clock)
+        head = context.head_state
+        timers = None if head is None else head.timers
+        self._timer_service = UnkeyedTimerService(context.clock, timers)
         self._element_context = ElementContext(context.cursor, self._timer_service)
         super().open(context)
 

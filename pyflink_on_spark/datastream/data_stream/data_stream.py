@@ -46,6 +46,7 @@ from pyflink_on_spark.datastream.data_stream.flow import (
     declared_type,
     user_function,
 )
+from pyflink_on_spark.datastream.data_stream.key_types import check_key_type
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
@@ -218,11 +219,14 @@ class DataStream(EmittedStream):
 
         Raises:
             TypeError: if ``key_selector`` is neither, or cannot be pickled.
+            ValueError: if the type is an array, or a tuple or row that contains one.
         """
         from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
 
         selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
         typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
+        if typed is not None:
+            check_key_type(typed)
         keyed = self._then(
             KEY_BY_NAME,
             SelectKeyOperator(selector, typed),

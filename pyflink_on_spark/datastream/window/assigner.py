@@ -59,7 +59,11 @@ class WindowAssigner(ABC, Generic[T, W]):
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):
-    """Assigns windows that grow together."""
+    """Assigns windows that grow together.
+
+    On Spark: the elements of windows that became one come in the order of the windows' age. In
+    PyFlink the order of a hash table says whose come first.
+    """
 
     class MergeCallback(ABC, Generic[W2]):
         """Is told which windows become one."""
