@@ -30,6 +30,9 @@ def keyed(batch_env):
     return keyed_by_first(timed(batch_env.from_collection(VALUES)))
 
 
+hangs = pytest.mark.pyflink_bug("windows of a key that has several hang", run=False)
+
+
 class Seen(KeyedProcessFunction):
     def process_element(self, value, ctx):
         yield value[0], value[1], ctx.timestamp(), ctx.timer_service().current_watermark()
@@ -84,15 +87,18 @@ def test_state_within_process_element(keyed):
     }
 
 
+@hangs
 def test_tumbling_windows_with_reduce(keyed):
     results = collect_sorted(keyed.window(tumbling(20)).reduce(add_times))
     assert results == [("a", 10), ("a", 50), ("b", 6)]
 
 
+@hangs
 def test_tumbling_windows_with_aggregate(keyed):
     assert collect_sorted(keyed.window(tumbling(20)).aggregate(Average())) == [3.0, 10.0, 25.0]
 
 
+@hangs
 def test_sliding_windows_with_reduce(keyed):
     assert collect_sorted(keyed.window(sliding(40, 20)).reduce(add_times)) == [
         ("a", 10), ("a", 50), ("a", 60), ("b", 6), ("b", 6),

@@ -13,6 +13,7 @@ from pyflink_on_spark._graph.physical_graph import Step, build_steps
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._runtime.main_module import capture_classes
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.plan import JobSettings
 from pyflink_on_spark._runtime.progress import JobProgress
 
@@ -47,6 +48,8 @@ def translate(
         FileNotFoundError: or another error of a source whose input is not there.
     """
     graph = StreamGraph(transformations, settings)
+    for node in graph.nodes:
+        _configure(node, configuration)
     sources = [node.source for node in graph.nodes if node.source is not None]
     return Job(
         name=name,
@@ -68,6 +71,15 @@ def translate(
         listeners=tuple(listeners),
         graph=graph,
     )
+
+
+def _configure(node: Transformation, configuration: Mapping[str, str]) -> None:
+    """Let what is at the ends of the flow know what the job's configuration is."""
+    if node.source is not None:
+        node.source = node.source.with_configuration(configuration)
+    if node.sink is not None:
+        node.sink = node.sink.with_configuration(configuration)
+        node.operator = SinkOperator(node.sink, node.number)
 
 
 def _splits(step: Step) -> tuple[tuple[Any, ...], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,10 @@ class Source(ABC):
 
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return this source, making watermarks itself; one without timestamps makes none."""
+        return self
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> Source:
+        """Return this source for a job, whose configuration says how it reaches its input."""
         return self
 
     def job_ended(self) -> None:  # noqa: B027 - most sources need nothing in the driver
@@ -286,6 +290,10 @@ class Sink(ABC):
         Raises:
             TypeError: if such a stream cannot be written.
         """
+        return self
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> Sink:
+        """Return this sink for a job, whose configuration says how it reaches its output."""
         return self
 
     def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:

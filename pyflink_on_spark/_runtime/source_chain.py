@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,10 @@ class SourceChain(Source):
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
         """Return the same with watermarks, which each source makes of its own splits."""
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> SourceChain:
+        """Return the same for a job, of whose configuration each source takes what it needs."""
+        return SourceChain([source.with_configuration(configuration) for source in self._sources])
 
     def splits(self, parallelism: int) -> list[Shares]:
         """Return the shares of each subtask."""

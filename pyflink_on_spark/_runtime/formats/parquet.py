@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.filesystem.input_file import source_of
 from pyflink_on_spark._runtime.formats.arrow_values import (
     column_converters,
     from_arrow,
@@ -197,7 +198,7 @@ def batches(
         skip: how many rows to leave out at the beginning.
         case_sensitive: whether upper and lower case differ in names.
     """
-    with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
+    with pq.ParquetFile(source_of(path), coerce_int96_timestamp_unit="us") as file:
         found = _columns_of(file.schema_arrow, schema, case_sensitive)
         groups, skip = _groups_behind(file.metadata, skip)
         columns = [name for name in found if name is not None]

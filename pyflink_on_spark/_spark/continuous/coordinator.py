@@ -61,6 +61,8 @@ class CheckpointCoordinator:
             for plan in operators
             if isinstance(plan.operator, SinkOperator)
         }
+        if settings.directory is not None:
+            self._folder(settings.directory)  # there has to be such a file system
         self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
         self._last_begin = self._last_end = clock.now()
         self._number = 0
@@ -81,7 +83,7 @@ class CheckpointCoordinator:
         """
         if self._settings.restore is None:
             return
-        place = find_checkpoint(self._settings.restore)
+        place = find_checkpoint(self._settings.restore, self._settings.configuration)
         metadata = read_metadata(place)
         verify(place, metadata)
         self._check_fit(place, stateful_operators(read_states(place, metadata)))
@@ -152,7 +154,9 @@ class CheckpointCoordinator:
                 "a savepoint needs a directory: give one, or set execution.checkpointing."
                 "savepoint-dir"
             )
-        place = folder(f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}")
+        place = self._folder(
+            f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
+        )
         self._number += 1
         with self._written(fleet, place):
             self._write(fleet, place, savepoint=True)
@@ -196,7 +200,7 @@ class CheckpointCoordinator:
             with self._written(fleet, None):
                 self._keep_in_memory(fleet)
         else:
-            place = folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+            place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
             with self._written(fleet, place):
                 metadata = self._write(fleet, place, savepoint=False)
             self._keep(place, metadata)
@@ -228,7 +232,7 @@ class CheckpointCoordinator:
         if self._changelog is not None:
             self._changelog.broken()
         if place is not None:
-            with _told(place.uri):
+            with _told(place.shown):
                 place.remove()
             if late:
                 self._leftovers.append(place)
@@ -245,7 +249,7 @@ class CheckpointCoordinator:
     def _remove_leftovers(self) -> None:
         leftovers, self._leftovers = self._leftovers, []
         for place in leftovers:
-            with _told(place.uri):
+            with _told(place.shown):
                 place.remove()
 
     def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> Metadata:
@@ -270,7 +274,7 @@ class CheckpointCoordinator:
 
     def _remove_unneeded(self) -> None:
         if self._changelog is not None:
-            place = folder(f"{self._settings.directory}/{self._job_id}")
+            place = self._folder(f"{self._settings.directory}/{self._job_id}")
             remove_unneeded(place, [metadata for _, metadata in self._kept])
 
     def _keep_in_memory(self, fleet: Fleet) -> None:
@@ -304,6 +308,9 @@ class CheckpointCoordinator:
     def _becomes_safe(self, answers: dict[int, Any]) -> None:
         self._commits.safe(self._commits.with_held(self._named(answers)), self._number)
 
+    def _folder(self, uri: str) -> Folder:
+        return folder(uri, self._settings.configuration)
+
     def _check_fit(self, place: Folder, stateful: Mapping[str, int]) -> None:
         known = {plan.state_id: plan.max_parallelism for plan in self._operators}
         for name, maximum in stateful.items():
@@ -311,13 +318,13 @@ class CheckpointCoordinator:
                 if self._settings.ignore_unclaimed:
                     continue
                 raise CheckpointError(
-                    f"{place.uri} has state of the operator {name!r}, which this job has not. "
+                    f"{place.shown} has state of the operator {name!r}, which this job has not. "
                     "Give operators a uid() that stays, or set execution.state-recovery."
                     "ignore-unclaimed-state to leave its state out."
                 )
             if known[name] != maximum:
                 raise CheckpointError(
-                    f"{place.uri} was written with a max parallelism of {maximum} for {name!r}; "
+                    f"{place.shown} was written with a max parallelism of {maximum} for {name!r}; "
                     f"the job has {known[name]}. Set it with set_max_parallelism({maximum})."
                 )
 
@@ -327,7 +334,7 @@ class CheckpointCoordinator:
         self._remove_leftovers()
         self._remove_unneeded()
         if self._settings.directory is not None:
-            place = folder(f"{self._settings.directory}/{self._job_id}")
+            place = self._folder(f"{self._settings.directory}/{self._job_id}")
             if not place.names():
                 place.remove()
 

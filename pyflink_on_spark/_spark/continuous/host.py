@@ -9,7 +9,7 @@ import pickle
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Listener
 from typing import Any
@@ -120,8 +120,9 @@ class SlotHost:
         restored = None
         if deployment.restore is not None:
             number, where = deployment.restore
-            restored = shares(levels, self._slot, _load(where), number)
+            restored = shares(levels, self._slot, _load(where, job.configuration), number)
         self._deployment = deployment
+        self._configuration = job.configuration
         state = state_settings(job.configuration, keyed_operators(levels, self._slot))
         self._subtasks = HostedSubtasks(
             levels,
@@ -154,7 +155,8 @@ class SlotHost:
                     state.take(*record)
                 return state.to_bytes(), self._prepared
             name = file_name(contents, checkpoint_id, self._slot)
-            file = write_state(folder(where), name, records, shared=contents != WHOLE)
+            place = folder(where, self._configuration)
+            file = write_state(place, name, records, shared=contents != WHOLE)
         return file, self._prepared
 
     def _complete(self, checkpoint_id: int) -> None:
@@ -242,10 +244,10 @@ class SlotHost:
         wire.send("done", (rows, report))
 
 
-def _load(where: str | bytes) -> SlotState:
+def _load(where: str | bytes, configuration: Mapping[str, str]) -> SlotState:
     if isinstance(where, bytes):
         return SlotState.from_bytes(where)
-    place = find_checkpoint(where)
+    place = find_checkpoint(where, configuration)
     return read_states(place, read_metadata(place))
 
 

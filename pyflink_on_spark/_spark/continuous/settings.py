@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyflink_on_spark._spark.state_settings import CHANGELOG, writes_changes
 from pyflink_on_spark.common._option import (
@@ -54,6 +54,7 @@ class CheckpointSettings:
         ignore_unclaimed: whether state of operators that are gone may be left out.
         incremental: whether a checkpoint has only what has changed since the one before.
         materialize_interval: how often one is whole nevertheless; None for only when it pays.
+        configuration: all of it; says how file systems are reached.
     """
 
     interval: int | None
@@ -70,6 +71,7 @@ class CheckpointSettings:
     ignore_unclaimed: bool
     incremental: bool = False
     materialize_interval: int | None = None
+    configuration: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> CheckpointSettings:
@@ -105,4 +107,5 @@ class CheckpointSettings:
             materialize_interval=values._read(_MATERIALIZE_INTERVAL)
             if changelog and values._read(_MATERIALIZE)
             else None,
+            configuration=dict(configuration),
         )
