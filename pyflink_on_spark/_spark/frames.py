@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._runtime.staged_rows.arrow_types import type_of_schema
-from pyflink_on_spark._runtime.staged_rows.sink import HandOver
-from pyflink_on_spark._runtime.staged_rows.source import Stage
+from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import type_of_schema
+from pyflink_on_spark._runtime.connectors.staged_rows.sink import HandOver
+from pyflink_on_spark._runtime.connectors.staged_rows.source import Stage
 from pyflink_on_spark._spark.scratch import scratch_subfolder
 
 _LOG = "spark-checkpoint"

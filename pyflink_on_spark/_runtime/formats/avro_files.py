@@ -9,13 +9,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.connectors.files.file_format import FileFormat
 from pyflink_on_spark._runtime.formats.avro_library import fastavro, parsed
 from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter
 from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.files.enumeration import FileSplit
+    from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.connectors.files.file_format import FileFormat
 from pyflink_on_spark._runtime.formats.arrow_values import column_converters, from_arrow, to_arrow
 from pyflink_on_spark._runtime.formats.avro_files import check_records
 from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter
@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.formats.parquet import ParquetFileWriter, batches
 from pyflink_on_spark._runtime.formats.parquet_options import ParquetOptions
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.files.enumeration import FileSplit
+    from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _PRIMITIVE: dict[str, Callable[[], pa.DataType]] = {

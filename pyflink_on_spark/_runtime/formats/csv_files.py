@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.files.compression import is_compressed, read_compressed
-from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.connectors.files.compression import is_compressed, read_compressed
+from pyflink_on_spark._runtime.connectors.files.file_format import FileFormat
 from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter, check_rows
 from pyflink_on_spark._runtime.formats.chunk_file import ChunkFile
 from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
@@ -22,7 +22,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.files.enumeration import FileSplit
+    from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK = 256 * 1024

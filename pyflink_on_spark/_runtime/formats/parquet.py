@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.files.file_format import FileFormat
+from pyflink_on_spark._runtime.connectors.files.file_format import FileFormat
 from pyflink_on_spark._runtime.filesystem.input_file import source_of
 from pyflink_on_spark._runtime.formats.arrow_values import (
     column_converters,
@@ -29,7 +29,7 @@ from pyflink_on_spark.common.types import RowKind
 from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.files.enumeration import FileSplit
+    from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK_ROWS = 8192

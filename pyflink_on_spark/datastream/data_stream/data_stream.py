@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned, Edge
-from pyflink_on_spark._runtime.driver_sinks import PrintSink
+from pyflink_on_spark._runtime.connectors.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pyflink_on_spark._runtime.files import enumeration
+from pyflink_on_spark._runtime.connectors.files import enumeration
 from pyflink_on_spark.common import Configuration, Duration, WatermarkStrategy
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

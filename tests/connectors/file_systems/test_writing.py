@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._runtime.files.compaction import (
+from pyflink_on_spark._runtime.connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Concatenation,
 )
-from pyflink_on_spark._runtime.files.part_names import PartAffixes
-from pyflink_on_spark._runtime.files.rolling import RollingPolicy
+from pyflink_on_spark._runtime.connectors.files.part_names import PartAffixes
+from pyflink_on_spark._runtime.connectors.files.rolling import RollingPolicy
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.jdbc.placeholders import MYSQL, POSTGRESQL, SQLITE, translate
+from pyflink_on_spark._runtime.connectors.jdbc.placeholders import (
+    MYSQL,
+    POSTGRESQL,
+    SQLITE,
+    translate,
+)
 
 ALL = pytest.mark.parametrize("lexicon", [POSTGRESQL, MYSQL, SQLITE])
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.kafka.properties import client_properties
+from pyflink_on_spark._runtime.connectors.kafka.properties import client_properties
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

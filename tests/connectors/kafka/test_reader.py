@@ -8,9 +8,9 @@ import pytest
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.connectors.kafka.partitions import owner
+from pyflink_on_spark._runtime.connectors.kafka.watermarks import PartitionWatermarks
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext, SystemClock, TaskInfo
-from pyflink_on_spark._runtime.kafka.partitions import owner
-from pyflink_on_spark._runtime.kafka.watermarks import PartitionWatermarks
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import reading
 

@@ -10,8 +10,8 @@ import zlib
 
 import pytest
 
-from pyflink_on_spark._runtime.kafka.period import Period
-from pyflink_on_spark._runtime.kafka.transactions import Transactions
+from pyflink_on_spark._runtime.connectors.kafka.period import Period
+from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError, make_client
+from pyflink_on_spark._runtime.connectors.kinesis.options import KinesisReading, ShardAssignment
+from pyflink_on_spark._runtime.connectors.kinesis.shards import Begin, ShardPosition, beginning
+from pyflink_on_spark._runtime.connectors.kinesis.source import StreamsSource
 from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
-from pyflink_on_spark._runtime.kinesis.client import KinesisError, make_client
-from pyflink_on_spark._runtime.kinesis.options import KinesisReading, ShardAssignment
-from pyflink_on_spark._runtime.kinesis.shards import Begin, ShardPosition, beginning
-from pyflink_on_spark._runtime.kinesis.source import StreamsSource
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import FlinkKinesisConsumer

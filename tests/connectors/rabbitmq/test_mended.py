@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.rabbitmq.broker import RabbitMqError
-from pyflink_on_spark._runtime.rabbitmq.options import RMQConnection, RMQReading, RMQWriting
-from pyflink_on_spark._runtime.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._runtime.rabbitmq.source import QueueSource
+from pyflink_on_spark._runtime.connectors.rabbitmq.broker import RabbitMqError
+from pyflink_on_spark._runtime.connectors.rabbitmq.options import (
+    RMQConnection,
+    RMQReading,
+    RMQWriting,
+)
+from pyflink_on_spark._runtime.connectors.rabbitmq.sink import QueueWriter
+from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, readers_of, take

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.files.compaction import (
+from pyflink_on_spark._runtime.connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Concatenation,
     IdenticalCopy,
 )
-from pyflink_on_spark._runtime.files.part_file import PendingFile
+from pyflink_on_spark._runtime.connectors.files.part_file import PendingFile
 
 ALL = CompactionStrategy(size_threshold=1000)
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.connectors.files import part_file
+from pyflink_on_spark._runtime.connectors.files.bucket import BasePathBuckets, DateTimeBuckets
+from pyflink_on_spark._runtime.connectors.files.file_sink import FileSink
+from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._runtime.connectors.files.part_names import PartAffixes
+from pyflink_on_spark._runtime.connectors.files.rolling import ON_CHECKPOINT, RollingPolicy
 from pyflink_on_spark._runtime.context import TaskInfo
-from pyflink_on_spark._runtime.files import part_file
-from pyflink_on_spark._runtime.files.bucket import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._runtime.files.file_sink import FileSink
-from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._runtime.files.part_names import PartAffixes
-from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT, RollingPolicy
 from pyflink_on_spark._runtime.filesystem import local_files
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common.typeinfo import Types

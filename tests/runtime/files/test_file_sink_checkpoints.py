@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.context import TaskInfo
-from pyflink_on_spark._runtime.files.bucket import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._runtime.files.compaction import (
+from pyflink_on_spark._runtime.connectors.files.bucket import BasePathBuckets, DateTimeBuckets
+from pyflink_on_spark._runtime.connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Concatenation,
 )
-from pyflink_on_spark._runtime.files.file_sink import FileSink
-from pyflink_on_spark._runtime.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._runtime.files.rolling import ON_CHECKPOINT, RollingPolicy
+from pyflink_on_spark._runtime.connectors.files.file_sink import FileSink
+from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._runtime.connectors.files.rolling import ON_CHECKPOINT, RollingPolicy
+from pyflink_on_spark._runtime.context import TaskInfo
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
 from pyflink_on_spark.common.typeinfo import Types

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._runtime.files.enumeration import (
+from pyflink_on_spark._runtime.connectors.files.enumeration import (
     FileSplit,
     cut_files,
 )
-from pyflink_on_spark._runtime.files.enumeration import find_files as found_at
-from pyflink_on_spark._runtime.files.paths import local_path
+from pyflink_on_spark._runtime.connectors.files.enumeration import find_files as found_at
+from pyflink_on_spark._runtime.connectors.files.paths import local_path
 from pyflink_on_spark._runtime.filesystem.file_system import FileStatus
 from pyflink_on_spark._runtime.filesystem.location import locate
 

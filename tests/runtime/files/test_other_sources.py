@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.collection_source import CollectionSource
-from pyflink_on_spark._runtime.number_sequence import NumberSequence
+from pyflink_on_spark._runtime.connectors.collection_source import CollectionSource
+from pyflink_on_spark._runtime.connectors.number_sequence import NumberSequence
 from pyflink_on_spark.common.typeinfo import Types
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
+from pyflink_on_spark._runtime.connectors.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._runtime.connectors.files.text_lines import TextLines
 from pyflink_on_spark._runtime.context import TaskInfo
-from pyflink_on_spark._runtime.files.enumeration import FileSplit
-from pyflink_on_spark._runtime.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._runtime.files.text_lines import TextLines
 
 
 class ManualClock:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.files import compression
-from pyflink_on_spark._runtime.files.enumeration import Enumeration, FileSplit
-from pyflink_on_spark._runtime.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._runtime.files.text_lines import TextLines
+from pyflink_on_spark._runtime.connectors.files import compression
+from pyflink_on_spark._runtime.connectors.files.enumeration import Enumeration, FileSplit
+from pyflink_on_spark._runtime.connectors.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._runtime.connectors.files.text_lines import TextLines
 from pyflink_on_spark.common.typeinfo import Types
 
 

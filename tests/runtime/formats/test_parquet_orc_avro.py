@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._runtime.files.enumeration import FileSplit
+from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
 from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError, excerpt, locating
 from pyflink_on_spark._runtime.formats.parquet import ParquetFileWriter
 from pyflink_on_spark._runtime.formats.parquet_options import ParquetOptions

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from pyflink_on_spark._runtime.kafka.offsets import OffsetRule
-from pyflink_on_spark._runtime.kafka.partitions import Subscription
-from pyflink_on_spark._runtime.kafka.records import RecordRule
-from pyflink_on_spark._runtime.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
-from pyflink_on_spark._runtime.kafka.source import KafkaReading, KafkaTopics
+from pyflink_on_spark._runtime.connectors.kafka.offsets import OffsetRule
+from pyflink_on_spark._runtime.connectors.kafka.partitions import Subscription
+from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
+from pyflink_on_spark._runtime.connectors.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
+from pyflink_on_spark._runtime.connectors.kafka.source import KafkaReading, KafkaTopics
 from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.kafka.records import RecordRule
+from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
 from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import Row, SerializationSchema, Types
 from pyflink_on_spark.common._java_handles import own_handle

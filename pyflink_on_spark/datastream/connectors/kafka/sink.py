@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
+from pyflink_on_spark._runtime.connectors.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,

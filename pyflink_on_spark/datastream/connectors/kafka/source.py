@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.kafka.source import KafkaReading, KafkaTopics
+from pyflink_on_spark._runtime.connectors.kafka.source import KafkaReading, KafkaTopics
 from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle

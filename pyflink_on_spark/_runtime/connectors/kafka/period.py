@@ -1,0 +1,84 @@
+"""What a subtask writes between two checkpoints, kept until the second one is safe."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.connectors.kafka.records import Record, RecordRule
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+
+_FAST = 1
+
+
+@dataclass(frozen=True)
+class Period:
+    """The records of one subtask and one checkpoint.
+
+    Args:
+        run: names the attempt of the job that made them; no other one has the name.
+        checkpoint: the number of the checkpoint that they belong to, or one before.
+        frames: the records, in order, packed.
+    """
+
+    run: str
+    checkpoint: int
+    frames: tuple[bytes, ...] = field(repr=False)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records."""
+        for frame in self.frames:
+            yield from pickle.loads(zlib.decompress(frame))
+
+
+class PeriodWriter(SinkWriter):
+    """Packs records.
+
+    Args:
+        rule: how records are made.
+        context: the subtask's.
+    """
+
+    def __init__(self, rule: RecordRule, context: OperatorContext) -> None:
+        self._make, self._cursor = rule.maker(), context.cursor
+        task = context.task
+        self._run = f"{task.job_id[:16]}-{task.attempt}"
+        self._checkpoint = context.restored or 0
+        self._frames: list[bytes] = []
+        self._open: list[Record] = []
+
+    def write(self, elements: Iterator[Any]) -> None:
+        make, cursor = self._make, self._cursor
+        records = (make(element, cursor.timestamp) for element in elements)
+        while True:
+            before = len(self._open)
+            self._open.extend(islice(records, BUNDLE_SIZE))
+            if len(self._open) == before:
+                return
+            if len(self._open) >= BUNDLE_SIZE:
+                self._pack()
+
+    def prepare_commit(self) -> list[Period]:
+        return self._take(self._checkpoint + 1)
+
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[Period]:
+        self._checkpoint = checkpoint_id
+        return self._take(checkpoint_id)
+
+    def _take(self, checkpoint: int) -> list[Period]:
+        if self._open:
+            self._pack()
+        frames, self._frames = self._frames, []
+        return [Period(self._run, checkpoint, tuple(frames))] if frames else []
+
+    def _pack(self) -> None:
+        self._frames.append(zlib.compress(pickle.dumps(self._open, 5), _FAST))
+        self._open = []

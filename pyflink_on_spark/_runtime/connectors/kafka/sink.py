@@ -1,0 +1,141 @@
+"""The sink that writes to Kafka topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.connectors.kafka.client import confluent_kafka, note_property
+from pyflink_on_spark._runtime.connectors.kafka.period import Period, PeriodWriter
+from pyflink_on_spark._runtime.connectors.kafka.producer import RecordProducer
+from pyflink_on_spark._runtime.connectors.kafka.properties import client_properties
+from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
+from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.context import OperatorContext
+
+
+class Guarantee(Enum):
+    """What becomes of records when a job fails and goes on."""
+
+    NONE = "none"
+    AT_LEAST_ONCE = "at least once"
+    EXACTLY_ONCE = "exactly once"
+
+
+@dataclass(frozen=True)
+class KafkaWriting:
+    """What to write, and how.
+
+    Args:
+        records: how records are made.
+        guarantee: what becomes of them when the job fails.
+        transactional_id: names the sink in its cluster, for exactly once.
+        properties: of Kafka's Java producer.
+        log_failures_only: whether a record that cannot be written is only logged.
+    """
+
+    records: RecordRule
+    guarantee: Guarantee
+    transactional_id: str
+    properties: Mapping[str, str] = field(repr=False)
+    log_failures_only: bool = False
+
+
+class KafkaRecords(Sink):
+    """Writes each element as a record.
+
+    Exactly once: what a subtask writes is kept until the checkpoint is safe, and travels with it to
+    the driver, which writes all of it in one transaction. See ``Transactions``.
+
+    Args:
+        writing: what to write, and how.
+    """
+
+    def __init__(self, writing: KafkaWriting) -> None:
+        self._writing = writing
+        self._transactions: Transactions | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_writing": self._writing, "_transactions": None}
+
+    def with_input_type(self, type_info: Any) -> Sink:
+        """Return itself; check in the driver that the client is there and takes its properties.
+
+        Raises:
+            TypeError: if the records' formats cannot write such a stream.
+        """
+        self._writing.records.check_input(type_info)
+        confluent_kafka()
+        client_properties(self._writing.properties, note_property)
+        return self
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Return the writer of one subtask."""
+        writing = self._writing
+        if writing.guarantee is Guarantee.EXACTLY_ONCE:
+            return PeriodWriter(writing.records, context)
+        return ProducingWriter(writing, context)
+
+    def commit(self, committables: list[Period]) -> None:
+        """Write what a checkpoint has, in one transaction."""
+        if self._writing.guarantee is not Guarantee.EXACTLY_ONCE or not committables:
+            return
+        if self._transactions is None:
+            self._transactions = Transactions(
+                self._writing.transactional_id, self._writing.properties
+            )
+        try:
+            self._transactions.write(committables)
+        except BaseException:
+            self._transactions.close()
+            self._transactions = None
+            raise
+
+    def commit_again(self, committables: list[Period]) -> None:
+        """Write what a checkpoint has, unless that has been done."""
+        if self._transactions is not None:
+            self._transactions.close()
+            self._transactions = None
+        self.commit(committables)
+
+
+class ProducingWriter(SinkWriter):
+    """Hands records to Kafka as they come.
+
+    Args:
+        writing: what to write, and how.
+        context: the subtask's.
+    """
+
+    def __init__(self, writing: KafkaWriting, context: OperatorContext) -> None:
+        self._make = writing.records.maker()
+        self._cursor = context.cursor
+        self._waits = writing.guarantee is not Guarantee.NONE
+        self._producer = RecordProducer(writing.properties, writing.log_failures_only)
+
+    def write(self, elements: Iterator[Any]) -> None:
+        make, cursor = self._make, self._cursor
+        self._producer.send(make(element, cursor.timestamp) for element in elements)
+        self._producer.kafka.poll(0)
+        self._producer.check()
+
+    def prepare_commit(self) -> list[Any]:
+        self._producer.flush()
+        return []
+
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+        if self._waits:
+            self._producer.flush()
+        return []
+
+    def advance_processing_time(self, now: int) -> None:
+        self._producer.kafka.poll(0)
+        self._producer.check()
+
+    def close(self) -> None:
+        self._producer.close()
