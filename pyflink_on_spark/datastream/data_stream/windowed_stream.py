@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.window import WindowOperator
@@ -52,10 +53,18 @@ from pyflink_on_spark.datastream.window import (
 WINDOW_STATE_NAME = "window-contents"
 
 
+AnyWindowFunction = (
+    WindowFunction | ProcessWindowFunction | AllWindowFunction | ProcessAllWindowFunction
+)
+
+
 class _Windows:
     """What windows of keyed streams and of streams without key have in common."""
 
     _kind: str
+    _single_value: ClassVar[dict[type, Any]]
+    _applied: Any
+    _processed: Any
 
     def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner):
         self._keyed_stream = keyed_stream
@@ -72,33 +81,131 @@ class _Windows:
         """Return the type of the elements."""
         return self._keyed_stream._original_data_type_info
 
-    def _reducing(
-        self, reduce_function: Any, function: Any, internal: Any, output_type: Any
+    def trigger(self, trigger: Trigger) -> Self:
+        """Let another trigger than the assigner's own say when windows fire."""
+        self._window_trigger = trigger
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> Self:
+        """Keep windows of event time for a while after their end, and fire for late elements.
+
+        Args:
+            time_ms: how long, in milliseconds.
+        """
+        self._allowed_lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> Self:
+        """Send elements that come too late to a side output, instead of dropping them.
+
+        Args:
+            output_tag: ask the resulting stream for the side output with this tag.
+        """
+        self._late_data_output_tag = output_tag
+        return self
+
+    def reduce(
+        self,
+        reduce_function: Callable | ReduceFunction,
+        window_function: AnyWindowFunction | None = None,
+        output_type: TypeInformation = None,
     ) -> DataStream:
-        if function is None and output_type is None:
+        """Combine each window's elements two by two, as they come.
+
+        Args:
+            reduce_function: a function of two elements, or an object with ``reduce``.
+            window_function: makes something else of the result; it gets a list of one.
+            output_type: the type of the results. If not given: without ``window_function`` that of
+                the elements, else untyped.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
+        if window_function is None and output_type is None:
             output_type = self.get_input_type()
         state = ReducingStateDescriptor(WINDOW_STATE_NAME, reduce_function, self.get_input_type())
         if not isinstance(reduce_function, ReduceFunction):
             # The callable itself, instead of a method that calls it for each element.
             state.get_reduce_function().reduce = reduce_function
-        return self._windowed(reduce_function, function, internal, state, output_type)
+        internal = self._of_single_value(window_function)
+        return self._windowed(reduce_function, window_function, internal, state, output_type)
 
-    def _aggregating(
+    def aggregate(
         self,
-        aggregate_function: Any,
-        function: Any,
-        internal: Any,
-        accumulator_type: Any,
-        output_type: Any,
+        aggregate_function: AggregateFunction,
+        window_function: AnyWindowFunction | None = None,
+        accumulator_type: TypeInformation = None,
+        output_type: TypeInformation = None,
     ) -> DataStream:
+        """Collect each window's elements in an accumulator, as they come.
+
+        A result None is not emitted.
+
+        Args:
+            aggregate_function: makes accumulators, adds elements, and gives the result.
+            window_function: makes something else of the result; it gets a list of one.
+            accumulator_type: the type of the accumulators.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if a function is of another kind, or cannot be pickled.
+        """
         state = AggregatingStateDescriptor(
             WINDOW_STATE_NAME, aggregate_function, declared_type(accumulator_type)
         )
-        return self._windowed(aggregate_function, function, internal, state, output_type)
+        internal = self._of_single_value(window_function)
+        return self._windowed(aggregate_function, window_function, internal, state, output_type)
+
+    def apply(
+        self,
+        window_function: WindowFunction | AllWindowFunction,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Work on all elements of a window at once.
+
+        Args:
+            window_function: its ``apply`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        return self._collecting(window_function, self._applied, output_type)
+
+    def process(
+        self,
+        process_window_function: ProcessWindowFunction | ProcessAllWindowFunction,
+        output_type: TypeInformation = None,
+    ) -> DataStream:
+        """Work on all elements of a window at once, with time, state and side outputs at hand.
+
+        Args:
+            process_window_function: its ``process`` returns an iterable of results, or yields them.
+            output_type: the type of the results; untyped if not given.
+
+        Raises:
+            TypeError: if the function cannot be pickled.
+        """
+        return self._collecting(process_window_function, self._processed, output_type)
 
     def _collecting(self, function: Any, internal: Any, output_type: Any) -> DataStream:
         state = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
-        return self._windowed(None, function, internal, state, output_type)
+        return self._windowed(None, function, internal(function), state, output_type)
+
+    @staticmethod
+    @abstractmethod
+    def _passed_through() -> Any:
+        """Return what passes that one value on."""
+
+    def _of_single_value(self, function: Any) -> Any:
+        """Return what calls a function with the one value that was made of a window's elements."""
+        for kind, internal in self._single_value.items():
+            if isinstance(function, kind):
+                return internal(function)
+        if function is None:
+            return self._passed_through()
+        kinds = " or ".join(kind.__name__ for kind in self._single_value)
+        raise TypeError(f"window_function should be a {kinds}")
 
     def _windowed(
         self,
@@ -144,106 +251,19 @@ class WindowedStream(_Windows):
     """
 
     _kind = "Window"
+    _single_value: ClassVar[dict[type, Any]] = {
+        WindowFunction: InternalSingleValueWindowFunction,
+        ProcessWindowFunction: InternalSingleValueProcessWindowFunction,
+    }
+    _applied = InternalIterableWindowFunction
+    _processed = InternalIterableProcessWindowFunction
 
-    def trigger(self, trigger: Trigger) -> WindowedStream:
-        """Let another trigger than the assigner's own say when windows fire."""
-        self._window_trigger = trigger
-        return self
+    apply = renamed(output_type="result_type")(_Windows.apply)
+    process = renamed(output_type="result_type")(_Windows.process)
 
-    def allowed_lateness(self, time_ms: int) -> WindowedStream:
-        """Keep windows of event time for a while after their end, and fire for late elements.
-
-        Args:
-            time_ms: how long, in milliseconds.
-        """
-        self._allowed_lateness = time_ms
-        return self
-
-    def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
-        """Send elements that come too late to a side output, instead of dropping them.
-
-        Args:
-            output_tag: ask the resulting stream for the side output with this tag.
-        """
-        self._late_data_output_tag = output_tag
-        return self
-
-    def reduce(
-        self,
-        reduce_function: Callable | ReduceFunction,
-        window_function: WindowFunction | ProcessWindowFunction | None = None,
-        output_type: TypeInformation = None,
-    ) -> DataStream:
-        """Combine each window's elements two by two, as they come.
-
-        Args:
-            reduce_function: a function of two elements, or an object with ``reduce``.
-            window_function: makes something else of the result; it gets a list of one.
-            output_type: the type of the results. If not given: without ``window_function`` that of
-                the elements, else untyped.
-
-        Raises:
-            TypeError: if a function is of another kind, or cannot be pickled.
-        """
-        internal: Any = _of_single_value(window_function)
-        return self._reducing(reduce_function, window_function, internal, output_type)
-
-    def aggregate(
-        self,
-        aggregate_function: AggregateFunction,
-        window_function: WindowFunction | ProcessWindowFunction | None = None,
-        accumulator_type: TypeInformation = None,
-        output_type: TypeInformation = None,
-    ) -> DataStream:
-        """Collect each window's elements in an accumulator, as they come.
-
-        A result None is not emitted.
-
-        Args:
-            aggregate_function: makes accumulators, adds elements, and gives the result.
-            window_function: makes something else of the result; it gets a list of one.
-            accumulator_type: the type of the accumulators.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if a function is of another kind, or cannot be pickled.
-        """
-        internal: Any = _of_single_value(window_function)
-        return self._aggregating(
-            aggregate_function, window_function, internal, accumulator_type, output_type
-        )
-
-    @renamed(output_type="result_type")
-    def apply(
-        self, window_function: WindowFunction, output_type: TypeInformation = None
-    ) -> DataStream:
-        """Work on all elements of a window at once.
-
-        Args:
-            window_function: its ``apply`` returns an iterable of results, or yields them.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if the function cannot be pickled.
-        """
-        internal: Any = InternalIterableWindowFunction(window_function)
-        return self._collecting(window_function, internal, output_type)
-
-    @renamed(output_type="result_type")
-    def process(
-        self, process_window_function: ProcessWindowFunction, output_type: TypeInformation = None
-    ) -> DataStream:
-        """Work on all elements of a window at once, with time, state and side outputs at hand.
-
-        Args:
-            process_window_function: its ``process`` returns an iterable of results, or yields them.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if the function cannot be pickled.
-        """
-        internal: Any = InternalIterableProcessWindowFunction(process_window_function)
-        return self._collecting(process_window_function, internal, output_type)
+    @staticmethod
+    def _passed_through() -> Any:
+        return InternalSingleValueWindowFunction(PassThroughWindowFunction())
 
 
 class AllWindowedStream(_Windows):
@@ -257,6 +277,12 @@ class AllWindowedStream(_Windows):
     """
 
     _kind = "AllWindow"
+    _single_value: ClassVar[dict[type, Any]] = {
+        AllWindowFunction: InternalSingleValueAllWindowFunction,
+        ProcessAllWindowFunction: InternalSingleValueProcessAllWindowFunction,
+    }
+    _applied = InternalIterableAllWindowFunction
+    _processed = InternalIterableProcessAllWindowFunction
 
     def __init__(self, data_stream: DataStream, window_assigner: WindowAssigner):
         super().__init__(data_stream.key_by(NullByteKeySelector()), window_assigner)
@@ -273,123 +299,11 @@ class AllWindowedStream(_Windows):
                 "A merging window assigner cannot be used with a trigger that does not support "
                 "merging."
             )
-        self._window_trigger = trigger
-        return self
+        return super().trigger(trigger)
 
-    def allowed_lateness(self, time_ms: int) -> AllWindowedStream:
-        """Keep windows of event time for a while after their end, and fire for late elements.
-
-        Args:
-            time_ms: how long, in milliseconds.
-        """
-        self._allowed_lateness = time_ms
-        return self
-
-    def side_output_late_data(self, output_tag: OutputTag) -> AllWindowedStream:
-        """Send elements that come too late to a side output, instead of dropping them.
-
-        Args:
-            output_tag: ask the resulting stream for the side output with this tag.
-        """
-        self._late_data_output_tag = output_tag
-        return self
-
-    def reduce(
-        self,
-        reduce_function: Callable | ReduceFunction,
-        window_function: AllWindowFunction | ProcessAllWindowFunction | None = None,
-        output_type: TypeInformation = None,
-    ) -> DataStream:
-        """Combine each window's elements two by two, as they come.
-
-        Args:
-            reduce_function: a function of two elements, or an object with ``reduce``.
-            window_function: makes something else of the result; it gets a list of one.
-            output_type: the type of the results. If not given: without ``window_function`` that of
-                the elements, else untyped.
-
-        Raises:
-            TypeError: if a function is of another kind, or cannot be pickled.
-        """
-        internal: Any = _of_single_value_of_all(window_function)
-        return self._reducing(reduce_function, window_function, internal, output_type)
-
-    def aggregate(
-        self,
-        aggregate_function: AggregateFunction,
-        window_function: AllWindowFunction | ProcessAllWindowFunction | None = None,
-        accumulator_type: TypeInformation = None,
-        output_type: TypeInformation = None,
-    ) -> DataStream:
-        """Collect each window's elements in an accumulator, as they come.
-
-        A result None is not emitted.
-
-        Args:
-            aggregate_function: makes accumulators, adds elements, and gives the result.
-            window_function: makes something else of the result; it gets a list of one.
-            accumulator_type: the type of the accumulators.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if a function is of another kind, or cannot be pickled.
-        """
-        internal: Any = _of_single_value_of_all(window_function)
-        return self._aggregating(
-            aggregate_function, window_function, internal, accumulator_type, output_type
-        )
-
-    def apply(
-        self, window_function: AllWindowFunction, output_type: TypeInformation = None
-    ) -> DataStream:
-        """Work on all elements of a window at once.
-
-        Args:
-            window_function: its ``apply`` returns an iterable of results, or yields them.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if the function cannot be pickled.
-        """
-        internal: Any = InternalIterableAllWindowFunction(window_function)
-        return self._collecting(window_function, internal, output_type)
-
-    def process(
-        self,
-        process_window_function: ProcessAllWindowFunction,
-        output_type: TypeInformation = None,
-    ) -> DataStream:
-        """Work on all elements of a window at once, with state and side outputs at hand.
-
-        Args:
-            process_window_function: its ``process`` returns an iterable of results, or yields them.
-            output_type: the type of the results; untyped if not given.
-
-        Raises:
-            TypeError: if the function cannot be pickled.
-        """
-        internal: Any = InternalIterableProcessAllWindowFunction(process_window_function)
-        return self._collecting(process_window_function, internal, output_type)
-
-
-def _of_single_value(function: Any) -> Any:
-    if function is None:
-        return InternalSingleValueWindowFunction(PassThroughWindowFunction())
-    if isinstance(function, WindowFunction):
-        return InternalSingleValueWindowFunction(function)
-    if isinstance(function, ProcessWindowFunction):
-        return InternalSingleValueProcessWindowFunction(function)
-    raise TypeError("window_function should be a WindowFunction or ProcessWindowFunction")
-
-
-def _of_single_value_of_all(function: Any) -> Any:
-    if function is None:
+    @staticmethod
+    def _passed_through() -> Any:
         return InternalSingleValueAllWindowFunction(PassThroughAllWindowFunction())
-    if isinstance(function, AllWindowFunction):
-        return InternalSingleValueAllWindowFunction(function)
-    if isinstance(function, ProcessAllWindowFunction):
-        return InternalSingleValueProcessAllWindowFunction(function)
-    raise TypeError("window_function should be a AllWindowFunction or ProcessAllWindowFunction")
 
 
 def _grid(assigner: Any, trigger: Any) -> Grid | None:
