@@ -5,6 +5,7 @@ A program that uses them runs on pyflink_on_spark only.
 
 from __future__ import annotations
 
+from pyflink_on_spark.extensions.buckets import bucket_assigner
 from pyflink_on_spark.extensions.checkpointed import (
     CheckpointedFunction,
     CheckpointListener,
@@ -82,6 +83,7 @@ __all__ = [
     "TaskProgress",
     "add_sink",
     "add_source",
+    "bucket_assigner",
     "filter_with_state",
     "flat_map_with_state",
     "from_spark",

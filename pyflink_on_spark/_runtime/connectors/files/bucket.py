@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connectors.files.date_pattern import DatePattern
 from pyflink_on_spark._runtime.connectors.files.time_zone import parse_time_zone
+from pyflink_on_spark._runtime.types.explanation import bounded_repr
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.user_function import UserFunction
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BucketAssigner(ABC):
-    """Names buckets by the time at which elements are written. Picklable."""
+    """Names the buckets that elements are written to. Picklable."""
 
     timed: bool
     """Whether the bucket changes with the time."""
@@ -20,6 +26,10 @@ class BucketAssigner(ABC):
     @abstractmethod
     def bucket(self, now: int) -> str:
         """Return the bucket, a relative path, for a processing time in ms."""
+
+    def of_element(self) -> Callable[[Any], str] | None:
+        """Return what names an element's bucket, if the element decides and not the time."""
+        return None
 
 
 class BasePathBuckets(BucketAssigner):
@@ -55,3 +65,28 @@ class DateTimeBuckets(BucketAssigner):
     def bucket(self, now: int) -> str:
         moment = _EPOCH + timedelta(milliseconds=now)
         return self._pattern.format(moment.astimezone(self._zone)).lstrip("/")
+
+
+class ElementBuckets(BasePathBuckets):
+    """Each element says where it goes.
+
+    Args:
+        function: its ``bucket_of`` returns a relative path; an empty one is the base path.
+    """
+
+    def __init__(self, function: UserFunction) -> None:
+        self._function = function
+
+    def of_element(self) -> Callable[[Any], str]:
+        name_of = self._function.load().bucket_of
+
+        def bucket_of(element: Any) -> str:
+            name = name_of(element)
+            if type(name) is not str or name.startswith("/") or ".." in name.split("/"):
+                raise ValueError(
+                    f"a bucket is a path below the sink's folder, not {name!r}, "
+                    f"for {bounded_repr(element)}"
+                )
+            return name
+
+        return bucket_of

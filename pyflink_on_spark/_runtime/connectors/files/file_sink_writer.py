@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,7 @@ class FileSinkWriter(SinkWriter):
             raise NotADirectoryError(f"the folder to write to is a file: {self._base_path}")
         self._options = options
         self._to_text = to_text
+        self._bucket_of = options.buckets.of_element()
         self._encoder = encoder
         self._bucket_writer = bucket_writer
         self._task = context.task
@@ -92,7 +93,7 @@ class FileSinkWriter(SinkWriter):
 
     def write(self, elements: Iterator[Any]) -> None:
         # The text is taken when an element comes: its function may change the object afterwards.
-        texts = map(self._to_text, elements)
+        texts = map(self._to_text if self._bucket_of is None else self._placed_text, elements)
         while True:
             before = self._clock.now()
             chunk = list(islice(texts, self._chunk_size))
@@ -101,7 +102,10 @@ class FileSinkWriter(SinkWriter):
             now = self._clock.now()
             self._adapt_chunk_size(now - before)
             self.advance_processing_time(now)
-            self._bucket(self._options.buckets.bucket(now)).write(chunk, now)
+            if self._bucket_of is None:
+                self._bucket(self._options.buckets.bucket(now)).write(chunk, now)
+            else:
+                self._write_placed(chunk, now)
 
     def advance_processing_time(self, now: int) -> None:
         """Finish the part files that are too old, if it is time to look; ``now`` in ms."""
@@ -147,6 +151,17 @@ class FileSinkWriter(SinkWriter):
     def close(self) -> None:
         for bucket in self._buckets.values():
             bucket.discard()
+
+    def _placed_text(self, element: Any) -> tuple[str, Any]:
+        assert self._bucket_of is not None
+        return self._bucket_of(element), self._to_text(element)
+
+    def _write_placed(self, placed: Iterable[tuple[str, Any]], now: int) -> None:
+        by_bucket: dict[str, list[Any]] = {}
+        for name, text in placed:
+            by_bucket.setdefault(name, []).append(text)
+        for name, texts in by_bucket.items():
+            self._bucket(name).write(texts, now)
 
     def _take_finished(self, checkpoint: int) -> list[PendingFile]:
         found: list[PendingFile] = []
