@@ -106,7 +106,7 @@ class BoundedJob(RunningJob):
         query = (
             start.writeStream.foreachBatch(run)
             .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", str(folder))
+            .option("checkpointLocation", folder.as_uri())
             .trigger(availableNow=True)
             .start()
         )

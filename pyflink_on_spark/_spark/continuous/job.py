@@ -203,7 +203,7 @@ class _Attempt:
         query = (
             ticks.writeStream.foreachBatch(self._run_epoch)
             .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", str(folder))
+            .option("checkpointLocation", folder.as_uri())
             .trigger(processingTime="0 seconds")
             .start()
         )
