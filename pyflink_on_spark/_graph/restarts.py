@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Protocol
 
-from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval
+from pyflink_on_spark._graph.cuts import checkpoint_interval
 from pyflink_on_spark.common._option import (
     double_option,
     duration_option,

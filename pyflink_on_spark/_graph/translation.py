@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._graph.checkpoint_interval import checkpoint_interval, epoch_elements
+from pyflink_on_spark._graph.cuts import checkpoint_interval, epoch_elements
 from pyflink_on_spark._graph.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps

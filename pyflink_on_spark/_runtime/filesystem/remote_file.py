@@ -10,8 +10,8 @@ from typing import Any
 Explaining = Callable[[], AbstractContextManager[Any]]
 
 
-class RemoteInput(io.RawIOBase):
-    """A file that is read, here and there.
+class _RemoteFile(io.RawIOBase):
+    """An open file.
 
     Args:
         stream: fsspec's file.
@@ -21,6 +21,18 @@ class RemoteInput(io.RawIOBase):
     def __init__(self, stream: Any, explaining: Explaining) -> None:
         super().__init__()
         self._stream, self._explaining = stream, explaining
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                with self._explaining():
+                    self._stream.close()
+            finally:
+                super().close()
+
+
+class RemoteInput(_RemoteFile):
+    """A file that is read, here and there."""
 
     def readable(self) -> bool:
         return True
@@ -49,26 +61,12 @@ class RemoteInput(io.RawIOBase):
     def tell(self) -> int:
         return int(self._stream.tell())
 
-    def close(self) -> None:
-        if not self.closed:
-            try:
-                with self._explaining():
-                    self._stream.close()
-            finally:
-                super().close()
 
-
-class RemoteOutput(io.RawIOBase):
-    """A file that is written, from its beginning to its end.
-
-    Args:
-        stream: fsspec's file.
-        explaining: makes a block whose errors are OSErrors with the file's URI.
-    """
+class RemoteOutput(_RemoteFile):
+    """A file that is written, from its beginning to its end."""
 
     def __init__(self, stream: Any, explaining: Explaining) -> None:
-        super().__init__()
-        self._stream, self._explaining = stream, explaining
+        super().__init__(stream, explaining)
         self._size = 0
 
     def writable(self) -> bool:
@@ -83,11 +81,3 @@ class RemoteOutput(io.RawIOBase):
 
     def tell(self) -> int:
         return self._size
-
-    def close(self) -> None:
-        if not self.closed:
-            try:
-                with self._explaining():
-                    self._stream.close()
-            finally:
-                super().close()

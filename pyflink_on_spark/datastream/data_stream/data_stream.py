@@ -11,7 +11,6 @@ from pyflink_on_spark._runtime.connectors.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
@@ -436,9 +435,7 @@ class DataStream(EmittedStream):
         ended = add_operator(
             flow.environment, name, None, flow.edges, flow.type_info, sink=sink, **settings
         )
-        transformation = ended.transformation
-        transformation.operator = SinkOperator(sink, transformation.number)
-        return DataStreamSink(transformation)
+        return DataStreamSink(ended.transformation)
 
 
 def _plain(stream: DataStream) -> DataStream:

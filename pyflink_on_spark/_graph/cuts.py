@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyflink_on_spark.common._option import duration_option, int_option
+from pyflink_on_spark.common._option import Option, duration_option, int_option
 from pyflink_on_spark.common.configuration import Configuration
 
 NO_INTERVAL = -1
@@ -21,8 +21,7 @@ def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
     Raises:
         ValueError: if the option cannot be read.
     """
-    interval = Configuration.from_dict(dict(settings))._read(INTERVAL)
-    return interval if interval > 0 else None
+    return _positive(INTERVAL, settings)
 
 
 def epoch_elements(settings: Mapping[str, str]) -> int | None:
@@ -34,5 +33,9 @@ def epoch_elements(settings: Mapping[str, str]) -> int | None:
     Raises:
         ValueError: if the option cannot be read.
     """
-    elements = Configuration.from_dict(dict(settings))._read(EPOCH_ELEMENTS)
-    return elements if elements > 0 else None
+    return _positive(EPOCH_ELEMENTS, settings)
+
+
+def _positive(option: Option[int], settings: Mapping[str, str]) -> int | None:
+    value = Configuration.from_dict(dict(settings))._read(option)
+    return value if value > 0 else None
