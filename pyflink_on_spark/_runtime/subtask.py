@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.plan import (
     RegionPlan,
     SegmentPlan,
 )
-from pyflink_on_spark._runtime.progress import TaskProgress, event_time
+from pyflink_on_spark._runtime.progress import TaskProgress
 from pyflink_on_spark._runtime.runtime_context import RuntimeContext
 from pyflink_on_spark._runtime.segment import (
     ForkOutput,
@@ -31,6 +31,7 @@ from pyflink_on_spark._runtime.segment import (
     Segment,
     SideOutput,
 )
+from pyflink_on_spark._runtime.segment_progress import SegmentProgress
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
@@ -90,6 +91,7 @@ class Subtask:
         self._channels = self._incoming()
         with self._explained():
             self._segments = self._build()
+        self._progress = [self._watched(index) for index in range(len(self._segments))]
 
     def open(self) -> None:
         """Open all operators, downstream first as Flink does, and the readers of its sources."""
@@ -141,7 +143,7 @@ class Subtask:
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each of its segments is."""
-        return [self._progress_of(index) for index in range(len(self._segments))]
+        return [each.now(self._readers.get(index)) for index, each in enumerate(self._progress)]
 
     def receive(self, row: Row) -> None:
         """Work off what came from an exchange."""
@@ -264,19 +266,14 @@ class Subtask:
         for segment in self._segments:
             segment.advance_processing_time(now)
 
-    def _progress_of(self, index: int) -> TaskProgress:
+    def _watched(self, index: int) -> SegmentProgress:
         plans = self._plan.segments[index].operators
-        names = dict.fromkeys(plan.name for plan in plans)
         inside = {id(plan) for plan in plans}
-        states = (c.keyed_state for plan, c in self._contexts if id(plan) in inside)
-        reader = self._readers.get(index)
-        return TaskProgress(
-            name=" -> ".join(names) or self._plan.name,
-            subtasks=1,
-            records=self._segments[index].records,
-            watermark=event_time(self._segments[index].watermark),
-            state_entries=sum(state.size() for state in states if state is not None),
-            backlog=None if reader is None else reader.backlog(),
+        states = [context.keyed_state for plan, context in self._contexts if id(plan) in inside]
+        return SegmentProgress(
+            " -> ".join(dict.fromkeys(plan.name for plan in plans)) or self._plan.name,
+            self._segments[index],
+            [state for state in states if state is not None],
         )
 
     def _end_source(self, index: int) -> None:

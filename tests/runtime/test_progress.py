@@ -8,6 +8,7 @@ import pytest
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.segment_progress import Seldom
 from pyflink_on_spark._spark.continuous.progress import Progress, line_for, line_of
 
 
@@ -30,6 +31,13 @@ def test_subtasks_become_one_task():
 def test_a_subtask_without_watermark_holds_the_others_back():
     (task,) = combine([part(watermark=5), part(watermark=None)])
     assert task.watermark is None
+
+
+def test_what_takes_long_to_find_is_found_seldom():
+    times, found = iter([0.0, 1.0, 50.0, 100.9, 101.0, 101.0, 101.0, 101.0]), iter([5, 6, 7])
+    figure = Seldom(lambda: next(found), lambda: next(times))
+    assert [figure() for _ in range(4)] == [5, 5, 5, 6]
+    assert figure() == 7, "the last time cost nothing"
 
 
 def test_line():
