@@ -62,6 +62,10 @@ def contestants(options):
     if options.pyflink:
         way = Way("PyFlink, thread", (options.pyflink,), "flink")
         found.append(Contestant(way.name, way, "windows.py", workers="java"))
+    names = [each.name for each in found]
+    unknown = [name for name in options.ways if name not in names]
+    if unknown:
+        raise SystemExit(f"no way is called {unknown[0]!r}; there are: {', '.join(names)}")
     return [each for each in found if not options.ways or each.name in options.ways]
 
 
@@ -158,7 +162,9 @@ def parse(arguments):
     parser.add_argument("--latency-window", type=int, default=1_000, help="ms")
     parser.add_argument("--rows", type=int, help="in a micro-batch of PySpark by hand")
     parser.add_argument("--parallelism", type=int, default=2)
-    parser.add_argument("--ways", nargs="*", help="only those, by their names in the table")
+    parser.add_argument(
+        "--ways", nargs="*", default=[], help="only those, by their names in the table"
+    )
     parser.add_argument("--only", choices=["throughput", "latency"])
     return parser.parse_args(arguments)
 
