@@ -102,6 +102,7 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     self._readers[index] = self._reader(segment)
+        self._restored = None  # what it was made of is in use now, and need not be held twice
 
     def run_sources(self) -> Iterator[None]:
         """Read all sources to their end; yields after each turn, so that rows can leave."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 from typing import ClassVar
 
 import pytest
@@ -11,6 +12,7 @@ from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, 
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.subtask import Subtask
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
@@ -166,6 +168,26 @@ def test_a_subtask_learns_what_becomes_of_checkpoints(calls):
     assert calls == ["source 7", "source not 8"]
     job.close()
     assert calls == ["source 7", "source not 8", "source closed"]
+
+
+class Held(dict):
+    """Pieces of state that can be watched."""
+
+
+def test_what_a_subtask_was_made_of_is_let_go_when_it_is_open():
+    job = job_of(lambda s: s, Says())
+    (region,) = job.levels[0].regions
+    held = Held()
+    restored = SubtaskState(7, {"gone": OperatorData(held)}, {})
+    share = weakref.ref(held)
+    subtask = Subtask(
+        region, 0, job.settings, FakeClock(), lambda channel: lambda things: None, 0, restored
+    )
+    del restored, held
+    assert share() is not None
+    subtask.open()
+    assert share() is None
+    subtask.close()
 
 
 def test_sources_can_be_told_to_end(calls):

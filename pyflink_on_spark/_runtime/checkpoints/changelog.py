@@ -10,6 +10,10 @@ from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.context import Clock
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"
+_DELTAS = 100
+"""How many deltas may follow a base. A hundredth of the state is then written with each checkpoint
+on average, beside its changes; and who restores a slot opens 101 files, where each may be a request
+to an object store."""
 
 
 def file_name(contents: str, checkpoint_id: int, slot: int) -> str:
@@ -27,7 +31,7 @@ class Changelog:
     """Decides when state is written whole, and knows the files that make up the last checkpoint.
 
     State is written whole ("materialised") at first, after a failure, from time to time, and when
-    the changes have grown larger than what they change.
+    the changes have grown larger than what they change, or are in too many files.
 
     Args:
         interval: from time to time: how often in ms; None for never.
@@ -44,6 +48,8 @@ class Changelog:
         if not self._files:
             return BASE
         if self._interval is not None and self._clock.now() - self._begun >= self._interval:
+            return BASE
+        if max(map(len, self._files.values())) > _DELTAS:
             return BASE
         base = sum(files[0].size for files in self._files.values())
         changes = sum(file.size for files in self._files.values() for file in files[1:])

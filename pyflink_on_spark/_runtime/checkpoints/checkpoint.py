@@ -9,12 +9,18 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.checkpoints.state_file import Record, stored_records, write_record
+from pyflink_on_spark._runtime.checkpoints.state_file import (
+    Record,
+    StoredFile,
+    stored_records,
+    write_record,
+)
 from pyflink_on_spark._runtime.isolation import seal, unseal
 
 METADATA = "_metadata"
@@ -150,16 +156,20 @@ def read_metadata(place: Folder) -> Metadata:
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
     """Read what there is of the state of all slots; the state itself stays in the files.
 
+    They are closed, and opened again when something of them is wanted.
+
     Raises:
         CheckpointError: if a file is missing or damaged.
     """
     whole = SlotState()
-    for file in metadata.files:
+    for number, file in enumerate(metadata.files):
         where = f"{file.folder(place).shown}/{file.name}"
-        stream = _open(place, file)
+        stored = StoredFile(where, file.size, partial(_open, place, file), number)
         try:
-            for head, content in stored_records(stream, where, file.size):
+            for head, content in stored_records(stored):
                 whole.take(head, content)
+        except CheckpointError:
+            raise
         except Exception as error:
             raise CheckpointError(f"{where} cannot be taken over: {error!r}") from error
     return whole

@@ -10,9 +10,11 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     KEYED,
     OPERATOR,
     SOURCE,
+    Content,
     Record,
     RecordHead,
-    Stored,
+    StoredFile,
+    read_in_turn,
     stored_records,
     write_record,
 )
@@ -24,7 +26,6 @@ from pyflink_on_spark._runtime.state.snapshot import Piece, Pieces
 from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 
 _NOTHING = seal(OperatorSnapshot())
-Content = bytes | Stored
 
 
 @dataclass(slots=True)
@@ -101,7 +102,8 @@ class SlotState:
     def from_bytes(cls, content: bytes) -> SlotState:
         """Return what ``to_bytes`` made."""
         state = cls()
-        for head, stored in stored_records(io.BytesIO(content), "a snapshot", len(content)):
+        file = StoredFile("a snapshot", len(content), lambda: io.BytesIO(content))
+        for head, stored in stored_records(file):
             state.take(head, stored)
         return state
 
@@ -172,9 +174,9 @@ def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> O
 
     def pieces() -> Iterator[tuple[int, Piece]]:
         for part in parts:
-            for group in groups:
-                for content in part.keyed.get(group, ()):
-                    yield group, unseal(_bytes(content))
+            found = ((group, content) for group in groups for content in part.keyed.get(group, ()))
+            for group, content in read_in_turn(found):
+                yield group, unseal(content)
 
     without_keys = redistribute([unseal(_bytes(part.operator)) for part in parts], parallelism)
     return OperatorData(Pieces(pieces), without_keys[slot], maximum)

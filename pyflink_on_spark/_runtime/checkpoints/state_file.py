@@ -8,12 +8,14 @@ from __future__ import annotations
 import pickle
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 OPERATOR, KEYED, SOURCE = "operator", "keyed", "source"
 _PREFIX = struct.Struct("<II")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +49,34 @@ def write_record(stream: BinaryIO, record: Record) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of records, closed: a checkpoint has more of them than a process may have open.
+
+    Args:
+        where: its name, for errors.
+        size: in bytes.
+        open: opens it.
+        number: its place among the files of its checkpoint, the older ones before the newer.
+    """
+
+    where: str
+    size: int
+    open: Callable[[], BinaryIO]
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """The content of a record that is still in its file.
 
     Args:
-        stream: the file.
-        where: its name, for errors.
+        file: the file.
         offset: where the content begins.
         size: in bytes.
         checksum: CRC-32.
     """
 
-    stream: BinaryIO
-    where: str
+    file: StoredFile
     offset: int
     size: int
     checksum: int
@@ -73,25 +90,61 @@ class Stored:
         Raises:
             ValueError: it is not what was written.
         """
-        self.stream.seek(self.offset)
-        content = self.stream.read(self.size)
+        with self.file.open() as stream:
+            return self._read(stream)
+
+    def _read(self, stream: BinaryIO) -> bytes:
+        stream.seek(self.offset)
+        content = stream.read(self.size)
         if len(content) != self.size or zlib.crc32(content) != self.checksum:
-            raise ValueError(f"{self.where} is damaged at byte {self.offset}")
+            raise ValueError(f"{self.file.where} is damaged at byte {self.offset}")
         return content
 
 
-def stored_records(stream: BinaryIO, where: str, size: int) -> Iterator[tuple[RecordHead, Stored]]:
-    """Yield what is in a file, without reading the contents.
+Content = bytes | Stored
+"""What is in a record: in memory, or still in its file."""
+
+
+def read_in_turn(contents: Iterable[tuple[T, Content]]) -> Iterator[tuple[T, bytes]]:
+    """Read contents file by file, in each from front to back: one file is open at a time.
 
     Args:
-        stream: can be sought in; stays open as long as contents are wanted.
-        where: its name, for errors.
-        size: of the file in bytes.
+        contents: each with what belongs to it, and stays with it; contents that are not in a
+            file keep their order.
+    """
+    stream, opened = None, None
+    try:
+        for tag, content in sorted(contents, key=_place):
+            if isinstance(content, bytes):
+                yield tag, content
+                continue
+            if stream is None or content.file is not opened:
+                if stream is not None:
+                    stream.close()
+                stream, opened = content.file.open(), content.file
+            yield tag, content._read(stream)
+    finally:
+        if stream is not None:
+            stream.close()
+
+
+def _place(tagged: tuple[T, Content]) -> tuple[int, int]:
+    content = tagged[1]
+    return (0, 0) if isinstance(content, bytes) else (content.file.number, content.offset)
+
+
+def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Stored]]:
+    """Yield what is in a file, without reading the contents.
 
     Raises:
         ValueError: something is not what was written.
     """
-    offset = 0
+    with file.open() as stream:
+        yield from _records(stream, file)
+
+
+def _records(stream: BinaryIO, file: StoredFile) -> Iterator[tuple[RecordHead, Stored]]:
+    offset, size, where = 0, file.size, file.where
     while offset < size:
         stream.seek(offset)
         prefix = stream.read(_PREFIX.size)
@@ -105,7 +158,7 @@ def stored_records(stream: BinaryIO, where: str, size: int) -> Iterator[tuple[Re
         offset += _PREFIX.size + length
         yield (
             RecordHead(kind, name, index, number),
-            Stored(stream, where, offset, content, content_checksum),
+            Stored(file, offset, content, content_checksum),
         )
         offset += content
     if offset != size:

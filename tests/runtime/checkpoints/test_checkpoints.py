@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from typing import BinaryIO, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -25,14 +26,19 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder, folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    SlotState,
+    shares,
+    stateful_operators,
+)
 from pyflink_on_spark._runtime.keys import wrap_key
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     Slot,
     content,
     finish,
+    levels,
     restored,
     slot_of,
     slots,
@@ -280,3 +286,74 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match="cannot write"):
         write(folder(str(tmp_path / "file" / "chk-1")), slots(1), 1, WHOLE)
+
+
+def test_after_a_hundred_changes_state_is_written_whole():
+    changelog = Changelog(None, FakeClock())
+    written = []
+    for _ in range(203):
+        written.append(changelog.next())
+        size = 1000 if written[-1] == BASE else 0
+        changelog.written(written[-1], {0: file_of(size), 1: file_of(size)})
+    assert [n for n, contents in enumerate(written) if contents == BASE] == [0, 101, 202]
+
+
+class CountedFolder(LocalFolder):
+    """A folder that knows which of its files are open."""
+
+    opened: ClassVar[list[BinaryIO]] = []
+    most: ClassVar[int] = 0
+
+    def open(self, name):
+        stream = super().open(name)
+        self.opened.append(stream)
+        CountedFolder.most = max(self.most, sum(not stream.closed for stream in self.opened))
+        return stream
+
+    def _at(self, uri):
+        return CountedFolder(uri)
+
+
+@pytest.fixture
+def counted(tmp_path):
+    CountedFolder.opened.clear()
+    CountedFolder.most = 0
+    return CountedFolder(str(tmp_path / "chk-1"))
+
+
+def test_files_are_open_one_at_a_time_while_state_is_restored(counted):
+    running = slots(2)
+    changelog = Changelog(None, FakeClock())
+    count = 20
+    for number in range(count):
+        for key in range(10):
+            slot_of(running, key).states["list"].add([number, key])
+        contents = BASE if number == 0 else DELTA
+        files = changelog.written(contents, write(counted, running, number, contents))
+    finish(counted, count, files)
+    assert content(restored(counted, 3)) == content(running)
+    assert CountedFolder.most == 1
+    assert all(stream.closed for stream in CountedFolder.opened)
+
+
+def test_a_file_is_opened_once_for_all_that_is_in_it(counted):
+    running = slots(1)
+    for key in range(50):
+        slot_of(running, key).states["value"].update(key)
+    finish(counted, 1, list(write(counted, running, 1, WHOLE).values()))
+    metadata = read_metadata(counted)
+    whole = read_states(counted, metadata)
+    state = shares(levels(1), 0, whole, 1)[0]
+    before = len(CountedFolder.opened)
+    assert len(list(state.operators["op"].keyed.values())) == MAXIMUM
+    assert len(CountedFolder.opened) == before + 1
+
+
+def test_a_file_that_goes_while_it_is_wanted(counted):
+    running = slots(1)
+    slot_of(running, "a").states["value"].update(1)
+    finish(counted, 1, list(write(counted, running, 1, WHOLE).values()))
+    whole = read_states(counted, read_metadata(counted))
+    counted.remove("slot-0")
+    with pytest.raises(CheckpointError, match=r"cannot read .*slot-0"):
+        shares(levels(1), 0, whole, 1)
