@@ -21,15 +21,26 @@ class Commits(Generic[Key]):
         self._sinks = sinks
         self._safe: list[tuple[Key, Any]] = []
         self._checkpoint_id = 0
+        self._final = False
         self._held: list[tuple[Key, Any]] = []
 
     def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
         """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
         return [*self._held, *prepared]
 
-    def safe(self, things: Iterable[tuple[Key, Any]], checkpoint_id: int) -> None:
-        """Take what a checkpoint has, as ``with_held`` returned it, now that it is written."""
+    def safe(
+        self, things: Iterable[tuple[Key, Any]], checkpoint_id: int, *, final: bool = False
+    ) -> None:
+        """Take what a checkpoint has, as ``with_held`` returned it, now that it is written.
+
+        Args:
+            things: all of it.
+            checkpoint_id: the checkpoint's number.
+            final: whether nothing of it is held back: nothing follows, or nobody knows whether the
+                job that wrote it has not gone on, and committed together what this one would.
+        """
         self._safe, self._checkpoint_id, self._held = list(things), checkpoint_id, []
+        self._final = final
 
     def commit(self, *, final: bool = False, again: bool = False) -> None:
         """Make visible what is safe, once.
@@ -38,15 +49,16 @@ class Commits(Generic[Key]):
             final: whether nothing follows for which something could be held back.
             again: whether this was perhaps done before, and then the job failed.
         """
+        self._final = self._final or final
         found: dict[Key, list[Any]] = {}
         for key, thing in self._safe:
             found.setdefault(key, []).append(thing)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
             things = found.get(key)
-            if things and not final:
+            if things and not self._final:
                 things, waiting = sink.hold_back(things, self._checkpoint_id)
                 held += [(key, thing) for thing in waiting]
             if things:
                 (sink.commit_again if again else sink.commit)(things)
-        self._safe, self._held = [], [*held, *self._held]
+        self._safe, self._final, self._held = [], False, [*held, *self._held]

@@ -68,6 +68,23 @@ def test_at_the_end_nothing_is_held_back(commits, sinks):
     assert sinks["one"].commits == [[7, 8]]
 
 
+def test_a_last_commit_that_failed_holds_nothing_back_when_it_is_done_again(commits, sinks):
+    sinks["one"].fails = True
+    with pytest.raises(OSError, match="no space left"):
+        checkpoint(commits, 1, ("one", 1), ("one", 5), final=True)
+    commits.commit(again=True)
+    assert sinks["one"].again == [[1, 5]]
+    assert checkpoint(commits, 2, ("one", 7)) == [("one", 7)]
+    assert commits.with_held([]) == [("one", 7)]
+
+
+def test_what_another_job_has_saved_is_not_held_back(commits, sinks):
+    commits.safe([("one", 1), ("one", 5)], 1, final=True)
+    commits.commit(again=True)
+    assert sinks["one"].again == [[1, 5]]
+    assert commits.with_held([]) == []
+
+
 def test_a_commit_that_failed_is_done_again(commits, sinks):
     sinks["two"].fails = True
     with pytest.raises(OSError, match="no space left"):
