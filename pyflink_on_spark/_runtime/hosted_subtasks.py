@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.catching_up import CatchingUp
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.exchange import Row
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
 from pyflink_on_spark._runtime.progress import TaskProgress
+from pyflink_on_spark._runtime.source_turns import SourceTurns
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.subtask import Driver, Subtask
 from pyflink_on_spark._runtime.subtask_state import SubtaskState
 
 _OUTPUT_LIMIT = 32 * 1024 * 1024
 _PAUSE = 0.002
-_FIRST_LIMIT = 16
-_TURN_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -83,18 +79,15 @@ class HostedSubtasks:
         self._subtasks: dict[int, Subtask] = {}
         self._epochs: dict[int, int] = {}
         self._opened: list[Subtask] = []
-        self._elements = 0
-        self._behind = False
-        self._catching_up: dict[int, CatchingUp] = {}
-        self._most = job.epoch_elements or sys.maxsize
+        self._turns: dict[int, SourceTurns] = {}
         for level in levels:
             for region in level.regions:
                 if slot < region.parallelism:
                     target = region.first_target + slot
                     state = None if restored is None else restored.get(target)
                     subtask = Subtask(region, slot, job, clock, driver(target), attempt, state)
-                    subtask.limit = _FIRST_LIMIT
                     self._subtasks[target] = subtask
+                    self._turns[target] = SourceTurns(subtask, job.epoch_elements)
 
     def open(self) -> None:
         """Open all subtasks, downstream first."""
@@ -113,42 +106,37 @@ class HostedSubtasks:
             raise RuntimeError(f"epoch {epoch} of subtask {target} was begun before")
         self._epochs[target] = epoch
 
-    def poll(self, target: int, seconds: float, draining: bool = False) -> Iterator[list[Row]]:
-        """Wait for elements, then read those that are there; yield what leaves.
+    def poll(
+        self, targets: Iterable[int], seconds: float, draining: bool = False
+    ) -> Iterator[list[Row]]:
+        """Wait for elements, then read those that are there, in turns; yield what leaves.
 
         Args:
-            target: the subtask.
-            seconds: how long at most.
+            targets: the subtasks.
+            seconds: how long at most, for all of them together.
             draining: whether sources that never end shall end now.
         """
-        subtask = self._subtasks[target]
-        if draining:
-            subtask.end_sources()
-        catching_up = self._catching_up.setdefault(target, CatchingUp())
-        elements, size = 0, 0
-        self._behind = True
-        now = time.monotonic()
-        deadline = now + seconds
-        while subtask.reading and now < deadline and size < _OUTPUT_LIMIT and elements < self._most:
-            subtask.limit = min(subtask.limit, self._most - elements)
-            limit = subtask.limit
-            found = subtask.poll_sources()
-            elements += found
-            subtask.limit = _limit(subtask.limit, time.monotonic() - now)
-            rows = subtask.take_rows()
-            if rows:
-                size += sum(len(row.payload) for row in rows)
-                yield rows
-            if subtask.found and catching_up.caught_up(subtask.found, limit):
-                self._behind = False
-                break
+        turns = [self._turns[target] for target in targets]
+        for each in turns:
+            each.begin(draining)
+        size = 0
+        deadline = time.monotonic() + seconds
+        while active := [each for each in turns if each.more]:
+            found = 0
+            for each in active:
+                found += each.take()
+                rows = each.subtask.take_rows()
+                if rows:
+                    size += sum(len(row.payload) for row in rows)
+                    yield rows
             if not found:
-                if elements:
-                    self._behind = False
-                    break
+                if any(each.elements for each in turns):
+                    for each in active:
+                        each.behind = False
+                    return
                 time.sleep(_PAUSE)
-            now = time.monotonic()
-        self._elements = elements
+            if time.monotonic() >= deadline or size >= _OUTPUT_LIMIT:
+                return
 
     def receive(self, target: int, rows: Iterable[Row]) -> list[Row]:
         """Work off rows; return those that leave."""
@@ -161,9 +149,7 @@ class HostedSubtasks:
         """End a subtask's part of an epoch: fire what is due by the clock, send what waits."""
         subtask = self._subtasks[target]
         subtask.end_epoch()
-        elements, self._elements = self._elements, 0
-        behind = self._behind and elements > 0 and subtask.reading
-        self._behind = False
+        elements, behind = self._turns[target].end()
         return subtask.take_rows(), EpochReport(
             subtask.reading, elements, behind, tuple(subtask.progress())
         )
@@ -200,10 +186,3 @@ class HostedSubtasks:
         """Close all subtasks that were opened."""
         while self._opened:
             self._opened.pop().close(failed)
-
-
-def _limit(limit: int, took: float) -> int:
-    """Return how many elements to read at once, so that slow functions do not hold an epoch up."""
-    if took > 2 * _TURN_SECONDS:
-        return max(1, int(limit * _TURN_SECONDS / took))
-    return min(limit * 2, BUNDLE_SIZE) if took < _TURN_SECONDS else limit

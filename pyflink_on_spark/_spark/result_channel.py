@@ -14,11 +14,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Connection, Listener
 from typing import Any, Self
 
 import cloudpickle  # noqa: F401 - lets pickles of classes from the user's script find those classes
 
+from pyflink_on_spark._spark.handshake import Impatient, admit, options_of
 from pyflink_on_spark._spark.result_sender import (
     ACKNOWLEDGED,
     CLOSED,
@@ -28,7 +29,6 @@ from pyflink_on_spark._spark.result_sender import (
     ChannelFailed,
     Sender,
     connect,
-    send_without_delay,
 )
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "connect",
 ]
 
-HANDSHAKE_SECONDS = 20
 _HELLO_LIMIT = 64 * 1024
 
 Producer = str | int
@@ -190,20 +189,6 @@ class Channel:
         return items[delivered - start :]
 
 
-class _Impatient:
-    """A connection that does not wait for ever for a stranger to speak."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self.send_bytes = connection.send_bytes
-
-    def recv_bytes(self, limit: int) -> bytes:
-        """Return the next frame of at most so many bytes."""
-        if not self._connection.poll(HANDSHAKE_SECONDS):
-            raise TimeoutError
-        return self._connection.recv_bytes(limit)
-
-
 class _Link:
     """The driver's end of one producer's connection."""
 
@@ -229,11 +214,8 @@ class _Link:
     def authenticate(self, authkey: bytes) -> tuple[str, Producer] | None:
         """Return the channel and producer of a peer that knows the key, or None for any other."""
         try:
-            peer: Any = _Impatient(self._connection)
-            deliver_challenge(peer, authkey)
-            answer_challenge(peer, authkey)
-            hello = peer.recv_bytes(_HELLO_LIMIT)
-            send_without_delay(self._connection)
+            admit(self._connection, authkey)
+            hello = Impatient(self._connection).recv_bytes(_HELLO_LIMIT)
             channel, producer = pickle.loads(hello)
         except (AuthenticationError, EOFError, OSError, ValueError, AssertionError):
             return None
@@ -242,9 +224,7 @@ class _Link:
     def hang_up(self) -> None:
         """End both directions, also for a thread that is waiting in `receive`."""
         try:
-            with socket.fromfd(
-                self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM
-            ) as same:
+            with options_of(self._connection) as same:
                 same.shutdown(socket.SHUT_RDWR)
         except OSError:
             return

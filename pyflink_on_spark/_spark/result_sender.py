@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pickle
-import socket
 import threading
 from dataclasses import dataclass, field
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from typing import Any, Self
 
 import cloudpickle
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._spark.handshake import dial
 
 # What the driver answers: one byte, and for a failure the text after it.
 ACKNOWLEDGED = b"a"
@@ -56,16 +56,6 @@ def dump_message(start: int, items: list[Any]) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError):
         by_value: bytes = cloudpickle.dumps((start, items), protocol=5)
         return by_value
-
-
-def send_without_delay(connection: Connection) -> None:
-    """Let small frames leave at once; acknowledgements are a byte each.
-
-    Args:
-        connection: a TCP connection.
-    """
-    with socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as same:
-        same.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 class Sender:
@@ -197,11 +187,10 @@ def connect(address: ChannelAddress, channel: str, producer_id: str | int) -> Se
         ChannelFailed: if the driver cannot be reached.
     """
     try:
-        connection = Client((address.host, address.port), "AF_INET", authkey=address.authkey)
+        connection = dial(address.host, address.port, address.authkey)
     except (OSError, EOFError) as error:
         raise _gone(error) from error
     try:
-        send_without_delay(connection)
         connection.send_bytes(pickle.dumps((channel, producer_id)))
         answer = connection.recv_bytes()
         if not answer.startswith(ACKNOWLEDGED):

@@ -103,7 +103,7 @@ class Slots:
                     mine = [row for row in rows if row.target == target]
                     rows = [row for row in rows if row.target != target]
                     if depth == 0:
-                        for found in slot.poll(target, 60.0):
+                        for found in slot.poll([target], 60.0):
                             rows += found
                     mine.sort(key=lambda row: (row.seq, row.channel))
                     rows += slot.receive(target, mine)

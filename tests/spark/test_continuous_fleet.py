@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._spark.continuous.fleet import Fleet
+from pyflink_on_spark._spark.continuous.host import SlotHost
 from pyflink_on_spark._spark.continuous.wire import HostLost, connect
+from pyflink_on_spark._spark.handshake import Address
 
 
 class Slots:
@@ -96,3 +99,61 @@ def test_a_host_that_is_gone(slots):
     slots.answer(0, "done")
     slots.wires[1].close()
     assert isinstance(outcome.exception(10), HostLost)
+
+
+def test_a_host_that_goes_while_nobody_asks_it(slots):
+    slots.fleet.check()
+    slots.wires[0].send(0, "done", None)
+    slots.fleet.check()
+    slots.wires[1].close()
+    with pytest.raises(HostLost, match="host of slot 1"):
+        slots.fleet.check()
+
+
+def test_a_stranger_who_says_nothing_holds_nobody_up():
+    fleet = Fleet("127.0.0.1", 1)
+    with socket.create_connection((fleet.control.host, fleet.control.port)):
+        fleet.assemble(lambda: call_in(fleet.control))
+    assert list(fleet.data) == [0]
+
+
+def test_hosts_that_cannot_be_started():
+    fleet = Fleet("127.0.0.1", 1)
+
+    def fail():
+        raise OSError("no more processes")
+
+    with pytest.raises(OSError, match="no more processes"):
+        fleet.assemble(fail)
+    with pytest.raises(HostLost):
+        connect(fleet.control, "the driver")
+
+
+def test_what_failed_once_stays_failed():
+    """Spark tries a task again that failed, and tells only of the last time."""
+    fleet = Fleet("127.0.0.1", 1)
+    host = SlotHost(0, connect(fleet.control, "the driver"), fleet.control.authkey)
+    host._subtasks = Failing()
+    task = connect(Address(*host.address, fleet.control.authkey), "a host")
+    for _ in range(2):
+        task.send("begin", 0, 7)
+        assert task.receive(10) == ("failed", "ValueError('the function failed')")
+
+
+class Failing:
+    """Subtasks whose functions fail."""
+
+    def __init__(self):
+        self.begun = False
+
+    def begin(self, target, epoch):
+        if self.begun:
+            raise RuntimeError("begun before")
+        self.begun = True
+        raise ValueError("the function failed")
+
+
+def call_in(address):
+    wire = connect(address, "the driver")
+    wire.send(0, ("127.0.0.1", 1), 0)
+    return wire

@@ -13,7 +13,7 @@ from multiprocessing.connection import Client
 
 import pytest
 
-from pyflink_on_spark._spark import result_channel
+from pyflink_on_spark._spark import handshake
 from pyflink_on_spark._spark.result_channel import (
     ChannelClosed,
     ChannelFailed,
@@ -246,7 +246,7 @@ def test_garbage_and_silent_connections_do_no_harm(server):
 
 
 def test_a_silent_connection_is_dropped_in_time(monkeypatch):
-    monkeypatch.setattr(result_channel, "HANDSHAKE_SECONDS", 0.05)
+    monkeypatch.setattr(handshake, "HANDSHAKE_SECONDS", 0.05)
     with (
         ResultServer() as server,
         socket.create_connection((server.address.host, server.address.port)) as silent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.isolation import seal
 from pyflink_on_spark._runtime.level import DRIVER, START
 from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
-from pyflink_on_spark._spark.continuous.wire import Address, Wire, connect
+from pyflink_on_spark._spark.continuous.wire import Wire, connect
+from pyflink_on_spark._spark.handshake import Address
 from pyflink_on_spark._spark.level_function import FAILURE_BEGINS, FAILURE_ENDS
 
 _CHUNK_BYTES = 4 * 1024 * 1024
@@ -57,16 +59,31 @@ class EpochFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
         try:
-            rows = self._starts(batches) if self.first else rows_of_batches(batches)
-            yield from batches_of_rows(self._run(rows))
+            rows = self._read(batches) if self.first else self._run(rows_of_batches(batches))
+            yield from batches_of_rows(rows)
         except SubtaskFailure as failure:
             raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
 
-    def _starts(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
-        count = len(self.slots)
+    def _read(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+        """Read the sources of whole slots; the numbers that come in stand for them."""
+        count = 1 + max(self.slots.values())
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield Row(number % count, START, 0, b"")
+                slot = number % count
+                if slot == 0:
+                    yield from (Row(later, START, 0, b"") for later in self.later)
+                targets = [target for target, where in self.slots.items() if where == slot]
+                with self._wire(slot) as wire:
+                    yield from self._poll(wire, targets)
+
+    def _poll(self, wire: Wire, targets: list[int]) -> Iterator[Row]:
+        for target in targets:
+            _ask(wire, "begin", target, self.epoch.number)
+        wire.send("poll", targets, self.epoch.seconds, self.epoch.draining)
+        while found := _answer(wire):
+            yield from found
+        for target in targets:
+            yield from self._finish(wire, target)
 
     def _run(self, rows: Iterator[Row]) -> Iterator[Row]:
         for target, group in itertools.groupby(rows, attrgetter("target")):
@@ -74,25 +91,27 @@ class EpochFunction:
             if slot is None:
                 yield from group
                 continue
-            if self.first and target == 0:
-                yield from (Row(later, START, 0, b"") for later in self.later)
-            wire = connect(self.hosts[slot], f"the host of slot {slot}")
-            try:
+            with self._wire(slot) as wire:
                 yield from self._exchange(wire, target, group)
-            finally:
-                wire.close()
 
     def _exchange(self, wire: Wire, target: int, rows: Iterator[Row]) -> Iterator[Row]:
         _ask(wire, "begin", target, self.epoch.number)
-        if self.first:
-            wire.send("poll", target, self.epoch.seconds, self.epoch.draining)
-            while found := _answer(wire):
-                yield from found
         for chunk in _chunks(row for row in rows if row.channel != START):
             yield from _ask(wire, "rows", target, chunk)
+        yield from self._finish(wire, target)
+
+    def _finish(self, wire: Wire, target: int) -> Iterator[Row]:
         left, report = _ask(wire, "finish", target)
         yield from left
         yield Row(DRIVER, target, 0, seal(report))
+
+    @contextlib.contextmanager
+    def _wire(self, slot: int) -> Iterator[Wire]:
+        wire = connect(self.hosts[slot], f"the host of slot {slot}")
+        try:
+            yield wire
+        finally:
+            wire.close()
 
 
 def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:

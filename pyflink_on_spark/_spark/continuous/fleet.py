@@ -6,14 +6,14 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Listener
+from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._spark.continuous.host import Deployment
-from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire
+from pyflink_on_spark._spark.continuous.wire import HostLost, Wire
+from pyflink_on_spark._spark.handshake import Address, Door
 
 _START_SECONDS = 120.0
 _CLOSE_SECONDS = 10.0
@@ -30,9 +30,6 @@ class Fleet:
     """
 
     def __init__(self, address: str, slots: int) -> None:
-        authkey = secrets.token_bytes(32)
-        self._listener = Listener((address, 0), "AF_INET", slots + 8, authkey=authkey)
-        self.control = Address(address, int(self._listener.address[1]), authkey)
         self.data: dict[int, Address] = {}
         self.processes: dict[int, int] = {}
         self._slots = slots
@@ -41,6 +38,9 @@ class Fleet:
         self._requests = 0
         self._unheard: set[int] = set()
         self._failure: BaseException | None = None
+        self._called = threading.Condition()
+        self._door = Door(address, secrets.token_bytes(32), self._take_call, "slot hosts")
+        self.control = self._door.address
 
     def assemble(self, spawn: Callable[[], None]) -> None:
         """Start the hosts and wait until all have called in.
@@ -51,34 +51,50 @@ class Fleet:
         Raises:
             HostLost: if one does not come.
         """
-        called_in = threading.Thread(target=self._take_calls, name="slot hosts", daemon=True)
-        called_in.start()
-        spawn()
-        called_in.join(_START_SECONDS)
-        self._listener.close()
+        try:
+            spawn()
+            with self._called:
+                self._called.wait_for(self._all_here, _START_SECONDS)
+        finally:
+            self._door.close()
         if self._failure is not None:
             raise self._failure
         if len(self._wires) < self._slots:
             missing = sorted(set(range(self._slots)) - set(self._wires))
             raise HostLost(f"the slot hosts {missing} did not start within {_START_SECONDS} s")
 
-    def _take_calls(self) -> None:
-        while len(self._wires) < self._slots:
-            try:
-                wire = Wire(self._listener.accept(), "a slot host")
-                slot, address, process = wire.receive(_START_SECONDS)
-            except AuthenticationError:
-                continue  # of another attempt
-            except (OSError, EOFError, HostLost) as error:
-                self._failure = HostLost(f"a slot host failed to start: {error!r}")
-                return
+    def _all_here(self) -> bool:
+        return self._failure is not None or len(self._wires) == self._slots
+
+    def _take_call(self, connection: Connection) -> None:
+        wire = Wire(connection, "a slot host")
+        failure: HostLost | None = None
+        try:
+            slot, address, process = wire.receive(_START_SECONDS)
+            wire.give_up_on_silence()
             if address is None:
-                self._failure = HostLost(f"the host of slot {slot} ended with code {process}")
-                return
-            host, port = address
-            self.data[slot] = Address(host, port, self.control.authkey)
-            self.processes[slot] = process
-            self._wires[slot] = wire
+                failure = HostLost(f"the host of slot {slot} ended with code {process}")
+        except (HostLost, TimeoutError) as error:
+            failure = HostLost(f"a slot host failed to start: {error!r}")
+        with self._called:
+            if failure is not None:
+                wire.close()
+                self._failure = self._failure or failure
+            else:
+                host, port = address
+                self.data[slot] = Address(host, port, self.control.authkey)
+                self.processes[slot] = process
+                self._wires[slot] = Wire(connection, f"the host of slot {slot}")
+            self._called.notify_all()
+
+    def check(self) -> None:
+        """See whether all hosts are there still.
+
+        Raises:
+            HostLost: if one is gone.
+        """
+        for wire in list(self._wires.values()):
+            wire.check()
 
     def deploy(self, deployment: Deployment) -> None:
         """Let all hosts open their subtasks.

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -31,7 +31,8 @@ from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.worker_dependencies import import_from, working_folder
-from pyflink_on_spark._spark.continuous.wire import Address, HostLost, Wire, connect
+from pyflink_on_spark._spark.continuous.wire import HostLost, Wire, connect
+from pyflink_on_spark._spark.handshake import Address, Door
 from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender
 from pyflink_on_spark._spark.result_sender import connect as connect_channel
 from pyflink_on_spark._spark.state_settings import keyed_operators, state_settings
@@ -78,9 +79,9 @@ class SlotHost:
         self._subtasks: HostedSubtasks | None = None
         self._prepared: list[Any] = []
         self._senders: dict[tuple[str, int], Sender] = {}
-        self._listener = Listener((control.own_address(), 0), "AF_INET", 64, authkey=authkey)
-        self.address = self._listener.address
-        threading.Thread(target=self._accept, name="tasks", daemon=True).start()
+        self._failure: str | None = None
+        door = Door(control.own_address(), authkey, self._serve, "tasks")
+        self.address = (door.address.host, door.address.port)
         threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
@@ -194,14 +195,6 @@ class SlotHost:
             self._senders[channel, target] = sender
         return sender
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection = self._listener.accept()
-            except Exception:  # noqa: BLE001 - a stranger, or one that left
-                continue
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection: Connection) -> None:
         wire = Wire(connection, "a Spark task")
         requests: dict[str, Callable[..., None]] = {
@@ -213,19 +206,29 @@ class SlotHost:
         try:
             while True:
                 name, *arguments = wire.receive()
-                try:
-                    with self._lock:
-                        requests[name](wire, *arguments)
-                except Exception as error:
-                    if isinstance(error, HostLost):
-                        raise
-                    wire.send("failed", _text(error))
+                with self._lock:
+                    self._answer(wire, requests[name], arguments)
         except HostLost:
             wire.close()
 
-    def _poll(self, wire: Wire, target: int, seconds: float, draining: bool) -> None:
+    def _answer(self, wire: Wire, request: Callable[..., None], arguments: list[Any]) -> None:
+        """Do what a task asks; what failed once stays failed, with the reason of the first time.
+
+        Spark runs a task that failed again, and tells of the last time only.
+        """
+        if self._failure is None:
+            try:
+                request(wire, *arguments)
+            except HostLost:
+                raise
+            except Exception as error:  # noqa: BLE001 - the driver decides what it means
+                self._failure = _text(error)
+        if self._failure is not None:
+            wire.send("failed", self._failure)
+
+    def _poll(self, wire: Wire, targets: list[int], seconds: float, draining: bool) -> None:
         assert self._subtasks is not None
-        for rows in self._subtasks.poll(target, seconds, draining):
+        for rows in self._subtasks.poll(targets, seconds, draining):
             wire.send("rows", rows)
         wire.send("rows", [])
 
@@ -280,6 +283,7 @@ def main() -> None:
         os.chdir(archives)
     address: Address = driver
     control = connect(address, "the driver")
+    control.give_up_on_silence()
     host = SlotHost(slot, control, address.authkey)
     control.send(slot, host.address, os.getpid())
     code = 0

@@ -34,7 +34,6 @@ from pyflink_on_spark._spark.dataframes import (
     channel_names,
     driver_channel,
     exchanged,
-    subtasks_of,
 )
 from pyflink_on_spark._spark.result_channel import ResultServer
 from pyflink_on_spark._spark.running_job import RunningJob
@@ -191,7 +190,7 @@ class _Attempt:
         )
 
     def _run_query(self) -> None:
-        count = subtasks_of(self._levels[0])
+        count = 1 + max(_slots(self._levels[0]).values())
         ticks = (
             self._session.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", count)
@@ -221,6 +220,7 @@ class _Attempt:
 
     def _wait(self, query: StreamingQuery) -> None:
         while not self._ended.wait(0.05):
+            self._fleet.check()
             if self._owner._cancelled.is_set():
                 raise JobCancelledError("Job was cancelled.")
             if not query.isActive and not self._ended.is_set():

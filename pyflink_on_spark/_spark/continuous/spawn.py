@@ -17,8 +17,9 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._runtime.worker_dependencies import search_path, working_folder
-from pyflink_on_spark._spark.continuous.wire import Address, HostLost, connect
+from pyflink_on_spark._spark.continuous.wire import HostLost, connect
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.handshake import Address
 from pyflink_on_spark._spark.spark_defaults import PACKAGE_ROOT, is_local
 
 _MODULE = "pyflink_on_spark._spark.continuous.host"

@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import pickle
 import socket
-from dataclasses import dataclass, field
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.isolation import seal
-from pyflink_on_spark._spark.result_sender import send_without_delay
+from pyflink_on_spark._spark.handshake import Address, dial, give_up_on_silence, options_of
 
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):
     """A slot host, or the way to it, is gone."""
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where something listens.
-
-    Args:
-        host: its address.
-        port: its TCP port.
-        authkey: the secret that both ends prove to know; never shown.
-    """
-
-    host: str
-    port: int
-    authkey: bytes = field(repr=False)
 
 
 class Wire:
@@ -42,7 +26,6 @@ class Wire:
 
     def __init__(self, connection: Connection, peer: str) -> None:
         self._connection, self._peer = connection, peer
-        send_without_delay(connection)
 
     def send(self, *message: Any) -> None:
         """Send a message.
@@ -66,16 +49,39 @@ class Wire:
             TimeoutError: if nothing came in time.
         """
         try:
-            if not self._connection.poll(timeout):
-                raise TimeoutError(f"{self._peer} has not answered within {timeout} s")
-            return pickle.loads(self._connection.recv_bytes())
-        except (EOFError, ConnectionError, BrokenPipeError) as error:
+            if self._connection.poll(timeout):
+                message = self._connection.recv_bytes()
+            else:
+                message = None
+        except (EOFError, OSError) as error:
             raise HostLost(f"{self._peer} is gone ({error!r})") from error
+        if message is None:
+            raise TimeoutError(f"{self._peer} has not answered within {timeout} s")
+        return pickle.loads(message)
+
+    def check(self) -> None:
+        """See whether the peer is there still; takes nothing of what it has sent.
+
+        Raises:
+            HostLost: if nobody is there any more.
+        """
+        try:
+            with options_of(self._connection) as same:
+                left = not same.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise HostLost(f"{self._peer} is gone ({error!r})") from error
+        if left:
+            raise HostLost(f"{self._peer} is gone")
+
+    def give_up_on_silence(self) -> None:
+        """Treat a peer that takes nothing for a minute as lost: it always reads at once."""
+        give_up_on_silence(self._connection)
 
     def own_address(self) -> str:
         """Return the address of this end, as the other one can reach it."""
-        descriptor = self._connection.fileno()
-        with socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as same:
+        with options_of(self._connection) as same:
             return str(same.getsockname()[0])
 
     def close(self) -> None:
@@ -87,10 +93,10 @@ def connect(address: Address, peer: str) -> Wire:
     """Open a connection.
 
     Raises:
-        HostLost: if nobody listens there.
+        HostLost: if nobody listens there, or says nothing.
     """
     try:
-        connection = Client((address.host, address.port), "AF_INET", authkey=address.authkey)
+        connection = dial(address.host, address.port, address.authkey)
     except (OSError, EOFError) as error:
         raise HostLost(f"{peer} cannot be reached ({error!r})") from error
     return Wire(connection, peer)
