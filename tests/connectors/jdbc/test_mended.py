@@ -121,3 +121,33 @@ class TestJdbc:
         made.writer.close()
         with contextlib.closing(sqlite3.connect(file)) as connection:
             assert connection.execute("SELECT count(*) FROM t").fetchone() == (100,)
+
+    def test_a_server_that_refuses_when_it_is_there_again(self, tmp_path, monkeypatch):
+        file = tmp_path / "test.db"
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            connection.execute(self.TABLE)
+            made = Rows(f"jdbc:sqlite:{file}", pause=lambda seconds: break_the_way())
+            connection.execute("BEGIN EXCLUSIVE")
+            made.writer._execution._connection.execute("PRAGMA busy_timeout = 0")
+
+            def break_the_way():
+                monkeypatch.setattr(Sqlite, "open", lambda self: sqlite3.connect(tmp_path))
+
+            place = f"cannot connect to jdbc:sqlite:{file}: unable to open"
+            with pytest.raises(JdbcError, match=place):
+                made.write()
+            made.writer.close()
+            connection.rollback()
+
+    def test_no_row_is_blamed_for_a_connection(self, tmp_path):
+        file = tmp_path / "test.db"
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            connection.execute(self.TABLE)
+            made = Rows(f"jdbc:sqlite:{file}")
+            execution = made.writer._execution
+            execution._connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN EXCLUSIVE")
+            error = execution._explained([(1, "a")], sqlite3.IntegrityError("no such thing"))
+            connection.rollback()
+            made.writer.close()
+        assert str(error).startswith(f"jdbc:sqlite:{file}: no such thing (statement: INSERT")

@@ -131,15 +131,19 @@ class Execution:
 
     def _explained(self, rows: Sequence[Parameters], error: Exception) -> JdbcError:
         """Return the error to raise, with the row that is the reason, if one is."""
+        if self._connection is None:
+            return JdbcError(f"cannot connect to {self._database.place}: {one_line(error)}")
+        row = None
         try:
             cursor = self._connection.cursor()
             for row in rows:
                 cursor.execute(self._sql, row)
         except self._errors as again:
-            return JdbcError(
-                f"{self._database.place} refuses the row {row!r}: {one_line(again)} "
-                f"(statement: {self._sql})"
-            )
+            if row is not None and not self._database.passes(again):
+                return JdbcError(
+                    f"{self._database.place} refuses the row {row!r}: {one_line(again)} "
+                    f"(statement: {self._sql})"
+                )
         finally:
             self._undo()
         return JdbcError(f"{self._database.place}: {one_line(error)} (statement: {self._sql})")

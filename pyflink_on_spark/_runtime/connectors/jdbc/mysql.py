@@ -29,8 +29,9 @@ _URL = re.compile(
     r"jdbc:(?:mysql|mariadb)://(?P<host>\[[^\]]+\]|[^:/?,]*)(?::(?P<port>\d+))?"
     r"(?:/(?P<path>[^?]*))?(?:\?(?P<query>.*))?"
 )
-# Too many connections, server shutdown, lock wait, deadlock, cannot connect, gone away, lost.
-_PASSING = {1040, 1053, 1205, 1213, 2002, 2003, 2006, 2013}
+# Too many connections (1040, 1203), server shutdown, lock wait, deadlock, connection was killed,
+# cannot connect (2002, 2003), gone away, lost, idle for too long.
+_PASSING = {1040, 1203, 1053, 1205, 1213, 1927, 2002, 2003, 2006, 2013, 4031}
 
 
 def _seconds(milliseconds: str) -> int | None:
