@@ -12,7 +12,8 @@ from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.runtime_context import RuntimeContext
 from pyflink_on_spark._runtime.source_function import FunctionSource
-from pyflink_on_spark._runtime.source_function.event_queue import CAPACITY, LIMIT
+from pyflink_on_spark._runtime.source_function.checkpoint_lock import CheckpointLock
+from pyflink_on_spark._runtime.source_function.event_queue import CAPACITY, LIMIT, EventQueue
 from pyflink_on_spark._runtime.source_function.position import FunctionPosition, share_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.user_function import UserFunction
@@ -358,6 +359,77 @@ def test_the_lock_is_its_owners():
     reader = reader_of(Confused([]))
     with pytest.raises(RuntimeError, match="not held by this thread"):
         drain(reader)
+
+
+class Hooked(Counter):
+    """Takes the lock, and emits, wherever it is called."""
+
+    def run(self, ctx):
+        self.ctx = ctx
+        super().run(ctx)
+        WORLD["piled up"].set()
+        WORLD["free"].wait()
+
+    def said(self, what):
+        lock = self.ctx.get_checkpoint_lock()
+        with lock, lock:
+            self.ctx.collect(what)
+
+    def snapshot_state(self, checkpoint_id, timestamp):
+        self.said("snapshot")
+        return super().snapshot_state(checkpoint_id, timestamp)
+
+    def notify_checkpoint_complete(self, checkpoint_id):
+        self.said("complete")
+
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        self.said("aborted")
+
+
+@pytest.mark.parametrize("count", [10, CAPACITY - 1])
+def test_in_its_hooks_a_function_may_take_the_lock_and_emit(count):
+    WORLD["free"], WORLD["piled up"] = threading.Event(), threading.Event()
+    reader = reader_of(Hooked(count))
+    first = None
+    while first is None:
+        first = reader.poll()
+    WORLD["piled up"].wait()
+
+    def hooks():
+        reader.prepare_checkpoint(1)
+        reader.notify_checkpoint_complete(1)
+        reader.notify_checkpoint_aborted(2)
+
+    # In a thread, so that a deadlock is a failure.
+    thread = threading.Thread(target=hooks, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    (saved,) = pickle.loads(pickle.dumps(reader.snapshot()))
+    said = ["snapshot", "complete", "aborted"]
+    expected = [*range(count), *said]
+    assert first.values + [value for value, _ in saved.waiting] == expected[:-2]
+    assert first.values + drain(reader, until=count + 3 - len(first.values)) == expected
+    WORLD["free"].set()
+    reader.close()
+
+
+def test_in_a_snapshot_nobody_waits_for_room():
+    queue = EventQueue()
+    lock = CheckpointLock(queue)
+    queue.preload([(0, None)] * LIMIT)
+
+    def snapshot_that_emits():
+        with lock.for_snapshot():
+            for number in range(3):
+                with lock:
+                    queue.put((number, None))
+
+    thread = threading.Thread(target=snapshot_that_emits, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert len(queue.waiting()) == LIMIT + 3
 
 
 def position(subtask, returned=False, waiting=(), **state):

@@ -16,7 +16,8 @@ class CheckpointLock:
 
     A snapshot comes next as soon as it wants the lock, so that a function that lets go of it only
     to take it again cannot keep snapshots out. When a function lets go of it, it waits while too
-    much has piled up: there its state and what it has emitted agree.
+    much has piled up: there its state and what it has emitted agree. What a function does in a
+    snapshot never waits.
 
     Args:
         queue: what the function emits to.
@@ -34,9 +35,11 @@ class CheckpointLock:
         """Take the lock."""
         me = get_ident()
         if self._owner != me:
-            if self._snapshot_next:
-                self._no_snapshot.wait()
             self._lock.acquire()
+            while self._snapshot_next:
+                self._lock.release()
+                self._no_snapshot.wait()
+                self._lock.acquire()
             self._owner = me
         self._depth += 1
 
@@ -69,7 +72,11 @@ class CheckpointLock:
         self._queue.set_unlimited(True)
         try:
             with self._lock:
-                yield
+                self._owner, self._depth = get_ident(), 1
+                try:
+                    yield
+                finally:
+                    self._owner, self._depth = None, 0
         finally:
             self._queue.set_unlimited(False)
             self._snapshot_next = False
