@@ -140,6 +140,64 @@ def test_many_snapshots_while_it_runs():
     reader.close()
 
 
+class ByPartition(Counter):
+    """Keeps its offsets in an object that it changes all the time."""
+
+    def __init__(self, end):
+        super().__init__(end)
+        self.offsets = {}
+
+    def run(self, ctx):
+        while self.running and self.offset < self.end:
+            with ctx.get_checkpoint_lock():
+                ctx.collect(self.offset)
+                self.offsets[self.offset % 10] = self.offset = self.offset + 1
+
+    def snapshot_state(self, checkpoint_id, timestamp):
+        return [self.offsets]
+
+    def restore_state(self, state):
+        for offsets in state:
+            self.offsets, self.offset = offsets, max(offsets.values(), default=0)
+
+
+def test_state_that_goes_on_changing_is_saved_as_it_was():
+    reader = reader_of(ByPartition(1_000_000))
+    seen = drain(reader, until=1)
+    reader.prepare_checkpoint(1)
+    later = drain(reader, until=3 * LIMIT)  # the function goes on before it is pickled
+    positions = pickle.loads(pickle.dumps(reader.snapshot()))
+    reader.close()
+    emitted = len(seen) + len(positions[0].waiting)
+    assert max(positions[0].state.split["_list_checkpointed"][0].values()) == emitted
+    again = reader_of(ByPartition(emitted + 100), positions, checkpoint=1)
+    rest = drain(again)
+    again.close()
+    assert seen + rest == list(range(emitted + 100))
+    assert rest[: len(later)] == later[: len(rest)]
+
+
+class Watched:
+    """Notes whether the thread that pickles it has the checkpoint lock."""
+
+    def __reduce__(self):
+        WORLD["held"].append(WORLD["lock"]._owner == threading.get_ident())
+        return Watched, ()
+
+
+class KeepsWatched(Counter):
+    def snapshot_state(self, checkpoint_id, timestamp):
+        return [Watched()]
+
+
+def test_no_function_runs_while_its_state_is_pickled():
+    reader = reader_of(KeepsWatched(10))
+    WORLD["lock"], WORLD["held"] = reader._lock, []
+    snapshot(reader)
+    reader.close()
+    assert WORLD["held"] == [True]
+
+
 def test_what_has_returned_does_not_run_again():
     reader = reader_of(Plain([1, 2, 3]))
     reader.poll()

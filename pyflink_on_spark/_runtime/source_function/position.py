@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
+from pyflink_on_spark._runtime.isolation import seal, unseal
 from pyflink_on_spark._runtime.source_function.event_queue import Item
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 
@@ -25,6 +27,24 @@ class FunctionPosition:
     returned: bool
     state: OperatorSnapshot = field(default_factory=OperatorSnapshot)
     waiting: list[Item] = field(default_factory=list)
+
+
+class SealedPosition:
+    """A position as it was at one moment, whatever becomes of what is in it.
+
+    Pickled and unpickled it is a FunctionPosition again.
+
+    Args:
+        position: nothing may change in it while this is made.
+    """
+
+    __slots__ = ("_content",)
+
+    def __init__(self, position: FunctionPosition) -> None:
+        self._content = seal(position)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unseal, (self._content,)
 
 
 def share_of(

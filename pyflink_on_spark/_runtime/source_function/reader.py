@@ -14,7 +14,11 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.source_function.checkpoint_lock import CheckpointLock
 from pyflink_on_spark._runtime.source_function.context import SourceContext
 from pyflink_on_spark._runtime.source_function.event_queue import EventQueue, SourceCancelled
-from pyflink_on_spark._runtime.source_function.position import FunctionPosition, share_of
+from pyflink_on_spark._runtime.source_function.position import (
+    FunctionPosition,
+    SealedPosition,
+    share_of,
+)
 from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
 
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ class FunctionReader(SourceReader):
         if restored:
             position = share_of(restored, task.subtask_index, task.parallelism)
         self.ended = position.returned and not position.waiting
-        self._position = position
+        self._position: FunctionPosition | SealedPosition = position
         self._context = context
         context.operator_state.restore(position.state)
         self._queue = EventQueue()
@@ -83,14 +87,10 @@ class FunctionReader(SourceReader):
         with self._lock.for_snapshot():
             if self._checkpoints is not None:
                 self._checkpoints.snapshot(checkpoint_id)
-            self._position = FunctionPosition(
-                self._context.task.subtask_index,
-                returned=self._returned and self._error is None,
-                state=self._context.operator_state.snapshot(),
-                waiting=self._queue.waiting(),
-            )
+            # The function goes on, and changes what it keeps, as soon as it has the lock again.
+            self._position = SealedPosition(self._now())
 
-    def snapshot(self) -> list[FunctionPosition]:
+    def snapshot(self) -> list[FunctionPosition | SealedPosition]:
         """Return how far the function was at the last ``prepare_checkpoint``."""
         return [self._position]
 
@@ -123,6 +123,14 @@ class FunctionReader(SourceReader):
         self._checkpoints.initialize()
         self._function = function
         open_function(function, self._context.runtime_context)
+
+    def _now(self) -> FunctionPosition:
+        return FunctionPosition(
+            self._context.task.subtask_index,
+            returned=self._returned and self._error is None,
+            state=self._context.operator_state.snapshot(),
+            waiting=self._queue.waiting(),
+        )
 
     def _run(self) -> None:
         context = SourceContext(self._queue, self._lock, self._context.task.batch)
