@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.connectors.kafka.partitions import owner
 from pyflink_on_spark._runtime.connectors.kafka.watermarks import PartitionWatermarks
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext, SystemClock, TaskInfo
+from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import reading
 
@@ -103,8 +104,6 @@ def test_a_partition_that_came_up_since_the_snapshot_is_read_from_its_beginning(
     snapshot = first.snapshot()
     kafka.broker.create(topic, 2)
     kafka.write(topic, ["b"], 1)
-    from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
-
     builder.set_starting_offsets(KafkaOffsetsInitializer.latest())
     assert readers(builder.build(), 1, snapshot).read(1) == ["b"]
 
@@ -119,6 +118,64 @@ def test_new_partitions_are_found(kafka, readers):
     kafka.write(topic, ["c"], 2)
     assert sorted(found.read(2)) == ["b", "c"]
     assert {p.key for p in found.snapshot()} == {(topic, 0), (topic, 1), (topic, 2)}
+
+
+def until(readers, condition, seconds=10):
+    """Poll until something is so; return what came."""
+    values, deadline = [], time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        for reader in readers.readers:
+            if isinstance(event := reader.poll(), Bundle):
+                values += event.values
+    return values
+
+
+def test_a_bounded_source_looks_for_no_new_partitions(kafka, readers):
+    """As in PyFlink: the interval is -1 there, whatever was asked for."""
+    topic = kafka.topic(1)
+    kafka.write(topic, ["a"], 0)
+    builder = reading(kafka.servers, topic).set_property("partition.discovery.interval.ms", "1")
+    found = readers(builder.build())
+    kafka.broker.create(topic, 2)
+    kafka.write(topic, ["b"], 1)
+    assert until(found, lambda: found.readers[0].ended) == ["a"]
+
+
+def stopping_at(kafka, topic, where, **properties):
+    builder = reading(kafka.servers, topic).set_unbounded(where)
+    for key, value in {"partition_discovery_interval_ms": "20", **properties}.items():
+        builder.set_property(key.replace("_", "."), value)
+    return builder.build()
+
+
+def test_a_new_partition_is_read_as_far_as_its_stopping_offset(kafka, readers):
+    topic = kafka.topic(1)
+    kafka.write(topic, ["a"], 0, since=100)
+    where = KafkaOffsetsInitializer.timestamp(1_000)
+    found = readers(stopping_at(kafka, topic, where))
+    kafka.broker.create(topic, 3)
+    for value, partition, time_ in ("b", 1, 999), ("c", 1, 1_000), ("x", 2, 1_500):
+        kafka.write(topic, [value], partition, since=time_)
+
+    def ended():
+        at = {p.key: p for p in found.snapshot()}
+        return len(at) == 3 and all(p.ended for p in at.values())
+
+    assert sorted(until(found, ended)) == ["a", "b"]
+    stopping = {p.partition: p.stopping for p in found.snapshot()}
+    assert stopping == {0: 1, 1: 1, 2: 0}
+    assert not found.readers[0].ended
+
+
+def test_a_new_partition_without_an_offset_to_stop_at(kafka, readers):
+    topic = kafka.topic(1)
+    kafka.commit("g", topic, {0: 0})
+    where = KafkaOffsetsInitializer.committed_offsets()
+    found = readers(stopping_at(kafka, topic, where, group_id="g"))
+    kafka.broker.create(topic, 2)
+    with pytest.raises(ValueError, match=f"{topic}-1 is to be read up to a committed offset"):
+        until(found, lambda: False)
 
 
 def test_the_group_learns_of_a_checkpoint_when_it_is_safe(kafka, readers):

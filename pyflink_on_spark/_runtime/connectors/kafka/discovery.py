@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._runtime.connectors.kafka.partitions import Partition
+from pyflink_on_spark._runtime.connectors.kafka.offsets import OffsetRule, Offsets
+from pyflink_on_spark._runtime.connectors.kafka.partitions import Partition, Position
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connectors.kafka.source import KafkaReading
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_STOP = 1.0
+_FROM_THE_BEGINNING = OffsetRule("earliest")
 
 
 class Discovery:
@@ -21,38 +23,51 @@ class Discovery:
 
     Args:
         reading: says what to look for.
-        known: the partitions that there are.
+        known: the subtask's partitions.
+        owned: whether a partition is the subtask's.
         interval: in ms.
         now: processing time in ms.
     """
 
     def __init__(
-        self, reading: KafkaReading, known: Iterable[Partition], interval: int, now: int
+        self,
+        reading: KafkaReading,
+        known: Iterable[Partition],
+        owned: Callable[[Partition], bool],
+        interval: int,
+        now: int,
     ) -> None:
-        self._reading, self._known = reading, set(known)
+        self._reading, self._known, self._owned = reading, set(known), owned
         self._interval, self._next = interval, now + interval
-        self._answer: list[Partition] = []
-        self._missing: LookupError | None = None
+        self._answer: list[Position] = []
+        self._problem: LookupError | ValueError | None = None
         self._thread: threading.Thread | None = None
 
     @classmethod
-    def of(cls, reading: KafkaReading, known: Iterable[Partition], now: int) -> Discovery | None:
+    def of(
+        cls,
+        reading: KafkaReading,
+        known: Iterable[Partition],
+        owned: Callable[[Partition], bool],
+        now: int,
+    ) -> Discovery | None:
         """Return one, or None if there is nothing to look for."""
         interval = reading.discovery_interval
-        return None if interval is None else cls(reading, known, interval, now)
+        return None if interval is None else cls(reading, known, owned, interval, now)
 
-    def found(self, now: int) -> list[Partition]:
-        """Return, once, the partitions that are new; of all subtasks.
+    def found(self, now: int) -> list[Position]:
+        """Return, once, from where to where the subtask's new partitions are to be read.
 
         Raises:
             LookupError: a topic is not there any more.
+            ValueError: there is no offset to end at.
         """
         if self._thread is not None and not self._thread.is_alive():
             self._thread = None
-            if self._missing is not None:
-                raise self._missing
-            new = [key for key in self._answer if key not in self._known]
-            self._known.update(new)
+            if self._problem is not None:
+                raise self._problem
+            new, self._answer = self._answer, []
+            self._known.update(position.key for position in new)
             return new
         if self._thread is None and now >= self._next:
             self._next = now + self._interval
@@ -69,10 +84,14 @@ class Discovery:
         try:
             client = self._reading.consumer(suffix="discovery")
             try:
-                self._answer = self._reading.subscription.find(client)
+                there = self._reading.subscription.find(client)
+                new = [key for key in there if key not in self._known and self._owned(key)]
+                offsets = Offsets(client, self._reading.group)
+                stopping = self._reading.stopping
+                self._answer = offsets.positions(new, _FROM_THE_BEGINNING, stopping) if new else []
             finally:
                 client.kafka.close()
-        except LookupError as error:
-            self._missing = error
+        except (LookupError, ValueError) as error:
+            self._problem = error
         except Exception as error:  # noqa: BLE001 - it is asked again
             _log.warning("looking for new Kafka partitions failed: %s", error)

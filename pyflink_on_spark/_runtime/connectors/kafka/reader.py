@@ -16,7 +16,6 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.connectors.kafka.client import Client, confluent_kafka
 from pyflink_on_spark._runtime.connectors.kafka.discovery import Discovery
 from pyflink_on_spark._runtime.connectors.kafka.partitions import (
-    BEGINNING,
     Partition,
     Position,
     owner,
@@ -57,7 +56,7 @@ class KafkaReader(SourceReader):
         self._checkpointed = False
         interval = reading.auto_commit_interval
         self._next_commit = None if interval is None else now + interval
-        self._discovery = Discovery.of(reading, self._positions, now)
+        self._discovery = Discovery.of(reading, self._positions, self._owns, now)
         self.ended = reading.bounded and not self._open
         self._client: Client | None = None
         if not self.ended:
@@ -198,16 +197,19 @@ class KafkaReader(SourceReader):
         """Take over new partitions, and tell the group of offsets, when it is time."""
         now = self._clock.now()
         if self._discovery is not None:
-            task = self._context.task
-            for key in self._discovery.found(now):
-                if owner(key, task.parallelism) == task.subtask_index:
-                    self._positions[key] = Position(*key, BEGINNING)
-                    self._open.add(key)
-                    self._watermarks.add(key, now)
-                    self._assign([key])
+            for position in self._discovery.found(now):
+                key = position.key
+                self._positions[key] = position
+                self._open.add(key)
+                self._watermarks.add(key, now)
+                self._assign([key])
         if self._next_commit is not None and now >= self._next_commit and not self._checkpointed:
             self._next_commit = now + (self._reading.auto_commit_interval or 0)
             self._commit(list(self._positions.values()), wait=False)
+
+    def _owns(self, partition: Partition) -> bool:
+        task = self._context.task
+        return owner(partition, task.parallelism) == task.subtask_index
 
     def _assign(self, partitions: Any) -> None:
         assert self._client is not None

@@ -69,9 +69,11 @@ class KafkaReading:
     @property
     def discovery_interval(self) -> int | None:
         """After how long (ms) to look for new partitions; None: never."""
-        default = -1 if self.bounded else _DISCOVERY_INTERVAL
+        if self.bounded or not self.subscription.can_grow:
+            return None
+        default = _DISCOVERY_INTERVAL
         interval = int(self.properties.get("partition.discovery.interval.ms", default))
-        return interval if interval > 0 and self.subscription.can_grow else None
+        return interval if interval > 0 else None
 
     @property
     def auto_commit_interval(self) -> int | None:
