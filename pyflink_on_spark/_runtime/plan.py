@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +117,17 @@ class LevelPlan:
     """All regions that can run once the levels before have."""
 
     regions: tuple[RegionPlan, ...]
+
+
+def source_names(levels: Iterable[LevelPlan]) -> set[str]:
+    """Return the stable names of a job's sources."""
+    return {
+        segment.source_id
+        for level in levels
+        for region in level.regions
+        for segment in region.segments
+        if segment.source is not None
+    }
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,19 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
-from tests.runtime.checkpoints.checkpointed import content, restored, slot_of, slots, write
+from tests.runtime.checkpoints.checkpointed import (
+    MAXIMUM,
+    content,
+    restored,
+    slot_of,
+    slots,
+    write,
+)
 from tests.runtime.harness import FakeClock
 
 
@@ -340,3 +348,28 @@ def test_and_by_a_job_that_begins_with_the_checkpoint(tmp_path):
     coordinator.restore_given()
     coordinator.attempt_begins()
     assert sink.found == ["1-0", "1-1"]
+
+
+def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_path):
+    sink = NeverTwice()
+    sink.interrupted = False
+    operator = OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink")
+    others = [OperatorPlan(0, "op", Operator(), "op", MAXIMUM, state_id="op")]
+    with_sink(tmp_path, sink).checkpoint(Prepares())
+    settings = CheckpointSettings.of(
+        {"execution.state-recovery.path": str(tmp_path / "j" / "chk-1")}
+    )
+
+    def begins(operators, sinks, sources):
+        CheckpointCoordinator(
+            settings, "j", "job", operators, sinks, FakeClock(), sources
+        ).restore_given()
+
+    begins([operator, *others], {1: sink}, {"src"})
+    for job, lost in (
+        (([operator], {1: sink}, {"src"}), "the operator 'op'"),
+        (([operator, *others], {1: sink}, {"1:src"}), "the source 'src'"),
+        ((others, {}, {"src"}), "the sink 'sink'"),
+    ):
+        with pytest.raises(CheckpointError, match=lost):
+            begins(*job)

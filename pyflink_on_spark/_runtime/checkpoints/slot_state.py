@@ -45,7 +45,9 @@ class OperatorPart:
     operator: Content = _NOTHING
 
     def __bool__(self) -> bool:
-        return bool(self.keyed) or _bytes(self.operator) != _NOTHING
+        if self.keyed or len(self.operator) != len(_NOTHING):
+            return True
+        return _bytes(self.operator) != _NOTHING
 
     @property
     def size(self) -> int:

@@ -185,12 +185,15 @@ class OperatorState:
         return state
 
     def snapshot(self) -> OperatorSnapshot:
-        """Return everything; elements by reference."""
+        """Return everything; elements by reference.
+
+        What is empty is no state: who has nothing else could as well not be there.
+        """
         content = self._content
         return OperatorSnapshot(
-            {name: list(elements) for name, elements in content.split.items()},
-            {name: list(elements) for name, elements in content.union.items()},
-            {name: dict(entries) for name, entries in content.broadcast.items()},
+            {name: list(elements) for name, elements in content.split.items() if elements},
+            {name: list(elements) for name, elements in content.union.items() if elements},
+            {name: dict(entries) for name, entries in content.broadcast.items() if entries},
         )
 
     def restore(self, snapshot: OperatorSnapshot) -> None:

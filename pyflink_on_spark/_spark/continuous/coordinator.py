@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -20,8 +20,9 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
+from pyflink_on_spark._runtime.checkpoints.fit import Owners, check_fit
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.failure import SubtaskFailure
@@ -43,6 +44,7 @@ class CheckpointCoordinator:
         operators: all of the job.
         sinks: by number.
         clock: says when a checkpoint is due.
+        sources: the stable names of the job's.
     """
 
     def __init__(
@@ -53,14 +55,20 @@ class CheckpointCoordinator:
         operators: list[OperatorPlan],
         sinks: Mapping[int, Sink],
         clock: Clock,
+        sources: Collection[str] = (),
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
-        self._operators, self._clock = operators, clock
+        self._clock = clock
         self._sink_names = {
             plan.operator.sink_id: plan.state_id or ""
             for plan in operators
             if isinstance(plan.operator, SinkOperator)
         }
+        self._owners = Owners(
+            {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
+            sources,
+            set(self._sink_names.values()),
+        )
         if settings.directory is not None:
             self._folder(settings.directory)  # there has to be such a file system
         self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
@@ -86,10 +94,17 @@ class CheckpointCoordinator:
         place = find_checkpoint(self._settings.restore, self._settings.configuration)
         metadata = read_metadata(place)
         verify(place, metadata)
-        self._check_fit(place, stateful_operators(read_states(place, metadata)))
+        committables = read_committables(place, metadata)
+        check_fit(
+            place.shown,
+            read_states(place, metadata),
+            committables,
+            self._owners,
+            ignore_unclaimed=self._settings.ignore_unclaimed,
+        )
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
-        self._commits.safe(read_committables(place, metadata), self._number)
+        self._commits.safe(committables, self._number)
 
     def attempt_begins(self) -> None:
         """Commit again what is safe; what was only prepared is made anew."""
@@ -310,23 +325,6 @@ class CheckpointCoordinator:
 
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)
-
-    def _check_fit(self, place: Folder, stateful: Mapping[str, int]) -> None:
-        known = {plan.state_id: plan.max_parallelism for plan in self._operators}
-        for name, maximum in stateful.items():
-            if name not in known:
-                if self._settings.ignore_unclaimed:
-                    continue
-                raise CheckpointError(
-                    f"{place.shown} has state of the operator {name!r}, which this job has not. "
-                    "Give operators a uid() that stays, or set execution.state-recovery."
-                    "ignore-unclaimed-state to leave its state out."
-                )
-            if known[name] != maximum:
-                raise CheckpointError(
-                    f"{place.shown} was written with a max parallelism of {maximum} for {name!r}; "
-                    f"the job has {known[name]}. Set it with set_max_parallelism({maximum})."
-                )
 
     def _drop_all(self) -> None:
         self._leftovers += [place for place, _ in self._kept]

@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
-from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan
+from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan, source_names
 from pyflink_on_spark._runtime.progress import JobProgress
 from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
@@ -82,6 +82,7 @@ class ContinuousJob(RunningJob):
             list(_operators(job.levels)),
             job.sinks,
             SystemClock(),
+            source_names(job.levels),
         )
 
     def start(self) -> None:

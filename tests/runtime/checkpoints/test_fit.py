@@ -1,0 +1,96 @@
+"""What of a checkpoint has no owner in a job is refused; what says nothing is no matter."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.fit import Owners, check_fit
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
+from pyflink_on_spark._runtime.plan import source_names
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark.datastream import MapFunction
+from tests.runtime.checkpoints.checkpointed import levels
+from tests.runtime.rounds import CutSource, RunningJob, job_of
+
+JOB = Owners({"count": 128, "0:map": 128}, {"events"}, {"out"})
+
+
+def state_of(operators=(), sources=()):
+    state = SlotState()
+    found = {name: OperatorData(operator=content) for name, content in dict(operators).items()}
+    state.add(0, SubtaskState(1, found, dict(sources)))
+    return state
+
+
+def check(state, committables=(), owners=JOB, ignore_unclaimed=False):
+    check_fit("chk-1", state, committables, owners, ignore_unclaimed=ignore_unclaimed)
+
+
+FULL = OperatorSnapshot({"list": [1]})
+
+
+def test_what_has_an_owner():
+    check(state_of({"count": FULL}, {"events": [3]}), [("out", "file")])
+
+
+@pytest.mark.parametrize(
+    ("state", "committables", "what"),
+    [
+        (state_of({"sum": FULL}), [], "state of the operator 'sum'"),
+        (state_of({"sum": OperatorSnapshot({}, {"united": [1]})}), [], "operator 'sum'"),
+        (state_of({"sum": OperatorSnapshot({}, {}, {"rules": {1: 2}})}), [], "operator 'sum'"),
+        (state_of({}, {"1:events": [3]}), [], "the positions of the source '1:events'"),
+        (state_of({}, {"done": []}), [], "the positions of the source 'done'"),
+        (state_of({}, {"count": [3]}), [], "the positions of the source 'count'"),
+        (state_of(), [("out", 1), ("old", 2)], "what is to be committed by the sink 'old'"),
+    ],
+)
+def test_what_has_none(state, committables, what):
+    with pytest.raises(CheckpointError, match=rf"chk-1 has .*{what}, which this job has not"):
+        check(state, committables)
+    check(state, committables, ignore_unclaimed=True)
+
+
+def test_an_operator_without_state_may_go():
+    check(state_of({"gone": OperatorSnapshot()}))
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_another_number_of_key_groups(ignore):
+    owners = Owners({"count": 64}, (), ())
+    with pytest.raises(CheckpointError, match=r"128 for 'count'; the job has 64"):
+        check(state_of({"count": FULL}), owners=owners, ignore_unclaimed=ignore)
+    check(state_of({"count": OperatorSnapshot()}), owners=owners)
+
+
+def test_empty_lists_and_maps_are_no_state():
+    state = OperatorState()
+    state.list_state("list").add(1)
+    assert state.snapshot() == OperatorSnapshot({"list": [1]})
+    state.list_state("list").clear()
+    state.union_list_state("united")
+    assert state.snapshot() == OperatorSnapshot()
+
+
+class Same(MapFunction):
+    def map(self, value):
+        return value
+
+
+def test_of_a_job_without_state_only_its_source_counts():
+    job = RunningJob(job_of(lambda s: s.map(Same()), CutSource([1, 2, 3], (2,))))
+    job.round()
+    state = SlotState()
+    for subtask in job.subtasks.values():
+        state.add(0, subtask.snapshot(1))
+    job.close()
+    (source,) = state.sources
+    check(state, owners=Owners({}, {source}, ()))
+    with pytest.raises(CheckpointError, match="the positions of the source"):
+        check(state, owners=Owners({}, (), ()))
+
+
+def test_the_names_of_sources():
+    assert source_names(levels(2)) == {"src"}
