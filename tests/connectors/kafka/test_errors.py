@@ -97,6 +97,12 @@ def test_a_property_that_nobody_knows_is_told_and_left_out(kafka, env, caplog):
     assert "the Kafka property my.own is recorded" in caplog.text
 
 
+def test_a_producer_s_property_that_nobody_knows_is_told(env, caplog):
+    sink = writing("nobody:9092", "t", compresion_type="lz4")
+    env.from_collection(["a"], Types.STRING()).sink_to(sink)
+    assert "the Kafka property compresion.type is recorded" in caplog.text
+
+
 def test_a_value_that_librdkafka_refuses(kafka, env):
     builder = with_properties(reading(kafka.servers, "t"), fetch_min_bytes="many")
     with pytest.raises(ValueError, match=re.escape("fetch.min.bytes")):

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from pyflink_on_spark._runtime.connectors.kafka.producer_properties import (
+    check_producer_properties,
+    producer_properties,
+)
 from pyflink_on_spark._runtime.connectors.kafka.properties import client_properties
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -83,3 +87,55 @@ def test_what_only_java_can_read(given, told):
     with pytest.raises(ValueError, match=told) as caught:
         client_properties(given)
     assert "s3cr3t" not in str(caught.value)
+
+
+IN_FLIGHT = "max.in.flight.requests.per.connection"
+
+
+@pytest.mark.parametrize(
+    ("given", "idempotent", "in_flight"),
+    [
+        ({}, "true", "5"),
+        ({"acks": "all"}, "true", "5"),
+        ({"acks": "-1", "retries": "3", IN_FLIGHT: "1"}, "true", "1"),
+        ({"request.required.acks": "-1", "max.in.flight": "5"}, "true", None),
+        ({"acks": "1"}, None, "5"),
+        ({"acks": "0", IN_FLIGHT: "20"}, None, "20"),
+        ({"retries": "0"}, None, "5"),
+        ({"message.send.max.retries": "0"}, None, "5"),
+        ({IN_FLIGHT: "6"}, None, "6"),
+        ({"max.in.flight": "6"}, None, None),
+        ({"enable.idempotence": "false"}, "false", "5"),
+        ({"enable.idempotence": "true", "acks": "all"}, "true", "5"),
+    ],
+)
+def test_records_are_written_once_and_in_order_unless_something_asked_for_rules_it_out(
+    given, idempotent, in_flight
+):
+    confluent_kafka = pytest.importorskip("confluent_kafka")
+    found = producer_properties(given)
+    assert found.get("enable.idempotence") == idempotent
+    assert found.get(IN_FLIGHT) == in_flight
+    confluent_kafka.Producer({**found, "log_level": 0})  # librdkafka takes them
+
+
+class TestProperties:
+    @pytest.fixture(autouse=True)
+    def client_is_there(self):
+        pytest.importorskip("confluent_kafka")
+
+    def test_those_that_no_producer_knows_are_told_once(self):
+        told = []
+        given = {
+            "compresion.type": "lz4",
+            "linger.msec": "5",
+            "metric.reporters": "com.example.Reporter",
+            "ssl.ca.location": "/only/where/the/workers/are.pem",
+            "linger.ms": "5",
+        }
+        check_producer_properties(given, told.append)
+        assert told == ["metric.reporters", "compresion.type", "linger.msec"]
+
+    def test_a_value_that_is_refused(self):
+        with pytest.raises(ValueError, match=r"refuses its properties.*queue.buffering.max.ms"):
+            check_producer_properties({"linger.ms": "soon"}, lambda key: None)

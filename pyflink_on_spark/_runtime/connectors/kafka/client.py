@@ -13,6 +13,8 @@ from pyflink_on_spark.common._recorded import note_recorded
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _UNKNOWN_PROPERTY = re.compile(r'No such configuration property: "([^"]+)"')
+_NOBODY_KNOWS = "pyflink.on.spark.nobody.knows"
+_PLUGINS = "plugin.library.paths"
 _API_TIMEOUT = 30_000
 
 Note = Callable[[str], None]
@@ -109,20 +111,18 @@ class Client:
         self.problems = Problems(self.servers)
         self.timeout = timeout
         known: dict[str, Any] = {**properties, **settings, "error_cb": self.problems}
+        while (unknown := self._made(kind, known)) is not None:
+            note(unknown)
+            del known[unknown]
+
+    def _made(self, kind: str, known: Mapping[str, Any]) -> str | None:
+        """Make the client; return the name of a property that it does not know, if there is one."""
         module = confluent_kafka()
-        while True:
-            try:
-                self.kafka: Any = getattr(module, kind)(known, logger=_log)
-            except module.KafkaException as error:
-                unknown = _UNKNOWN_PROPERTY.search(error.args[0].str())
-                if unknown is None or unknown[1] not in known:
-                    raise ValueError(
-                        f"Kafka's client refuses its properties: {error.args[0].str()}"
-                    ) from None
-                note(unknown[1])
-                del known[unknown[1]]
-            else:
-                return
+        try:
+            self.kafka: Any = getattr(module, kind)(known, logger=_log)
+        except module.KafkaException as error:
+            return _unknown(error.args[0], known)
+        return None
 
     def ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Call something that asks the cluster, again and again until it answers.
@@ -144,6 +144,40 @@ class Client:
                     raise _plain(error.args[0]) from None
                 if left <= 0:
                     raise self.problems.not_reachable(self.timeout) from None
+
+
+def check_properties(kind: str, properties: Mapping[str, str], note: Note) -> None:
+    """Tell which properties librdkafka does not know; no client is made, and no file is read.
+
+    Args:
+        kind: ``Consumer`` or ``Producer``.
+        properties: librdkafka's.
+        note: is told the name of each that it does not know.
+
+    Raises:
+        ValueError: it refuses a value.
+    """
+    module = confluent_kafka()
+    known = {**properties, _NOBODY_KNOWS: ""}  # the last one: so all others were taken before
+    if _PLUGINS in known:
+        return  # they are files of the workers, and have properties of their own
+    name = ""
+    while name != _NOBODY_KNOWS:
+        try:
+            getattr(module, kind)(known, logger=_log)
+        except module.KafkaException as error:
+            name = _unknown(error.args[0], known)
+        if name != _NOBODY_KNOWS:
+            note(name)
+            del known[name]
+
+
+def _unknown(error: Any, known: Mapping[str, Any]) -> str:
+    """Return which property it is that librdkafka does not know."""
+    unknown = _UNKNOWN_PROPERTY.search(error.str())
+    if unknown is None or unknown[1] not in known:
+        raise ValueError(f"Kafka's client refuses its properties: {error.str()}") from None
+    return unknown[1]
 
 
 def _passes(error: Any) -> bool:

@@ -9,15 +9,12 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.connectors.kafka.client import Client, api_timeout, confluent_kafka
-from pyflink_on_spark._runtime.connectors.kafka.properties import client_properties
+from pyflink_on_spark._runtime.connectors.kafka.producer_properties import producer_properties
 from pyflink_on_spark._runtime.connectors.kafka.records import Record
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.1
 _BETWEEN_POLLS = 1_000
-_AGAINST_IDEMPOTENCE = frozenset(
-    ["acks", "enable.idempotence", "max.in.flight.requests.per.connection", "retries"]
-)
 
 
 class RecordProducer:
@@ -35,17 +32,12 @@ class RecordProducer:
         log_failures_only: bool = False,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        wanted = client_properties(properties)
-        # What Java's producer does by default, and librdkafka does not:
-        wanted.setdefault("partitioner", "murmur2_random")
-        if not _AGAINST_IDEMPOTENCE & wanted.keys():
-            wanted["enable.idempotence"] = "true"
         self._log_failures_only = log_failures_only
         self._failure: Exception | None = None
         self._kafka_exception: type[Exception] = confluent_kafka().KafkaException
         self.client = Client(
             "Producer",
-            wanted,
+            producer_properties(properties),
             api_timeout(properties),
             {
                 "delivery.report.only.error": True,

@@ -8,10 +8,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.connectors.kafka.client import confluent_kafka, note_property
+from pyflink_on_spark._runtime.connectors.kafka.client import note_property
 from pyflink_on_spark._runtime.connectors.kafka.period import Period, PeriodWriter
 from pyflink_on_spark._runtime.connectors.kafka.producer import RecordProducer
-from pyflink_on_spark._runtime.connectors.kafka.properties import client_properties
+from pyflink_on_spark._runtime.connectors.kafka.producer_properties import (
+    check_producer_properties,
+)
 from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
 from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
 
@@ -68,10 +70,10 @@ class KafkaRecords(Sink):
 
         Raises:
             TypeError: if the records' formats cannot write such a stream.
+            ValueError: if the client refuses a property.
         """
         self._writing.records.check_input(type_info)
-        confluent_kafka()
-        client_properties(self._writing.properties, note_property)
+        check_producer_properties(self._writing.properties, note_property)
         return self
 
     def writer(self, context: OperatorContext) -> SinkWriter:
