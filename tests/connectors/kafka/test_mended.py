@@ -110,6 +110,49 @@ class TestKafka:
         writer.close()
         assert kafka.values(topic) == ["a", "b"]
 
+    @pytest.mark.parametrize("guarantee", [DeliveryGuarantee.NONE, DeliveryGuarantee.AT_LEAST_ONCE])
+    def test_what_waits_is_written_when_the_job_is_stopped(self, kafka, guarantee):
+        """By a savepoint or a cancellation: no end of input comes then."""
+        topic = kafka.topic(1)
+        sink = writing(kafka.servers, topic, guarantee, linger_ms="60000")._sink
+        writer = sink.writer(context_of())
+        writer.write(iter(["a"]))
+        writer.close()
+        assert kafka.values(topic) == ["a"]
+
+    def test_what_waits_is_given_up_when_the_job_has_failed(self, kafka):
+        topic = kafka.topic(1)
+        sink = writing(kafka.servers, topic, linger_ms="60000")._sink
+        writer = sink.writer(context_of())
+
+        def elements():
+            yield "a"
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            writer.write(elements())
+        writer.close()
+        assert kafka.values(topic) == []
+
+    def test_nobody_waits_long_for_a_broker_that_is_gone_when_the_job_is_stopped(
+        self, kafka, caplog
+    ):
+        topic = kafka.topic(1)
+        more = {"linger_ms": "60000", "default_api_timeout_ms": "300"}
+        writer = writing(kafka.servers, topic, **more)._sink.writer(context_of())
+        writer.write(iter(["a", "b"]))
+        kafka.broker.stop()
+        writer.close()
+        kafka.broker.start()
+        assert f"2 records were not written to Kafka at {kafka.servers}" in caplog.text
+
+    def test_a_record_that_is_refused_while_the_job_is_stopped(self, kafka):
+        more = {"linger_ms": "60000", "topic_metadata_propagation_max_ms": "50"}
+        writer = writing(kafka.servers, "nowhere", **more)._sink.writer(context_of())
+        writer.write(iter(["a"]))
+        with pytest.raises(RuntimeError, match="topic 'nowhere' could not be written"):
+            writer.close()
+
     def test_a_topic_that_is_made_later(self, kafka, env):
         missing = {"topic_metadata_propagation_max_ms": "50", **SOON}
         for guarantee in DeliveryGuarantee:

@@ -34,6 +34,7 @@ class RecordProducer:
     ) -> None:
         self._log_failures_only = log_failures_only
         self._failure: Exception | None = None
+        self._told = self._closed = False
         self._kafka_exception: type[Exception] = confluent_kafka().KafkaException
         self.client = Client(
             "Producer",
@@ -98,16 +99,40 @@ class RecordProducer:
 
     def check(self) -> None:
         """Raise what went wrong in the background."""
-        self.client.problems.check()
-        if self._failure is not None:
-            raise self._failure
+        try:
+            self.client.problems.check()
+            if self._failure is not None:
+                raise self._failure
+        except Exception:
+            self._told = True
+            raise
 
-    def close(self) -> None:
-        """Give up what is not written."""
-        self.kafka.purge()
-        self.kafka.flush(_SECONDS_TO_WAIT)
-        self._log_failures_only = True
-        del self._produce
+    def close(self, seconds: float = 0.0) -> None:
+        """Leave the cluster, and give up what is not written.
+
+        Args:
+            seconds: how long to wait for it before; in vain, if something has gone wrong already.
+
+        Raises:
+            RuntimeError: a record could not be written, of which nobody has been told.
+        """
+        try:
+            if seconds and not self._told:
+                self._wait(seconds)
+        finally:
+            self._closed = True
+            self.kafka.purge()
+            self.kafka.flush(_SECONDS_TO_WAIT)
+            del self._produce
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + min(seconds, self.client.timeout)
+        while left := self.kafka.flush(_SECONDS_TO_WAIT):
+            self.check()
+            if time.monotonic() >= deadline:
+                _log.error("%d records were not written to Kafka at %s", left, self.client.servers)
+                return
+        self.check()
 
     def forget_failures(self) -> None:
         """Begin anew, after a transaction that was aborted."""
@@ -117,7 +142,7 @@ class RecordProducer:
         self._failure = None
 
     def _failed(self, error: Any, message: Any) -> None:
-        if error is not None:
+        if error is not None and not self._closed:
             self._note_failure(error, message.topic())
 
     def _note_failure(self, error: Any, topic: str) -> None:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
 
 
+_SECONDS_TO_CLOSE = 8.0
+"""Less than the time after which a process that has been told to end is killed."""
+
+
 class Guarantee(Enum):
     """What becomes of records when a job fails and goes on."""
 
@@ -119,10 +123,15 @@ class ProducingWriter(SinkWriter):
         self._cursor = context.cursor
         self._waits = writing.guarantee is not Guarantee.NONE
         self._producer = RecordProducer(writing.properties, writing.log_failures_only)
+        self._failed = False
 
     def write(self, elements: Iterator[Any]) -> None:
         make, cursor = self._make, self._cursor
-        self._producer.send(make(element, cursor.timestamp) for element in elements)
+        try:
+            self._producer.send(make(element, cursor.timestamp) for element in elements)
+        except BaseException:
+            self._failed = True
+            raise
         self._producer.kafka.poll(0)
         self._producer.check()
 
@@ -140,4 +149,5 @@ class ProducingWriter(SinkWriter):
         self._producer.check()
 
     def close(self) -> None:
-        self._producer.close()
+        # A job that is stopped or cancelled may still have records under way.
+        self._producer.close(0.0 if self._failed else _SECONDS_TO_CLOSE)
