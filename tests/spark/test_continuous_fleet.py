@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.failure import SubtaskFailure
+from pyflink_on_spark._spark.continuous import fleet as fleet_module
 from pyflink_on_spark._spark.continuous.fleet import Fleet
 from pyflink_on_spark._spark.continuous.host import SlotHost
 from pyflink_on_spark._spark.continuous.wire import HostLost, connect
@@ -157,3 +159,43 @@ def call_in(address):
     wire = connect(address, "the driver")
     wire.send(0, ("127.0.0.1", 1), 0)
     return wire
+
+
+def test_functions_of_a_job_that_ended_well_may_take_their_time_to_close(slots, monkeypatch):
+    monkeypatch.setattr(fleet_module, "_CLOSE_SECONDS", 0.0)
+    monkeypatch.setattr(fleet_module, "_LOOK_SECONDS", 0.01)
+    looks = threading.Semaphore(0)
+    given_up = threading.Event()
+
+    def asked():
+        looks.release()
+        return given_up.is_set()
+
+    outcome = slots.thread.submit(slots.fleet.close, False, asked)
+    assert all(looks.acquire(timeout=10) for _ in range(5))
+    assert slots.answer(0, "done") == ["close", False]
+    slots.answer(1, "done")
+    assert outcome.result(10) is None
+
+
+def test_unless_nobody_wants_to_wait_any_more(slots, monkeypatch):
+    monkeypatch.setattr(fleet_module, "_CLOSE_SECONDS", 0.0)
+    monkeypatch.setattr(fleet_module, "_LOOK_SECONDS", 0.01)
+    given_up = threading.Event()
+    outcome = slots.thread.submit(slots.fleet.close, False, given_up.is_set)
+    slots.answer(0, "done")
+    given_up.set()
+    assert isinstance(outcome.exception(10), TimeoutError)
+
+
+def test_those_of_a_job_that_failed_may_not(slots, monkeypatch):
+    monkeypatch.setattr(fleet_module, "_CLOSE_SECONDS", 0.01)
+    slots.fleet.close(True)
+
+
+@pytest.mark.parametrize(("failed", "error"), [(False, SubtaskFailure), (True, type(None))])
+def test_a_function_that_fails_to_close(slots, failed, error):
+    outcome = slots.thread.submit(slots.fleet.close, failed)
+    for slot in range(2):
+        slots.answer(slot, "failed", "close failed")
+    assert isinstance(outcome.exception(10), error)

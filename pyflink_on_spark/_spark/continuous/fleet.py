@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -17,6 +18,7 @@ from pyflink_on_spark._spark.handshake import Address, Door
 
 _START_SECONDS = 120.0
 _CLOSE_SECONDS = 10.0
+_LOOK_SECONDS = 0.2
 _DONE, _FAILED = "done", "failed"
 _FAILURES: dict[str, type[Exception]] = {_FAILED: SubtaskFailure, "unwritten": CheckpointError}
 
@@ -104,14 +106,24 @@ class Fleet:
         """
         self.tell("deploy", deployment)
 
-    def tell(self, *message: Any, timeout: float | None = None) -> dict[int, Any]:
+    def tell(
+        self,
+        *message: Any,
+        timeout: float | None = None,
+        patient: Callable[[], bool] = lambda: False,
+    ) -> dict[int, Any]:
         """Send a command to all hosts at once; return what each answers, by slot.
+
+        Args:
+            message: the command.
+            timeout: how long to wait (s); None for as long as it takes.
+            patient: asked again and again; while it says so, the timeout does not count.
 
         Raises:
             SubtaskFailure: the first failure of any, be it of what they were told before.
             CheckpointError: if one could not write its state.
             HostLost: if one is gone.
-            TimeoutError: if one does not answer in time (s).
+            TimeoutError: if one does not answer in time.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._lock:
@@ -120,7 +132,7 @@ class Fleet:
             failures: dict[str, str] = {}
             try:
                 for slot, wire in self._wires.items():
-                    kind, content = self._answer(wire, deadline)
+                    kind, content = self._answer(wire, deadline, patient)
                     if kind == _DONE:
                         answers[slot] = content
                     else:
@@ -148,28 +160,42 @@ class Fleet:
         for wire in self._wires.values():
             wire.send(self._requests, *message)
 
-    def _answer(self, wire: Wire, deadline: float | None) -> tuple[str, Any]:
+    def _answer(
+        self, wire: Wire, deadline: float | None, patient: Callable[[], bool]
+    ) -> tuple[str, Any]:
         """Wait for the answer to the last request, past those to requests that were given up.
 
         What failed before, and nobody has waited for, has failed with this request.
         """
         failed: str | None = None
         while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            number, kind, content = wire.receive(left)
+            number, kind, content = _next(wire, deadline, patient)
             if kind == _FAILED and number in self._unheard:
                 failed = failed or content
             if number == self._requests:
                 return (kind, content) if failed is None else (_FAILED, failed)
 
-    def close(self, failed: bool) -> None:
+    def close(self, failed: bool, given_up: Callable[[], bool] = lambda: False) -> None:
         """Let all hosts close their subtasks and end.
+
+        Functions of a job that did not fail may take their time: what they write last, nobody else
+        will.
+
+        Args:
+            failed: whether the job did.
+            given_up: whether nobody wants to wait for that any more.
 
         Raises:
             SubtaskFailure: if a function's ``close`` fails in a job that did not.
+            HostLost: if one is gone before it has closed all of a job that did not fail.
+            TimeoutError: if it was given up before that.
         """
+
+        def patient() -> bool:
+            return not failed and not given_up()
+
         try:
-            self.tell("close", failed, timeout=_CLOSE_SECONDS)
+            self.tell("close", failed, timeout=_CLOSE_SECONDS, patient=patient)
         except (HostLost, TimeoutError):
             if not failed:
                 raise
@@ -180,3 +206,11 @@ class Fleet:
             for wire in self._wires.values():
                 wire.close()
             self._wires.clear()
+
+
+def _next(wire: Wire, deadline: float | None, patient: Callable[[], bool]) -> Any:
+    while patient():
+        with contextlib.suppress(TimeoutError):
+            return wire.receive(_LOOK_SECONDS)
+    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+    return wire.receive(left)
