@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.operators.operator import Operator
@@ -67,6 +69,8 @@ class World:
             "execution.checkpointing.tolerable-failed-checkpoints": "1",
             **{f"execution.checkpointing.{k.replace('_', '-')}": v for k, v in more.items()},
         }
+        if settings["execution.checkpointing.interval"] == "never":
+            del settings["execution.checkpointing.interval"]
         self.coordinator = CheckpointCoordinator(
             CheckpointSettings.of(settings), "j", "job", [], {}, self.clock
         )
@@ -75,9 +79,13 @@ class World:
         self.coordinator.checkpoint(self.hosts)
         return self.coordinator.restore[1]
 
-    def is_saved(self):
-        where = find_checkpoint(self.coordinator.restore[1])
-        assert content(restored(where, 3)) == content(self.hosts.slots)
+    def savepoint(self, **how):
+        place = self.coordinator.savepoint_folder(str(self.path / "savepoints"))
+        return self.coordinator.savepoint(self.hosts, place, **how)
+
+    def is_saved(self, where=None):
+        place = find_checkpoint(where or self.coordinator.restore[1])
+        assert content(restored(place, 3)) == content(self.hosts.slots)
 
     def shared(self):
         return [name for name in os.listdir(self.path / "j" / "shared") if name.endswith("0")]
@@ -138,14 +146,37 @@ def test_a_new_attempt_begins_with_a_base(world):
 def test_a_savepoint_is_whole_and_stays(world):
     world.checkpoint()
     world.hosts.update(1, "changed")
-    path = world.coordinator.savepoint(world.hosts, str(world.path / "savepoints"))
+    path = world.savepoint()
     assert sorted(os.listdir(Path(path))) == ["_metadata", "committables", "slot-0", "slot-1"]
-    world.is_saved()
+    world.is_saved(path)
     world.checkpoint()
     world.is_saved()
     assert sorted(world.shared()) == ["base-1-slot-0", "delta-3-slot-0"]
     world.coordinator.job_finished()
     assert os.listdir(world.path) == ["savepoints"]
+
+
+def test_a_job_that_goes_on_never_goes_back_to_a_savepoint(world):
+    before = world.checkpoint()
+    world.hosts.update(1, "changed")
+    world.savepoint()
+    assert world.coordinator.restore == (1, before)
+    assert (world.hosts.completed, world.hosts.aborted) == ([1], [])
+
+
+def test_without_checkpoints_there_is_nothing_to_go_back_to(tmp_path):
+    world = World(tmp_path, interval="never")
+    world.savepoint()
+    assert world.coordinator.restore is None
+    assert not world.coordinator.over
+
+
+def test_a_job_that_ends_with_a_savepoint_goes_on_from_there(world):
+    world.checkpoint()
+    path = world.savepoint(stop=True)
+    assert world.coordinator.restore == (2, path)
+    assert world.hosts.completed == [1, 2]
+    assert world.coordinator.over
 
 
 def test_several_checkpoints_are_kept(tmp_path):
@@ -217,12 +248,15 @@ def test_a_checkpoint_that_takes_too_long(tmp_path):
         world.coordinator.checkpoint(world.hosts)
 
 
-def test_a_savepoint_that_fails_leaves_nothing(world):
+@pytest.mark.parametrize("stop", [False, True])
+def test_a_savepoint_that_fails_leaves_nothing(world, stop):
     world.hosts.fails = UNWRITTEN
     with pytest.raises(CheckpointError):
-        world.coordinator.savepoint(world.hosts, str(world.path / "savepoints"))
+        world.savepoint(stop=stop)
     assert os.listdir(world.path / "savepoints") == []
     assert world.hosts.aborted == [1]
+    assert world.coordinator.restore is None
+    assert not world.coordinator.over
     world.hosts.fails = None
     world.checkpoint()
     world.is_saved()
@@ -273,14 +307,16 @@ def test_what_stays_when_a_job_ends(tmp_path, retention, kept, end):
         world.is_saved()
 
 
-def test_a_savepoint_where_nothing_can_be_written(world):
+def test_whether_a_savepoint_can_be_written_is_known_before(world):
     in_the_way = world.path / "in the way"
     in_the_way.touch()
     with pytest.raises(CheckpointError, match=r"cannot write .*in the way"):
-        world.coordinator.savepoint(world.hosts, str(in_the_way))
-    world.checkpoint()
-    world.is_saved()
-    assert world.shared() == ["base-2-slot-0"]
+        world.coordinator.savepoint_folder(str(in_the_way))
+    with pytest.raises(CheckpointError, match="a savepoint needs a directory"):
+        world.coordinator.savepoint_folder(None)
+    world.coordinator.savepoint_folder(str(world.path / "savepoints"))
+    assert os.listdir(world.path / "savepoints") == []
+    assert world.hosts.aborted == []
 
 
 def test_checkpoints_where_nothing_can_be_written_until_it_is_put_right(world):
@@ -293,13 +329,16 @@ def test_checkpoints_where_nothing_can_be_written_until_it_is_put_right(world):
 
 
 class NeverTwice(Sink):
-    """Commits what has not been committed; once, it is interrupted."""
+    """Commits what has not been committed; once, it is interrupted. Holds back if it is told to."""
 
-    def __init__(self):
-        self.found, self.interrupted = [], True
+    def __init__(self, interrupted=True, holds_back=False):
+        self.found, self.interrupted, self.holds_back = [], interrupted, holds_back
 
     def writer(self, context):
         raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        return ([], committables) if self.holds_back else (committables, [])
 
     def commit(self, committables):
         for thing in committables:
@@ -317,11 +356,23 @@ def with_sink(path, sink, **more):
 
 
 class Prepares(Hosts):
-    """Slots whose sinks have prepared something."""
+    """Slots whose sinks have prepared something; it is theirs until a checkpoint is complete."""
+
+    def __init__(self):
+        super().__init__()
+        self.prepared = {0: [], 1: []}
 
     def tell(self, command, *arguments, timeout=None):
-        answers = super().tell(command, *arguments, timeout=timeout)
-        return {s: (file, [(1, f"{arguments[0]}-{s}")]) for s, (file, _) in answers.items()}
+        if command == "complete":
+            self.prepared = {0: [], 1: []}
+            return super().tell(command, *arguments)
+        number, where, *contents = arguments
+        for slot, prepared in self.prepared.items():
+            prepared.append((1, f"{number}-{slot}"))
+        if where is None:
+            return {slot: (SlotState().to_bytes(), list(p)) for slot, p in self.prepared.items()}
+        answers = super().tell(command, number, where, *(contents or [WHOLE]), timeout=timeout)
+        return {slot: (file, list(self.prepared[slot])) for slot, (file, _) in answers.items()}
 
 
 def test_a_commit_that_is_interrupted_is_made_whole_by_the_next_attempt(tmp_path):
@@ -373,3 +424,98 @@ def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_pa
     ):
         with pytest.raises(CheckpointError, match=lost):
             begins(*job)
+
+
+def saved(coordinator, hosts, path, **how):
+    """The path of a savepoint."""
+    return coordinator.savepoint(hosts, coordinator.savepoint_folder(str(path / "s")), **how)
+
+
+def begun_with(path, sink, savepoint):
+    """The coordinator of a job that has begun with a savepoint."""
+    more = {
+        "execution.state-recovery.path": savepoint,
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    coordinator = with_sink(path, sink, **more)
+    coordinator.restore_given()
+    coordinator.attempt_begins()
+    return coordinator
+
+
+def test_a_savepoint_commits_nothing_while_the_job_goes_on(tmp_path):
+    sink = NeverTwice(interrupted=False)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    coordinator.checkpoint(hosts)
+    path = saved(coordinator, hosts, tmp_path)
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "3-0", "2-1", "3-1"]
+    other = NeverTwice(interrupted=False)
+    begun_with(tmp_path, other, path)
+    assert other.found == ["2-0", "2-1"]
+
+
+def test_a_savepoint_has_what_was_held_back_and_the_next_checkpoint_has_it_still(tmp_path):
+    sink = NeverTwice(interrupted=False, holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    coordinator.checkpoint(hosts)
+    path = saved(coordinator, hosts, tmp_path)
+    sink.holds_back = False
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "3-0", "2-1", "3-1"]
+    other = NeverTwice(interrupted=False, holds_back=True)
+    begun_with(tmp_path, other, path)
+    assert other.found == ["1-0", "1-1", "2-0", "2-1"]
+
+
+@pytest.mark.parametrize("drained", [False, True])
+def test_what_is_held_back_is_visible_only_if_the_input_is_over(tmp_path, drained):
+    sink = NeverTwice(interrupted=False, holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    path = saved(coordinator, hosts, tmp_path, stop=True, drained=drained)
+    assert sink.found == (["1-0", "1-1"] if drained else [])
+    begun_with(tmp_path, sink, path)
+    assert sink.found == ["1-0", "1-1"]
+
+
+def test_a_job_whose_last_savepoint_is_not_committed_begins_with_it(tmp_path):
+    sink = NeverTwice(holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        saved(coordinator, hosts, tmp_path, stop=True, drained=True)
+    assert (coordinator.restore[0], coordinator.over) == (1, False)
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"execution.checkpointing.interval": "1 s"}])
+def test_a_last_commit_that_is_interrupted_is_made_whole(tmp_path, settings):
+    sink = NeverTwice(holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink, **settings), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        coordinator.finish(hosts)
+    assert not coordinator.over
+    assert coordinator.restore[0] == 1  # from the beginning, all of it would be there twice
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    assert coordinator.finish(Prepares())
+    assert sink.found == ["1-0", "1-1", "2-0", "2-1"]
+    assert coordinator.over
+
+
+def test_a_job_is_over_once_all_is_committed_whoever_fails_to_hear_of_it(world):
+    def tell(command, *arguments, timeout=None):
+        if command == "complete":
+            raise SubtaskFailure("notify_checkpoint_complete failed")
+        return Hosts.tell(world.hosts, command, *arguments, timeout=timeout)
+
+    world.hosts.tell = tell
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.checkpoint(world.hosts)
+    assert not world.coordinator.over
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.finish(world.hosts)
+    assert world.coordinator.over

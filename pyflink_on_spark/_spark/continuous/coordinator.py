@@ -31,6 +31,7 @@ from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._spark.continuous.fleet import Fleet
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 
+_PROBE = "_probe"
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -82,6 +83,8 @@ class CheckpointCoordinator:
         )
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+        self.over = False
+        """Whether all is committed that the job will ever commit: it must not begin again."""
 
     def restore_given(self) -> None:
         """Begin with the checkpoint that the user names, if there is one.
@@ -104,7 +107,7 @@ class CheckpointCoordinator:
         )
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
-        self._commits.safe(committables, self._number)
+        self._commits.safe(committables, self._number, final=True)
 
     def attempt_begins(self) -> None:
         """Commit again what is safe; what was only prepared is made anew."""
@@ -157,11 +160,14 @@ class CheckpointCoordinator:
         self._failures = 0
         return True
 
-    def savepoint(self, fleet: Fleet, directory: str | None) -> str:
-        """Write a savepoint and return its path.
+    def savepoint_folder(self, directory: str | None) -> Folder:
+        """Return a new folder for a savepoint, once it is known that it can be written to.
+
+        Args:
+            directory: where it shall be; None for where the configuration says.
 
         Raises:
-            CheckpointError: if there is no directory, or it cannot be written.
+            CheckpointError: if nothing says where, or nothing can be written there.
         """
         parent = directory or self._settings.savepoint_directory
         if parent is None:
@@ -172,11 +178,40 @@ class CheckpointCoordinator:
         place = self._folder(
             f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
         )
+        try:
+            place.write(_PROBE, b"")
+        except OSError as error:
+            raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
+        with _told(place.shown):
+            place.remove()
+        return place
+
+    def savepoint(
+        self, fleet: Fleet, place: Folder, *, stop: bool = False, drained: bool = False
+    ) -> str:
+        """Write a savepoint and return its path.
+
+        One of a job that goes on is a copy for the user, who may move it: nothing is committed with
+        it, nobody is told, and the job never goes back to it.
+
+        Args:
+            fleet: the hosts.
+            place: what ``savepoint_folder`` returned.
+            stop: whether the job ends with it.
+            drained: whether all input has ended before, so that nothing is left to wait for.
+
+        Raises:
+            CheckpointError: if it cannot be written; nothing has changed then.
+            SubtaskFailure: if a user's function fails in it.
+        """
         self._number += 1
         with self._written(fleet, place):
-            self._write(fleet, place, savepoint=True)
-        self._commits.commit()
-        fleet.tell("complete", self._number)
+            _, answers = self._write(fleet, place, savepoint=True)
+        if stop:
+            self._becomes_safe(place.uri, answers, drained)
+            self._commits.commit()
+            self.over = True
+            fleet.tell("complete", self._number)
         return place.uri
 
     def finish(self, fleet: Fleet) -> bool:
@@ -190,8 +225,14 @@ class CheckpointCoordinator:
             return self.checkpoint(fleet, final=True)
         self._number += 1
         answers = fleet.tell("snapshot", self._number, None)
-        self._becomes_safe(answers)
-        self._commits.commit(final=True)
+        self._commits.safe(self._prepared(answers), self._number, final=True)
+        try:
+            self._commits.commit()
+        except BaseException:
+            # Some of it may be visible: only from here can a next attempt go on.
+            self.restore = self._number, _merged(answers).to_bytes()
+            raise
+        self.over = True
         return True
 
     def job_finished(self) -> None:
@@ -213,13 +254,16 @@ class CheckpointCoordinator:
         number = self._number
         if self._settings.directory is None:
             with self._written(fleet, None):
-                self._keep_in_memory(fleet)
+                content, answers = self._in_memory(fleet)
+            self._becomes_safe(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
             with self._written(fleet, place):
-                metadata = self._write(fleet, place, savepoint=False)
+                metadata, answers = self._write(fleet, place, savepoint=False)
+            self._becomes_safe(place.uri, answers, final)
             self._keep(place, metadata)
-        self._commits.commit(final=final)
+        self._commits.commit()
+        self.over = final
         fleet.tell("complete", number)
 
     @contextlib.contextmanager
@@ -267,7 +311,10 @@ class CheckpointCoordinator:
             with _told(place.shown):
                 place.remove()
 
-    def _write(self, fleet: Fleet, place: Folder, savepoint: bool) -> Metadata:
+    def _write(
+        self, fleet: Fleet, place: Folder, savepoint: bool
+    ) -> tuple[Metadata, dict[int, Any]]:
+        """Write a checkpoint; return what it says of itself, and what the hosts answered."""
         timeout = self._settings.timeout / 1000
         changelog = None if savepoint else self._changelog
         contents = WHOLE if changelog is None else changelog.next()
@@ -281,26 +328,22 @@ class CheckpointCoordinator:
             time=self._clock.now(),
             savepoint=savepoint,
             files=list(files.values()) if changelog is None else changelog.written(contents, files),
-            committables=self._commits.with_held(self._named(answers)),
+            committables=self._prepared(answers),
         )
-        self.restore = self._number, place.uri
-        self._becomes_safe(answers)
-        return metadata
+        return metadata, answers
 
     def _remove_unneeded(self) -> None:
         if self._changelog is not None:
             place = self._folder(f"{self._settings.directory}/{self._job_id}")
             remove_unneeded(place, [metadata for _, metadata in self._kept])
 
-    def _keep_in_memory(self, fleet: Fleet) -> None:
+    def _in_memory(self, fleet: Fleet) -> tuple[bytes, dict[int, Any]]:
+        """Return a checkpoint's content, and what the hosts answered."""
         timeout = self._settings.timeout / 1000
         answers = fleet.tell("snapshot", self._number, None, timeout=timeout)
-        whole = SlotState()
-        for content, _ in answers.values():
-            whole.merge(SlotState.from_bytes(content))
+        whole = _merged(answers)
         self._check_size(whole)
-        self.restore = self._number, whole.to_bytes()
-        self._becomes_safe(answers)
+        return whole.to_bytes(), answers
 
     def _check_size(self, whole: SlotState) -> None:
         limit = self._settings.max_state_size
@@ -313,15 +356,17 @@ class CheckpointCoordinator:
                         "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                     )
 
-    def _named(self, answers: dict[int, Any]) -> list[tuple[str, Any]]:
-        return [
+    def _prepared(self, answers: dict[int, Any]) -> list[tuple[str, Any]]:
+        """Return what sinks have held back so far, and what hosts have prepared since."""
+        return self._commits.with_held(
             (self._sink_names[sink], thing)
             for slot in sorted(answers)
             for sink, thing in answers[slot][1]
-        ]
+        )
 
-    def _becomes_safe(self, answers: dict[int, Any]) -> None:
-        self._commits.safe(self._commits.with_held(self._named(answers)), self._number)
+    def _becomes_safe(self, where: str | bytes, answers: dict[int, Any], final: bool) -> None:
+        self.restore = self._number, where
+        self._commits.safe(self._prepared(answers), self._number, final=final)
 
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)
@@ -335,6 +380,13 @@ class CheckpointCoordinator:
             place = self._folder(f"{self._settings.directory}/{self._job_id}")
             if not place.names():
                 place.remove()
+
+
+def _merged(answers: dict[int, Any]) -> SlotState:
+    whole = SlotState()
+    for content, _ in answers.values():
+        whole.merge(SlotState.from_bytes(content))
+    return whole
 
 
 @contextlib.contextmanager

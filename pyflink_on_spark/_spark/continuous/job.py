@@ -7,22 +7,21 @@ import itertools
 import pickle
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from concurrent.futures import wait
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
 from pyflink_on_spark._graph.job import Job
 from pyflink_on_spark._runtime.context import SystemClock
-from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.isolation import unseal
 from pyflink_on_spark._runtime.level import DRIVER
 from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan, source_names
 from pyflink_on_spark._runtime.progress import JobProgress
 from pyflink_on_spark._spark.arrow_rows import ROW_SCHEMA
+from pyflink_on_spark._spark.continuous.between_epochs import BetweenEpochs, SavepointRequest
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.epoch_function import Epoch, EpochFunction
 from pyflink_on_spark._spark.continuous.fleet import Fleet
@@ -35,29 +34,13 @@ from pyflink_on_spark._spark.dataframes import (
     driver_channel,
     exchanged,
 )
+from pyflink_on_spark._spark.failures import job_error
 from pyflink_on_spark._spark.result_channel import ResultServer
 from pyflink_on_spark._spark.running_job import RunningJob
 from pyflink_on_spark._spark.scratch import scratch_subfolder
 
 _SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
 _numbers = itertools.count()
-
-
-@dataclass
-class _Stop:
-    """A savepoint that was asked for.
-
-    Args:
-        directory: where to write it.
-        stop: whether the job ends with it.
-        drain: whether event time ends before.
-        path: gets the savepoint's path.
-    """
-
-    directory: str | None
-    stop: bool = False
-    drain: bool = False
-    path: Future[str] = field(default_factory=Future)
 
 
 class ContinuousJob(RunningJob):
@@ -72,7 +55,7 @@ class ContinuousJob(RunningJob):
 
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         super().__init__(job, server)
-        self._requests: list[_Stop] = []
+        self._requests: list[SavepointRequest] = []
         setting = job.settings.configuration.get(PROGRESS, "auto")
         self._progress = Progress(job.name, job.listeners, line_for(setting))
         self._coordinator = CheckpointCoordinator(
@@ -107,24 +90,33 @@ class ContinuousJob(RunningJob):
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint between two epochs; return its path."""
-        return self._request(_Stop(savepoint_directory))
+        return self._request(SavepointRequest(savepoint_directory))
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
-        """Write a savepoint and end the job; return the savepoint's path."""
-        request = _Stop(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
-        path = self._request(request)
+        """Write a savepoint and end the job; return the savepoint's path.
+
+        Raises:
+            CheckpointError: if it cannot be written, or the job fails although it is written.
+        """
+        path = self._request(
+            SavepointRequest(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
+        )
         self._join()
+        if self._error is not None:
+            raise CheckpointError(
+                f"there is a savepoint in {path}, and all of it is committed, but the job failed "
+                f"while it ended: {self._error}"
+            ) from self._error
         return path
 
-    def _request(self, request: _Stop) -> str:
+    def _request(self, request: SavepointRequest) -> str:
         self._requests.append(request)
-        while not request.path.done():
-            if not self._thread.is_alive():
-                raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
-            with contextlib.suppress(TimeoutError):
-                return request.path.result(0.2)
+        while self._thread.is_alive() and not request.path.done():
+            wait([request.path], 0.2)
+        if not request.path.done():
+            raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
         return request.path.result()
 
     def _run(self) -> None:
@@ -139,6 +131,11 @@ class ContinuousJob(RunningJob):
         self._coordinator.attempt_begins()
         self._progress.attempt_begins()
         _Attempt(self, number).run()
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        if self._coordinator.over:
+            raise error  # another attempt would do again what is committed
+        super()._wait_for_restart(error)
 
     def _give_up(self) -> None:
         if self._cancelled.is_set():
@@ -158,7 +155,7 @@ class _Attempt:
         host = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
         self._fleet = Fleet(host or "127.0.0.1", self._slots)
         self._ended = threading.Event()
-        self._draining: _Stop | None = None
+        self._between = BetweenEpochs(self._coordinator, self._fleet, owner._requests)
         self._epoch = Epoch(0, _SHORTEST_EPOCH)
         self._failure: BaseException | None = None
 
@@ -178,8 +175,11 @@ class _Attempt:
             self._fleet.deploy(self._deployment())
             self._run_query()
             failed = False
+        except BaseException as error:
+            self._between.failed(job_error(self._job.name, error))
+            raise
         finally:
-            self._fleet.close(failed)
+            self._fleet.close(failed, self._owner._cancelled.is_set)
 
     def _deployment(self) -> Deployment:
         return Deployment(
@@ -235,7 +235,7 @@ class _Attempt:
         try:
             reports = self._run_levels(batch)
             self._owner._check_printers()
-            self._after_epoch(reports)
+            self._between.work_off(reports)
             self._owner._progress.epoch_ended(
                 self._number,
                 self._epoch.number + 1,
@@ -247,7 +247,9 @@ class _Attempt:
             self._ended.set()
         else:
             number, length = self._epoch.number + 1, self._next_length(reports)
-            self._epoch = Epoch(number, length, self._draining is not None)
+            self._epoch = Epoch(number, length, self._between.draining)
+            if self._between.ended:
+                self._ended.set()
 
     def _run_levels(self, batch: DataFrame) -> list[EpochReport]:
         context = self._session.sparkContext
@@ -264,47 +266,6 @@ class _Attempt:
         found = rows.collect()
         assert all(row.target == DRIVER for row in found)
         return [unseal(bytes(row.payload)) for row in found]
-
-    def _after_epoch(self, reports: list[EpochReport]) -> None:
-        """Between two epochs: what was asked for, what is due, and whether it is the end."""
-        done = not any(report.reading for report in reports)
-        if self._draining is not None and done:
-            self._stop_with(self._draining)
-        elif done:
-            if self._coordinator.finish(self._fleet):
-                self._ended.set()
-        elif self._draining is None:
-            self._answer_requests()
-            if not self._ended.is_set() and self._coordinator.due:
-                self._coordinator.checkpoint(self._fleet)
-
-    def _answer_requests(self) -> None:
-        requests = self._owner._requests
-        while requests and not self._ended.is_set():
-            request = requests.pop(0)
-            if request.stop and request.drain:
-                self._draining = request
-                return
-            if request.stop:
-                self._stop_with(request)
-            else:
-                self._save(request)
-
-    def _stop_with(self, request: _Stop) -> None:
-        if self._save(request):
-            self._ended.set()
-        self._draining = None
-
-    def _save(self, request: _Stop) -> bool:
-        try:
-            path = self._coordinator.savepoint(self._fleet, request.directory)
-        except Exception as error:
-            request.path.set_exception(error)
-            if isinstance(error, SubtaskFailure):
-                raise  # a function has failed, and nobody knows what it has done before
-            return False
-        request.path.set_result(path)
-        return True
 
     def _next_length(self, reports: list[EpochReport]) -> float:
         """Return how long to read next time: the more, the less time is Spark's own share."""
