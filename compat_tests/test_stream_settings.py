@@ -80,3 +80,30 @@ def test_force_non_parallel(env):
     env.set_parallelism(2)
     stream = env.from_collection([1, 2, 3]).map(lambda v: v).force_non_parallel()
     assert sorted(collect(stream)) == [1, 2, 3]
+
+
+def unfused(env):
+    """Two operators that are never one."""
+    first = env.from_collection([1, 2], Types.INT()).map(lambda v: v + 1, Types.INT()).uid("same")
+    return first.rebalance().map(lambda v: v * 10, Types.INT())
+
+
+def test_a_uid_belongs_to_one_operator(env):
+    with pytest.raises(Exception, match='Hash collision on user-specified ID "same"'):
+        collect(unfused(env).uid("same"))
+
+
+def test_a_uid_belongs_to_one_operator_whatever_its_hash(env):
+    with pytest.raises(Exception, match='Hash collision on user-specified ID "same"'):
+        collect(unfused(env).uid("same").set_uid_hash("a" * 32))
+
+
+def test_of_python_operators_in_a_row_only_the_first_uid_counts(env):
+    stream = env.from_collection([1, 2], Types.INT()).map(lambda v: v + 1, Types.INT()).uid("same")
+    assert collect(stream.map(lambda v: v * 10, Types.INT()).uid("same")) == [20, 30]
+
+
+@pytest.mark.parametrize("given", ["", "u", "0" * 31, "g" * 32])
+def test_a_uid_hash_is_32_hexadecimal_digits(env, given):
+    with pytest.raises(Exception, match="32 character String"):
+        env.from_collection([1]).set_uid_hash(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from pyflink_on_spark._graph.state_names import state_names
 from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
@@ -104,7 +105,11 @@ class Link:
 
 
 def build_steps(graph: StreamGraph) -> list[Step]:
-    """Return all steps of a program, in the order of the flow, with their levels."""
+    """Return all steps of a program, in the order of the flow, with their levels.
+
+    Raises:
+        JobTranslationError: if two operators were given one uid.
+    """
     builder = _Builder(graph)
     for node in graph.nodes:
         builder.add(node)
@@ -115,11 +120,12 @@ class _Builder:
     def __init__(self, graph: StreamGraph) -> None:
         self._graph = graph
         self._of: dict[Transformation, Step] = {}
+        self._state_names = state_names(graph)
         self.steps: list[Step] = []
 
     def add(self, node: Transformation) -> None:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
-        state_id = node.uid or f"{len(self._of)}:{node.name}"
+        state_id = self._state_names[node]
         operator = node.operator
         plan = None if operator is None else self._plan(node, self._for_job(operator), state_id)
         if plan is not None and any(map(self._graph.python_chained, self._graph.inputs[node])):

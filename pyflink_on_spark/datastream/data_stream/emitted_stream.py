@@ -8,7 +8,7 @@ from pyflink_on_spark._graph.transformation import Chaining
 from pyflink_on_spark.common import ExecutionConfig
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation
 from pyflink_on_spark.datastream.data_stream.flow import Flow
-from pyflink_on_spark.datastream.data_stream.sink import group_name
+from pyflink_on_spark.datastream.data_stream.sink import checked_hash, group_name
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
 
@@ -34,9 +34,15 @@ class EmittedStream:
     def set_uid_hash(self, uid_hash: str) -> Self:
         """Set the hash of the operator's state directly.
 
+        Args:
+            uid_hash: 32 hexadecimal digits.
+
+        Raises:
+            ValueError: it is something else.
+
         On Spark: it takes the place of the uid.
         """
-        self._flow.transformation.uid_hash = uid_hash
+        self._flow.transformation.uid_hash = checked_hash(uid_hash)
         return self
 
     def set_parallelism(self, parallelism: int) -> Self:

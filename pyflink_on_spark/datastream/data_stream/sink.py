@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pyflink_on_spark._graph.transformation import Chaining, Transformation
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -25,9 +27,15 @@ class DataStreamSink:
     def set_uid_hash(self, uid_hash: str) -> DataStreamSink:
         """Set the hash of the sink's state directly.
 
+        Args:
+            uid_hash: 32 hexadecimal digits.
+
+        Raises:
+            ValueError: it is something else.
+
         On Spark: it takes the place of the uid.
         """
-        self._transformation.uid_hash = uid_hash
+        self._transformation.uid_hash = checked_hash(uid_hash)
         return self
 
     def set_parallelism(self, parallelism: int) -> DataStreamSink:
@@ -55,6 +63,19 @@ class DataStreamSink:
         """
         self._transformation.slot_sharing_group = group_name(slot_sharing_group)
         return self
+
+
+def checked_hash(uid_hash: str) -> str:
+    """Return what is the hash of an operator's state.
+
+    Raises:
+        ValueError: it is not 32 hexadecimal digits.
+    """
+    if not re.fullmatch("[0-9A-Fa-f]{32}", uid_hash):
+        raise ValueError(
+            f"Node hash must be a 32 character String that describes a hex code. Found: {uid_hash}"
+        )
+    return uid_hash
 
 
 def group_name(group: str | SlotSharingGroup) -> str:
