@@ -24,6 +24,15 @@ class Commits(Generic[Key]):
         self._final = False
         self._held: list[tuple[Key, Any]] = []
 
+    def check_durable(self) -> None:
+        """Raise if a checkpoint that outlives the process could not be committed after it.
+
+        Raises:
+            CheckpointError: a sink prepares what goes with the process.
+        """
+        for sink in self._sinks.values():
+            sink.check_durable()
+
     def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
         """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
         return [*self._held, *prepared]

@@ -296,6 +296,15 @@ class Sink(ABC):
         """Return this sink for a job, whose configuration says how it reaches its output."""
         return self
 
+    def check_durable(self) -> None:  # noqa: B027 - most sinks prepare what stays
+        """Raise if a checkpoint that outlives the driver could not be committed by another one.
+
+        In the driver, before the first such checkpoint.
+
+        Raises:
+            CheckpointError: what is prepared goes with the driver's process.
+        """
+
     def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:
         """Return what to commit now, and what shall wait for a later checkpoint.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
 from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import type_of_schema
-from pyflink_on_spark._runtime.connectors.staged_rows.sink import HandOver
+from pyflink_on_spark._runtime.connectors.staged_rows.sink import HandOver, StagingPlace
 from pyflink_on_spark._runtime.connectors.staged_rows.source import Stage
+from pyflink_on_spark._runtime.filesystem.location import is_remote
+from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from pyflink_on_spark._spark.scratch import scratch_subfolder
 
 _LOG = "spark-checkpoint"
@@ -44,9 +47,24 @@ def staging(frame: DataFrame) -> Stage:
     )
 
 
-def staging_folder(name: str) -> str:
+def temporary_staging() -> str:
     """Return a folder for the time of this process."""
-    return str(scratch_subfolder("staged") / name)
+    return str(scratch_subfolder("staged"))
+
+
+def staging_place(configuration: Mapping[str, str]) -> StagingPlace:
+    """Return where a job stages rows for Spark: where its checkpoints or savepoints are."""
+    settings = CheckpointSettings.of(configuration)
+    for uri in (settings.directory, settings.savepoint_directory):
+        if uri is not None and not is_remote(uri):
+            return StagingPlace(str(LocalFolder(uri).path.absolute() / "staged-for-spark"), True)
+    return StagingPlace(temporary_staging(), False)
+
+
+def given_place(path: str) -> Callable[[Mapping[str, str]], StagingPlace]:
+    """Return what says that rows are staged in a folder of the user's."""
+    place = StagingPlace(str(Path(path).absolute()), True)
+    return lambda _: place
 
 
 def handing_over(write: Callable[[DataFrame, int], Any]) -> HandOver:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._runtime.connectors.staged_rows.sink import StagedSink
@@ -48,7 +49,7 @@ def from_spark(
     """
     frames = importlib.import_module("pyflink_on_spark._spark.frames")
     derived = frames.row_type_of(frame)
-    folder = staging or frames.staging_folder(uuid.uuid4().hex)
+    folder = staging or str(Path(frames.temporary_staging(), uuid.uuid4().hex))
     source = StagedRows(folder, type_info or derived, not frame.isStreaming, frames.staging(frame))
     strategy = watermark_strategy or WatermarkStrategy.no_watermarks()
     return env.from_source(_Connector(source=source), strategy, name, type_info or derived)
@@ -65,19 +66,22 @@ def to_spark(
 
     ``write(frame, checkpoint_id)`` is called in the driver: at each checkpoint with the elements
     since the one before, and at the end of the job; like the function of ``foreachBatch``. After a
-    failure it may be called again with the same number and elements.
+    failure it may be called again with the same number and elements, and with no others.
 
     Args:
         stream: of a declared type: a row or tuple becomes columns, a basic type one column
             called ``value``.
         write: for example ``lambda frame, _: frame.write.mode("append").parquet(path)``.
         name: the operator's name.
-        staging: a local path for files in between. On a cluster, one that all machines see. By
-            default a temporary one.
+        staging: a local path for files in between. On a cluster, one that all machines see. It has
+            to stay for as long as a checkpoint or savepoint may be restored, which names files in
+            it, and has notes of those that were handed over. By default a folder where checkpoints
+            are kept, or else savepoints; a temporary one if neither is in local files. From that
+            no savepoint can be made, and no job with checkpoints in files begins.
 
     Raises:
         TypeError: if the stream has no declared type, or a DataFrame cannot have such values.
     """
     frames = importlib.import_module("pyflink_on_spark._spark.frames")
-    folder = staging or frames.staging_folder(uuid.uuid4().hex)
-    return stream.sink_to(_Connector(sink=StagedSink(folder, frames.handing_over(write))), name)
+    place = frames.staging_place if staging is None else frames.given_place(staging)
+    return stream.sink_to(_Connector(sink=StagedSink(place, frames.handing_over(write))), name)

@@ -73,6 +73,8 @@ class CheckpointCoordinator:
         if settings.directory is not None:
             self._folder(settings.directory)  # there has to be such a file system
         self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
+        if settings.directory is not None and settings.interval is not None:
+            self._commits.check_durable()
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
@@ -120,6 +122,11 @@ class CheckpointCoordinator:
     def last_checkpoint(self) -> int | None:
         """The number of the last checkpoint, if there is one."""
         return None if self.restore is None else self.restore[0]
+
+    @property
+    def oldest_checkpoint(self) -> int | None:
+        """The number of the oldest checkpoint that is kept, if there is one."""
+        return self._kept[0][1].checkpoint_id if self._kept else self.last_checkpoint
 
     @property
     def due(self) -> bool:
@@ -178,6 +185,7 @@ class CheckpointCoordinator:
         place = self._folder(
             f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
         )
+        self._commits.check_durable()
         try:
             place.write(_PROBE, b"")
         except OSError as error:

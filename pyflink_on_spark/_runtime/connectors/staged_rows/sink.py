@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.connectors.staged_rows.staged_file import (
+    StagedFile,
+    attempt_of,
+    file_name,
+    files_in,
+    make_safe,
+    not_handed_over,
+    note_handed_over,
+    remove_files,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -19,22 +31,42 @@ if TYPE_CHECKING:
 HandOver = Callable[[list[str], int], None]
 
 
+@dataclass(frozen=True)
+class StagingPlace:
+    """Where rows are staged.
+
+    Args:
+        path: a local folder; on a cluster one that all workers and the driver reach.
+        stays: whether it outlives the process.
+    """
+
+    path: str
+    stays: bool
+
+
 class StagedSink(Sink):
     """Writes Parquet files, and hands those of a checkpoint over as one.
 
+    Each run of a job has a folder of its own. There it is noted up to which checkpoint rows were
+    handed over: before their files are removed, all at once, and for as long as a checkpoint may
+    name them.
+
     Args:
-        folder: where to; on a cluster one that all workers and the driver reach.
-        hand_over: takes the files and the checkpoint's number; 0 without checkpoints. For the
-            driver only: it does not travel.
+        place: says for a job's configuration where to stage.
+        hand_over: takes the files and the checkpoint's number; 0 without checkpoints. Like
+            ``place`` for the driver only: it does not travel.
     """
 
-    def __init__(self, folder: str, hand_over: HandOver) -> None:
-        self._folder = folder
+    def __init__(
+        self, place: Callable[[Mapping[str, str]], StagingPlace], hand_over: HandOver
+    ) -> None:
+        self._place: Callable[[Mapping[str, str]], StagingPlace] | None = place
         self._hand_over: HandOver | None = hand_over
+        self._folder, self._stays = "", False
         self._type: TypeInformation | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_hand_over": None}
+        return {**self.__dict__, "_place": None, "_hand_over": None}
 
     def with_input_type(self, type_info: Any) -> Sink:
         """Return this sink for a stream of a type.
@@ -45,44 +77,93 @@ class StagedSink(Sink):
         from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import arrow_schema
 
         arrow_schema(type_info)
-        typed = copy.copy(self)
-        typed._hand_over, typed._type = self._hand_over, type_info
+        typed = self._copied()
+        typed._type = type_info
         return typed
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> Sink:
+        """Return this sink for one run of a job, with a folder of its own."""
+        assert self._place is not None
+        place = self._place(configuration)
+        placed = self._copied()
+        placed._folder, placed._stays = str(Path(place.path, uuid.uuid4().hex)), place.stays
+        return placed
+
+    def _copied(self) -> StagedSink:
+        copied = copy.copy(self)
+        copied._place, copied._hand_over = self._place, self._hand_over
+        return copied
+
+    def check_durable(self) -> None:
+        """Raise if rows are staged where they do not outlive the process."""
+        if not self._stays:
+            raise CheckpointError(
+                "to_spark() stages rows in a temporary folder, which goes with this process; a "
+                "checkpoint or savepoint that stays would name files that are gone. Give "
+                "to_spark() a folder that stays (staging=...), or keep checkpoints in a local "
+                "folder (execution.checkpointing.dir)."
+            )
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return a writer with a file of its own for each checkpoint."""
-        return _StagedWriter(self._folder, self._type)
+        return _StagedWriter(self._folder, self._type, context.task.attempt)
 
     def commit(self, committables: list[Any]) -> None:
-        """Hand the files over, then remove them; those that are gone were handed over before."""
-        files = [file for file, _ in committables if Path(file).exists()]
-        if files:
+        """Hand over what was not handed over before, note that, and only then remove the files.
+
+        Raises:
+            FileNotFoundError: if files are gone and there is no such note.
+        """
+        waiting = not_handed_over(committables)
+        if waiting:
+            _check_there(waiting)
             assert self._hand_over is not None
-            self._hand_over(sorted(files), max(number for _, number in committables))
-        self.abort(committables)
+            number = max(file.number for file in waiting)
+            self._hand_over(sorted(file.path for file in waiting), number)
+            note_handed_over(waiting)
+        remove_files([*committables, *self._abandoned(committables)])
 
     def abort(self, committables: list[Any]) -> None:
         """Remove the files."""
-        for file, _ in committables:
-            Path(file).unlink(missing_ok=True)
+        remove_files(committables)
+
+    def _abandoned(self, committed: list[StagedFile]) -> list[StagedFile]:
+        """Return what former attempts of this run left; all of theirs that counts is committed."""
+        own = [file.attempt for file in committed if file.folder == Path(self._folder)]
+        return [
+            StagedFile(str(path))
+            for path in files_in(Path(self._folder))
+            if own and attempt_of(path) < max(own)
+        ]
+
+
+def _check_there(files: list[StagedFile]) -> None:
+    missing = sorted(file.path for file in files if not Path(file.path).exists())
+    if missing:
+        number = max(file.number for file in files)
+        raise FileNotFoundError(
+            f"checkpoint {number} has rows for to_spark() in {missing[0]}, which is gone, and it "
+            f"is noted nowhere that they were handed over ({len(missing)} of {len(files)} files "
+            "are missing). The staging folder has to stay for as long as a checkpoint or "
+            "savepoint that was made with it; begin with another one."
+        )
 
 
 class _StagedWriter(SinkWriter):
-    def __init__(self, folder: str, type_info: Any) -> None:
+    def __init__(self, folder: str, type_info: Any, attempt: int) -> None:
         from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import (
             arrow_schema,
             is_composite,
             to_arrow,
         )
 
-        self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._attempt = Path(folder), attempt
         self._schema = arrow_schema(type_info)
         self._convert = to_arrow(type_info)
         self._single = self._schema.names == ["value"] and not is_composite(type_info)
         self._file: Path | None = None
         self._open: Any = None
-        self._number = 0
+        self._ended: list[StagedFile] = []
 
     def write(self, elements: Iterator[Any]) -> None:
         """Append rows to the file."""
@@ -97,17 +178,23 @@ class _StagedWriter(SinkWriter):
             self._writer().write_batch(batch)
 
     def prepare_commit(self) -> list[Any]:
-        """End the file."""
+        """End the file; if a checkpoint follows, it gets that one's number."""
         if self._file is None:
             return []
         self._open.close()
-        file, self._file, self._open = self._file, None, None
-        return [(str(file), self._number)]
+        staged = StagedFile(str(self._file))
+        self._file = self._open = None
+        self._ended.append(staged)
+        return [staged]
 
     def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
         """End the file, for a checkpoint."""
-        self._number = checkpoint_id
-        return self.prepare_commit()
+        prepared = self.prepare_commit()
+        for file in self._ended:
+            file.number = checkpoint_id
+            make_safe(Path(file.path))
+        self._ended.clear()
+        return prepared
 
     def close(self) -> None:
         """Give up what is not prepared."""
@@ -120,6 +207,7 @@ class _StagedWriter(SinkWriter):
         from pyarrow import parquet
 
         if self._file is None:
-            self._file = self._folder / f"{uuid.uuid4().hex}.parquet"
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._folder / file_name(self._attempt, uuid.uuid4().hex)
             self._open = parquet.ParquetWriter(self._file, self._schema)
         return self._open
