@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import time
+from dataclasses import replace
+
 import pytest
 
 from pyflink_on_spark._runtime.connectors.rabbitmq.broker import RabbitMqError
@@ -14,7 +18,7 @@ from pyflink_on_spark._runtime.connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
-from tests.connectors.reading import checkpoint, close, readers_of, take
+from tests.connectors.reading import checkpoint, close, context_of, take
 from tests.connectors.servers import free_port
 
 
@@ -25,7 +29,9 @@ class TestRabbitMq:
 
     def readers(self, port, queue, saved=None):
         told = RMQReading(self.connection(port), queue, True, SimpleStringSchema())
-        return readers_of(QueueSource(told), 1, saved)
+        context = context_of(restored=None if saved is None else 1)
+        context.checkpointed = True
+        return [QueueSource(told).reader([0], saved, context)]
 
     def test_a_broker_that_is_gone_at_the_start_and_in_the_middle(self, port, channel, queue):
         import pika
@@ -44,8 +50,8 @@ class TestRabbitMq:
         assert take(readers, 1) == ["a"]
         saved = checkpoint(readers)
         proxy.close()
-        for _ in range(10):
-            assert readers[0].poll() is None
+        with pytest.raises(RabbitMqError, match=f"RabbitMQ at 127.0.0.1:{proxy.port}"):
+            take(readers, 2)
         close(readers)
         readers = self.readers(port, queue, saved)
         send("c")
@@ -66,3 +72,46 @@ class TestRabbitMq:
         writer.write(iter(["b"]))
         writer.close()
         assert [channel.basic_get(queue, auto_ack=True)[2] for _ in "ab"] == [b"a", b"b"]
+
+    def test_a_name_that_is_not_found(self, port, queue, monkeypatch):
+        connection = replace(self.connection(port), uri="amqp://guest:guest@broker.invalid/%2F")
+        told = RMQWriting(connection, queue, SimpleStringSchema())
+        with pytest.raises(RabbitMqError, match=r"RabbitMQ at broker.invalid:5672: .*Errno"):
+            QueueWriter(told)
+        # Names are not found for a while, and then again.
+        proxy = Proxy(port)
+        (one,) = readers = self.readers(proxy.port, queue)
+        parameters = one._broker._parameters
+        parameters.host = "broker.invalid"
+        proxy.cut()
+        until = time.monotonic() + 30
+        while one._broker.failure is None and time.monotonic() < until:
+            assert one.poll() is None
+        assert "Errno" in str(one._broker.failure)
+        parameters.host = "127.0.0.1"
+        until = time.monotonic() + 30
+        while one._next_try is not None and time.monotonic() < until:
+            one.poll()
+        assert one._broker.channel.is_open
+        close(readers)
+        proxy.close()
+
+    def test_a_broker_that_does_not_answer(self, queue):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            place = f"127.0.0.1:{silent.getsockname()[1]}"
+            connection = RMQConnection(f"amqp://guest:guest@{place}/%2F", connection_timeout=100)
+            with pytest.raises(RabbitMqError, match=f"RabbitMQ at {place}: Timeout"):
+                QueueWriter(RMQWriting(connection, queue, SimpleStringSchema()))
+
+    def test_a_connection_that_cannot_be_used_is_closed(self, port, channel, monkeypatch):
+        import pika
+
+        made, connect = [], pika.BlockingConnection
+        monkeypatch.setattr(
+            pika, "BlockingConnection", lambda told: made.append(connect(told)) or made[-1]
+        )
+        channel.queue_declare("temporary", durable=False)
+        with pytest.raises(RabbitMqError, match="with other settings"):
+            self.readers(port, "temporary")
+        channel.queue_delete("temporary")
+        assert [one.is_closed for one in made] == [True]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +32,15 @@ def pika() -> Any:
     return module
 
 
+def broker_errors() -> tuple[type[Exception], ...]:
+    """Return what pika raises: errors of its own, of sockets, of names and of certificates."""
+    # What runs out of time while it connects is none of AMQPError.
+    workflow = optional_package(
+        "pika.adapters.utils.connection_workflow", "pika", "RabbitMQ's connectors", "rabbitmq"
+    )
+    return pika().exceptions.AMQPError, workflow.AMQPConnectorException, OSError
+
+
 class Broker:
     """One connection with one channel on which a queue is declared.
 
@@ -53,7 +64,7 @@ class Broker:
         self.channel: Any = None
         try:
             self._connect(declare=True)
-        except pika().exceptions.AMQPError as error:
+        except broker_errors() as error:
             raise self.explained(error) from error
 
     @property
@@ -70,12 +81,20 @@ class Broker:
         self.close()
         try:
             self._connect(declare=self._options.topology_recovery is not False)
-        except pika().exceptions.AMQPError as error:
+        except broker_errors() as error:
             if self.is_lost(error):
                 self.failure = error
                 return False
             raise self.explained(error) from error
         return True
+
+    @property
+    def notices_loss_after(self) -> float:
+        """How long (ms) the broker may take to find out that a connection is gone.
+
+        For two intervals without a sign of life; without signs of life for ever.
+        """
+        return 2000 * self._parameters.heartbeat or math.inf
 
     @staticmethod
     def is_lost(error: Exception) -> bool:
@@ -85,13 +104,15 @@ class Broker:
             errors.ProbableAuthenticationError,
             errors.ProbableAccessDeniedError,
             errors.AuthenticationError,
-            errors.ChannelClosedByBroker,
+            ssl.SSLCertVerificationError,
         )
-        lost = (errors.AMQPConnectionError, errors.ChannelWrongStateError)
+        lost = (errors.AMQPConnectionError, errors.ChannelWrongStateError, *broker_errors()[1:])
         return isinstance(error, lost) and not isinstance(error, refused)
 
     def listen(self, seconds: float) -> None:
         """Let messages and signs of life come and go."""
+        if not self._connection.is_open:  # pika has a ValueError for that
+            raise pika().exceptions.ConnectionWrongStateError
         self._connection.process_data_events(time_limit=seconds)
 
     def explained(self, error: Exception) -> RabbitMqError:
@@ -102,7 +123,7 @@ class Broker:
             why = "it refuses the user name or the password"
         elif isinstance(error, errors.ProbableAccessDeniedError):
             why = f"there is no virtual host {self._parameters.virtual_host!r} for this user"
-        elif isinstance(error, errors.ChannelClosedByBroker) and error.reply_code == 406:
+        elif isinstance(error, errors.ChannelClosedByBroker) and "inequivalent" in error.reply_text:
             why = (
                 f"the queue {self._queue!r} is there with other settings than Flink's, which are "
                 f"durable, not exclusive, not auto-delete, without arguments ({error.reply_text})"
@@ -113,15 +134,18 @@ class Broker:
         """Close the connection, if it is not closed."""
         connection, self._connection, self.channel = self._connection, None, None
         if connection is not None:
-            with contextlib.suppress(pika().exceptions.AMQPError):
+            with contextlib.suppress(*broker_errors()):
                 connection.close()
 
     def _connect(self, *, declare: bool) -> None:
-        self._connection = pika().BlockingConnection(self._parameters)
-        self.channel = self._connection.channel()
-        if declare:
-            self.channel.queue_declare(self._queue, durable=True)
-        self._prepare(self.channel)
+        with contextlib.ExitStack() as unless_it_works:
+            unless_it_works.callback(self.close)
+            self._connection = pika().BlockingConnection(self._parameters)
+            self.channel = self._connection.channel()
+            if declare:
+                self.channel.queue_declare(self._queue, durable=True)
+            self._prepare(self.channel)
+            unless_it_works.pop_all()
 
 
 def _innermost(error: BaseException) -> str:
@@ -153,8 +177,10 @@ def _parameters(options: RMQConnection) -> Any:
     parameters.socket_timeout = timeout
     parameters.stack_timeout = timeout
     parameters.connection_attempts = 1
-    heartbeat = options.requested_heartbeat
-    parameters.heartbeat = _HEARTBEAT if heartbeat is None else heartbeat
+    if options.requested_heartbeat is not None:
+        parameters.heartbeat = options.requested_heartbeat
+    elif parameters.heartbeat is None:  # a URI may say it
+        parameters.heartbeat = _HEARTBEAT
     if options.requested_channel_max:
         parameters.channel_max = options.requested_channel_max
     if options.requested_frame_max:

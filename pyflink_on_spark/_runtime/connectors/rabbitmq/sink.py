@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.connectors.rabbitmq.broker import Broker, pika
+from pyflink_on_spark._runtime.connectors.rabbitmq.broker import Broker, broker_errors
 from pyflink_on_spark._runtime.connectors.rabbitmq.options import RMQWriting
 from pyflink_on_spark._runtime.connectors.written_types import check_written
 
@@ -71,7 +71,7 @@ class QueueWriter(SinkWriter):
             self._next_sign = now + _BETWEEN_SIGNS_OF_LIFE
             try:
                 self._broker.listen(0)
-            except pika().exceptions.AMQPError as error:
+            except broker_errors() as error:
                 if not self._broker.is_lost(error):
                     raise self._broker.explained(error) from error
                 # The next message finds out, and connects again.
@@ -87,7 +87,7 @@ class QueueWriter(SinkWriter):
                 for body in bodies:
                     publish("", self._queue, body)
                 self._broker.channel.tx_commit()
-            except pika().exceptions.AMQPError as error:
+            except broker_errors() as error:
                 if not (self._broker.recovers and self._broker.is_lost(error)):
                     raise self._broker.explained(error) from error
                 self._connect_again(attempt, error)

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._runtime.connectors.rabbitmq.broker import Broker, RabbitMqError, pika
+from pyflink_on_spark._runtime.connectors.rabbitmq.broker import (
+    Broker,
+    RabbitMqError,
+    broker_errors,
+)
 from pyflink_on_spark._runtime.connectors.rabbitmq.options import RMQReading
 from pyflink_on_spark._runtime.connectors.rabbitmq.pending import HandedOn, PendingMessages
 from pyflink_on_spark._runtime.formats.corrupt import locating
@@ -52,6 +56,10 @@ class QueueReader(SourceReader):
     Messages are acknowledged once a checkpoint has them, or, without checkpoints, when they have
     been handed on.
 
+    With ids each counts once. So when the connection is lost while the broker counts messages as
+    under way that were handed on, the attempt fails: the broker may give them to another subtask,
+    which knows their ids only after a restart.
+
     Args:
         reading: what the source was told.
         restored: the ids that all subtasks had handed on, or None. The broker may give a message
@@ -66,24 +74,27 @@ class QueueReader(SourceReader):
         self._deserialize = reading.deserializer._deserializer()
         self._clock = context.clock
         self._checkpointed = context.checkpointed
+        # As in Flink, ids are of no use without checkpoints.
+        self._use_ids = reading.use_correlation_id and context.checkpointed
         ids = frozenset[str]().union(*(handed_on.ids for handed_on in restored or ()))
         self._pending = PendingMessages(ids)
+        self._saved = HandedOn(ids)
         self._waiting: deque[tuple[Any, Any, bytes]] = deque()
         self._cancelled = False
         self._next_try: int | None = None
         self._broker = Broker(reading.connection, reading.queue, self._begin)
+        self._all_came = self._clock.now() + self._broker.notices_loss_after
 
     def poll(self) -> Bundle | None:
         """Return the next messages' elements."""
         if self._next_try is not None and not self._connected_again(self._next_try):
             return None
-        errors = pika().exceptions
         try:
             if not self._checkpointed:
-                self._acknowledge(self._pending.complete(0))
+                self._acknowledge(0)
             if len(self._waiting) < self.limit:
                 self._broker.listen(0 if self._waiting else _SECONDS_TO_WAIT)
-        except errors.AMQPError as error:
+        except broker_errors() as error:
             self._disconnected(error)
             return None
         if self._cancelled:
@@ -101,14 +112,14 @@ class QueueReader(SourceReader):
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
         """Note which messages the checkpoint has."""
+        self._check_connection()
         self._saved = self._pending.save(checkpoint_id)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Acknowledge the messages that the checkpoint has."""
-        tag = self._pending.complete(checkpoint_id)
         try:
-            self._acknowledge(tag)
-        except pika().exceptions.AMQPError as error:
+            self._acknowledge(checkpoint_id)
+        except broker_errors() as error:
             self._disconnected(error)
 
     def close(self) -> None:
@@ -122,6 +133,8 @@ class QueueReader(SourceReader):
             channel.basic_qos(prefetch_count=prefetch, global_qos=True)
         elif not self._checkpointed:
             channel.basic_qos(prefetch_count=2 * BUNDLE_SIZE, global_qos=True)
+        if self._use_ids:
+            channel.tx_select()
         channel.add_on_cancel_callback(self._cancel)
         channel.basic_consume(self._reading.queue, self._receive)
 
@@ -136,7 +149,7 @@ class QueueReader(SourceReader):
         if not self._waiting:
             return None
         values = []
-        waiting, note, use_id = self._waiting, self._pending.note, self._reading.use_correlation_id
+        waiting, note, use_id = self._waiting, self._pending.note, self._use_ids
         for _ in range(min(len(waiting), self.limit)):
             method, properties, body = waiting[0]
             if not use_id or self._pending.is_new(self._identity(properties)):
@@ -160,13 +173,31 @@ class QueueReader(SourceReader):
     def _place(self, tag: int) -> str:
         return f"message {tag} of this connection from the queue {self._reading.queue!r}"
 
-    def _acknowledge(self, tag: int | None) -> None:
-        if tag is not None and self._broker.channel is not None:
+    def _acknowledge(self, checkpoint_id: int) -> None:
+        """Tell the broker what is done with; with ids, wait until it knows."""
+        tag = self._pending.tag_of(checkpoint_id)
+        if tag is not None:
             self._broker.channel.basic_ack(tag, multiple=True)
+            if self._use_ids:
+                self._broker.channel.tx_commit()
+        all_came = self._clock.now() >= self._all_came
+        self._pending.complete(checkpoint_id, all_came=all_came)
+
+    def _check_connection(self) -> None:
+        """Make sure that the broker has given nothing that is under way here to others by now.
+
+        They would not have known the ids, and the checkpoint would have the messages twice.
+        """
+        if self._use_ids and self._pending.unacknowledged:
+            try:
+                self._broker.channel.tx_commit()
+            except broker_errors() as error:
+                raise self._broker.explained(error) from error
 
     def _disconnected(self, error: Exception) -> None:
         """Go on later if the connection is gone; raise what else is wrong."""
-        if not (self._broker.recovers and self._broker.is_lost(error)):
+        recovers = self._broker.recovers and not self._pending.unacknowledged
+        if not (recovers and self._broker.is_lost(error)):
             raise self._broker.explained(error) from error
         _log.warning("%s; connecting again", self._broker.explained(error))
         self._waiting.clear()
