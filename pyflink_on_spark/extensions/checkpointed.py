@@ -153,6 +153,8 @@ class CheckpointListener(ABC):
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Learn that a checkpoint is safe. Not every one is told of: a later one speaks for it.
 
+        Of savepoints only that is told of which the job stops with.
+
         Args:
             checkpoint_id: its number.
         """
