@@ -235,6 +235,8 @@ class ExecutionConfig:
 
         Raises:
             TypeError: it is not a bool.
+
+        On Spark: recorded, without effect.
         """
         if not isinstance(use_snapshot_compression, bool):
             raise TypeError(f"use_snapshot_compression is a bool, not {use_snapshot_compression!r}")

@@ -9,10 +9,10 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._graph.cuts import INTERVAL
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
-from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream import _checkpoint_options as options
+from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 from pyflink_on_spark.datastream.checkpoint_storage import (
     CheckpointStorage,
     FileSystemCheckpointStorage,
@@ -27,7 +27,6 @@ from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
 __all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
 
 _SHORTEST_MS = 10
-_NO_BARRIERS = "an epoch has no barriers that records could hold up"
 
 
 class ExternalizedCheckpointCleanup(Enum):
@@ -44,7 +43,8 @@ class CheckpointConfig:
     Args:
         j_checkpoint_config: the configuration that holds the options.
 
-    On Spark: every micro-batch can be recovered; the interval governs when sinks commit.
+    On Spark: a checkpoint is made between two micro-batches, when no element is under way. After a
+    failure a job goes on from the last one.
     """
 
     DEFAULT_MODE: ClassVar[CheckpointingMode] = CheckpointingMode.EXACTLY_ONCE
@@ -150,8 +150,6 @@ class CheckpointConfig:
         """
         _require(max_concurrent_checkpoints, int, "set_max_concurrent_checkpoints")
         _check_at_least(max_concurrent_checkpoints, 1, _NO_ATTEMPT)
-        if max_concurrent_checkpoints > 1:
-            note_recorded("max_concurrent_checkpoints", "there is one checkpoint at a time")
         return self._write(options.MAX_CONCURRENT, max_concurrent_checkpoints)
 
     def is_fail_on_checkpointing_errors(self) -> bool:
@@ -234,8 +232,6 @@ class CheckpointConfig:
         On Spark: recorded; a job goes on from its last checkpoint in any case.
         """
         _require(prefer_checkpoint_for_recovery, bool, "set_prefer_checkpoint_for_recovery")
-        if prefer_checkpoint_for_recovery:
-            note_recorded("prefer_checkpoint_for_recovery", "the last checkpoint always counts")
         return self._write(options.PREFER_CHECKPOINT, prefer_checkpoint_for_recovery)
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
@@ -251,8 +247,6 @@ class CheckpointConfig:
         On Spark: recorded, without effect.
         """
         _require(enabled, bool, "enable_unaligned_checkpoints")
-        if enabled:
-            note_recorded("enable_unaligned_checkpoints", _NO_BARRIERS)
         return self._write(options.UNALIGNED, enabled)
 
     def disable_unaligned_checkpoints(self) -> CheckpointConfig:
@@ -265,7 +259,6 @@ class CheckpointConfig:
         On Spark: recorded, without effect.
         """
         _require(alignment_timeout, Duration, "set_aligned_checkpoint_timeout")
-        note_recorded("aligned_checkpoint_timeout", _NO_BARRIERS)
         return self._write(options.ALIGNED_TIMEOUT, alignment_timeout._to_millis())
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
@@ -292,8 +285,6 @@ class CheckpointConfig:
         On Spark: recorded, without effect.
         """
         _require(force_unaligned_checkpoints, bool, "set_force_unaligned_checkpoints")
-        if force_unaligned_checkpoints:
-            note_recorded("force_unaligned_checkpoints", _NO_BARRIERS)
         return self._write(options.UNALIGNED_FORCED, force_unaligned_checkpoints)
 
     def is_force_unaligned_checkpoints(self) -> bool:
@@ -336,6 +327,7 @@ class CheckpointConfig:
 
     def _write(self, option: Option[Any], value: Any) -> CheckpointConfig:
         self._j_checkpoint_config._write(option, value)
+        note_without_effect(self._j_checkpoint_config, [option.key])
         return self
 
 

@@ -62,8 +62,8 @@ class JobManagerCheckpointStorage(CheckpointStorage):
     Raises:
         ValueError: the path has no scheme, or the size is not more than 0.
 
-    On Spark: there is no JobManager; checkpoints are files in a folder of the session's, and
-    the size is recorded.
+    On Spark: the driver's memory takes the place of the JobManager's. With a path checkpoints are
+    files there, of any size; without one they end with the driver.
     """
 
     DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024

@@ -12,7 +12,7 @@ __all__ = ["CheckpointingMode"]
 class CheckpointingMode(Enum):
     """What a checkpoint guarantees about the effect of an element on the state.
 
-    On Spark: a micro-batch is a checkpoint and takes effect exactly once in both modes.
+    On Spark: the effect on state is exactly once in both modes.
     """
 
     EXACTLY_ONCE = 0

@@ -13,7 +13,7 @@ from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from pyflink_on_spark._spark.state_settings import state_settings
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream import JobManagerCheckpointStorage, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state_backend import (
     EmbeddedRocksDBStateBackend,
     FsStateBackend,
@@ -52,6 +52,20 @@ def test_legacy_backends_say_where_checkpoints_are():
     found = checkpoints_of(memory)
     assert (found.directory, found.max_state_size) == (None, 9)
     assert checkpoints_of(HashMapStateBackend()).max_state_size == 5 * MIB
+
+
+def test_the_path_of_memory_is_a_folder():
+    found = checkpoints_of(MemoryStateBackend("file:///c", "file:///s"))
+    assert (found.directory, found.savepoint_directory) == ("file:/c", "file:/s")
+    settings = {"execution_checkpointing_dir": "file:///c", "state_changelog_enabled": "true"}
+    found = checkpoints_of(**settings, execution_checkpointing_storage="jobmanager")
+    assert (found.directory, found.incremental) == ("file:/c", True)
+    env = StreamExecutionEnvironment.get_execution_environment()
+    config = env.get_checkpoint_config()
+    config.set_checkpoint_storage(JobManagerCheckpointStorage("file:///c"))
+    assert CheckpointSettings.of(env._configuration.to_dict()).directory == "file:/c"
+    config.set_checkpoint_storage(JobManagerCheckpointStorage())
+    assert CheckpointSettings.of(env._configuration.to_dict()).directory is None
 
 
 @pytest.mark.parametrize(

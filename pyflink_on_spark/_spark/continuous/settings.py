@@ -14,9 +14,11 @@ from pyflink_on_spark.common._option import (
 )
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream import _checkpoint_options as options
+from pyflink_on_spark.datastream._settings_without_effect import note_what_needs_files
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpoint_storage import (
     FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
     read_checkpoint_storage,
 )
 from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
@@ -33,6 +35,7 @@ _MATERIALIZE = boolean_option("state.changelog.periodic-materialize.enabled", Tr
 _MATERIALIZE_INTERVAL = duration_option(
     "state.changelog.periodic-materialize.interval", 10 * 60 * 1000
 )
+_IN_FILES = (FileSystemCheckpointStorage, JobManagerCheckpointStorage)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ class CheckpointSettings:
         config = CheckpointConfig(values)  # type: ignore[no-untyped-call]
         interval = config.get_checkpoint_interval()
         storage = read_checkpoint_storage(values)
-        in_files = storage if isinstance(storage, FileSystemCheckpointStorage) else None
+        directory = storage.get_checkpoint_path() if isinstance(storage, _IN_FILES) else None
+        if interval > 0:
+            note_what_needs_files(values)
         retention = values._read(options.RETENTION)
         changelog = values._read(CHANGELOG)
         return cls(
@@ -92,7 +97,7 @@ class CheckpointSettings:
             minimum_pause=config.get_min_pause_between_checkpoints(),
             timeout=config.get_checkpoint_timeout(),
             tolerable_failures=config.get_tolerable_checkpoint_failure_number(),
-            directory=in_files.get_checkpoint_path() if in_files else None,
+            directory=directory,
             max_state_size=values._read(options.MAX_STATE_SIZE),
             retained=max(1, options.read_first(values, _RETAINED, _RETAINED_OLD)),
             kept_when_cancelled=retention is ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION,
@@ -103,7 +108,7 @@ class CheckpointSettings:
             ),
             restore=options.read_first(values, _RESTORE, _RESTORE_OLD),
             ignore_unclaimed=options.read_first(values, _IGNORE, _IGNORE_OLD),
-            incremental=in_files is not None and writes_changes(values),
+            incremental=directory is not None and writes_changes(values),
             materialize_interval=values._read(_MATERIALIZE_INTERVAL)
             if changelog and values._read(_MATERIALIZE)
             else None,

@@ -9,16 +9,13 @@ from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream import _checkpoint_options as options
+from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 
 HASHMAP = "hashmap"
 ROCKSDB = "rocksdb"
-_OTHER_DATABASE = (
-    "state is in another database than RocksDB; give it memory with "
-    "state.backend.rocksdb.memory.fixed-per-slot"
-)
 
 
 class PredefinedOptions(Enum):
@@ -98,9 +95,7 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect.
         """
         own_handle(options, PredefinedOptions, "set_predefined_options(options)")
-        if options is not PredefinedOptions.DEFAULT:
-            note_recorded("set_predefined_options", _OTHER_DATABASE)
-        self._j_state_backend._write(PREDEFINED, options)
+        self._write(PREDEFINED, options)
 
     def get_predefined_options(self) -> PredefinedOptions:
         """Return the chosen set of RocksDB options."""
@@ -112,8 +107,7 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect: there is no Java class to ask.
         """
         own_handle(options_factory_class_name, str, "set_options(options_factory_class_name)")
-        note_recorded("set_options", _OTHER_DATABASE)
-        self._j_state_backend._write(options.ROCKSDB_FACTORY, options_factory_class_name)
+        self._write(options.ROCKSDB_FACTORY, options_factory_class_name)
 
     def get_options(self) -> str | None:
         """Return the name of the Java class that was set."""
@@ -126,11 +120,14 @@ class RocksDBOptions(StateBackend):
                 "The number of threads used to transfer files in EmbeddedRocksDBStateBackend "
                 "should be greater than zero."
             )
-        note_recorded("set_number_of_transfer_threads", "each slot writes one file at a time")
-        self._j_state_backend._write(options.ROCKSDB_THREADS, number)
+        self._write(options.ROCKSDB_THREADS, number)
 
     def _get_threads(self) -> int:
         return self._j_state_backend._read(options.ROCKSDB_THREADS)
+
+    def _write(self, option: Option[Any], value: Any) -> None:
+        self._j_state_backend._write(option, value)
+        note_without_effect(self._j_state_backend, [option.key])
 
     def _settings_text(self) -> str:
         configuration = self._j_state_backend

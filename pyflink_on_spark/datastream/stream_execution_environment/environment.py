@@ -14,6 +14,7 @@ from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._graph.translation import translate
 from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
 from pyflink_on_spark.common._execution_options import check_execution_options
+from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
     CheckpointSettings,
@@ -151,6 +152,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
+        note_without_effect(self._configuration)
         job = translate(
             transformations,
             self._graph_settings(transformations),
