@@ -7,6 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+pytest.importorskip("botocore", reason="boto3 is not installed")
+
+from botocore.exceptions import ClientError
+
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError, make_client
 from pyflink_on_spark._runtime.connectors.kinesis.options import KinesisReading, ShardAssignment
@@ -118,6 +122,41 @@ def test_the_latest_is_as_of_the_start_after_a_restart(kinesis, stream, reading)
     readers = readers_of(source, 1, saved)
     assert take(readers, 2) == ["2", "3"]
     close(readers)
+
+
+def test_the_latest_is_as_of_the_start_when_an_iterator_expires(kinesis, stream, reading):
+    (reader,) = readers_of(source_of(reading), 1)
+    while any(shard.iterator is None for shard in reader._shards):
+        assert reader.poll() is None
+    # As after five minutes in which nobody asked.
+    for shard in reader._shards:
+        response = {"Error": {"Code": "ExpiredIteratorException"}}
+        reader._recover(shard, ClientError(response, "GetRecords"), 0)
+    put(kinesis, stream, "2", "3")
+    assert take([reader], 2) == ["2", "3"]
+    reader.close()
+
+
+def test_shards_are_looked_for_again_when_aws_is_busy(kinesis, stream, reading, monkeypatch):
+    (reader,) = readers_of(source_of(reading, stream_initpos="TRIM_HORIZON"), 1)
+    busy = ["LimitExceededException"]
+    list_shards = reader._client.list_shards
+
+    def list_or_not(**request):
+        if busy:
+            raise ClientError({"Error": {"Code": busy.pop()}}, "ListShards")
+        return list_shards(**request)
+
+    monkeypatch.setattr(reader._client, "list_shards", list_or_not)
+    put(kinesis, stream, "1")
+    time.sleep(0.01)
+    assert take([reader], 1) == ["1"]
+    assert not busy
+    busy.append("AccessDeniedException")
+    time.sleep(0.01)
+    with pytest.raises(KinesisError, match=f"stream '{stream}': .*AccessDenied"):
+        take([reader], 1)
+    reader.close()
 
 
 def test_from_a_timestamp(kinesis, stream, reading):

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
 
 _log = logging.getLogger(__name__)
+_MOST = "flink.shard.getrecords.maxrecordcount"
+_INTERVAL = "flink.shard.getrecords.intervalmillis"
+_BETWEEN_LOOKS = "flink.shard.discovery.intervalmillis"
+READ_BY_READER = (_MOST, _INTERVAL, _BETWEEN_LOOKS)
 _SECONDS_TO_WAIT = 0.01
 _AFTER_THROTTLING = 1000
 _AGGREGATED = b"\xf3\x89\x9a\xc2"
@@ -74,9 +78,9 @@ class ShardsReader(SourceReader):
         self._pause = pause
         self._deserialize = reading.deserializer._deserializer()
         properties = reading.properties
-        self._most = int(properties.get("flink.shard.getrecords.maxrecordcount", 10_000))
-        self._interval = int(properties.get("flink.shard.getrecords.intervalmillis", 200))
-        self._between_looks = int(properties.get("flink.shard.discovery.intervalmillis", 10_000))
+        self._most = int(properties.get(_MOST, 10_000))
+        self._interval = int(properties.get(_INTERVAL, 200))
+        self._between_looks = int(properties.get(_BETWEEN_LOOKS, 10_000))
         now = self._clock.now()
         self._started = now / 1000
         self._next_look = now + self._between_looks
@@ -129,13 +133,22 @@ class ShardsReader(SourceReader):
     def _look(self, now: int) -> None:
         """Look for shards that came up because others were split or merged."""
         self._next_look = now + self._between_looks
-        for position in list(new_positions(self._client, self._reading, self._known)):
+        try:
+            found = list(new_positions(self._client, self._reading, self._known))
+        except KinesisError as error:
+            if code_of(error.__cause__) not in _THROTTLED:
+                raise
+            _log.warning("%s", error)
+            return
+        for position in found:
             self._add(position)
 
     def _ask(self, shard: _Shard, now: int) -> None:
         try:
             if shard.iterator is None:
                 shard.iterator = shard.asked.iterator(self._client)
+                # The latest is another one when this iterator has expired.
+                shard.asked = self._saved(shard.asked)
             found = self._client.get_records(ShardIterator=shard.iterator, Limit=self._most)
         except errors() as error:
             self._recover(shard, error, now)

@@ -14,6 +14,13 @@ from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError, co
 from pyflink_on_spark._runtime.connectors.kinesis.options import KinesisReading, ShardAssignment
 
 _POSITION = "flink.stream.initpos"
+_PUBLISHER = "flink.stream.recordpublisher"
+READ_BY_BEGINNING = (
+    _POSITION,
+    f"{_POSITION}.timestamp",
+    f"{_POSITION}.timestamp.format",
+    _PUBLISHER,
+)
 _HASH_KEYS = 2**128
 _JAVA_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
 
@@ -133,9 +140,9 @@ def beginning(properties: Mapping[str, str]) -> tuple[Begin, float | None]:
         ValueError: a property cannot be read.
         UnsupportedFlinkFeature: records are to be pushed, not asked for.
     """
-    if properties.get("flink.stream.recordpublisher", "POLLING") != "POLLING":
+    if properties.get(_PUBLISHER, "POLLING") != "POLLING":
         raise_unsupported(
-            "flink.stream.recordpublisher = EFO",
+            f"{_PUBLISHER} = EFO",
             kind=Gap.NOT_YET,
             reason="records are asked for, not pushed",
             instead="Leave the property out, or set it to POLLING.",

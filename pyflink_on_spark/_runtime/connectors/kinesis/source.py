@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark._runtime.connectors.kinesis.client import make_client, note_unused
 from pyflink_on_spark._runtime.connectors.kinesis.options import KinesisReading
-from pyflink_on_spark._runtime.connectors.kinesis.reader import ShardsReader
+from pyflink_on_spark._runtime.connectors.kinesis.reader import READ_BY_READER, ShardsReader
 from pyflink_on_spark._runtime.connectors.kinesis.shards import (
+    READ_BY_BEGINNING,
     Begin,
     ShardPosition,
     beginning,
@@ -44,9 +46,9 @@ class StreamsSource(Source):
         Raises:
             KinesisError: there is no such stream, or AWS does not answer.
         """
-        note_unused(self._reading.properties)
-        client = make_client("kinesis", self._reading.properties)
-        return [initial_positions(client, self._reading)] * parallelism
+        note_unused(self._reading.properties, {*READ_BY_BEGINNING, *READ_BY_READER})
+        with closing(make_client("kinesis", self._reading.properties)) as client:
+            return [initial_positions(client, self._reading)] * parallelism
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
