@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyflink_on_spark._graph.stream_graph import StreamGraph
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
 from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan
 from pyflink_on_spark._runtime.progress import JobProgress
@@ -49,13 +49,34 @@ class Job:
         printers = {**self.printers, METRICS: self.accumulators.add}
         object.__setattr__(self, "printers", printers)
 
+    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+        """Let the job's sources look after what they began in the driver.
+
+        Args:
+            oldest_checkpoint: the number of the oldest checkpoint that is kept, if there is one.
+
+        Raises:
+            BaseException: what ends the attempt.
+        """
+        for source in self._sources():
+            source.between_epochs(oldest_checkpoint)
+
+    def begins_again(self) -> None:
+        """Let the job's sources begin again what has failed; before each attempt but the first."""
+        for source in self._sources():
+            source.begin_again()
+
     def ended(self) -> None:
         """Let go of what the job's sources began in the driver; once, however the job has ended."""
+        for source in self._sources():
+            source.job_ended()
+
+    def _sources(self) -> Iterator[Source]:
         for level in self.levels:
             for region in level.regions:
                 for segment in region.segments:
                     if segment.source is not None:
-                        segment.source.job_ended()
+                        yield segment.source
 
 
 def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:

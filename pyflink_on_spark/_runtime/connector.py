@@ -102,6 +102,19 @@ class Source(ABC):
         """Return this source for a job, whose configuration says how it reaches its input."""
         return self
 
+    def between_epochs(self, oldest_checkpoint: int | None) -> None:  # noqa: B027
+        """Look after what ``splits`` began in the driver, while the job goes on.
+
+        Args:
+            oldest_checkpoint: the number of the oldest checkpoint that is kept, if there is one.
+
+        Raises:
+            BaseException: what ends the attempt.
+        """
+
+    def begin_again(self) -> None:  # noqa: B027 - most sources begin nothing in the driver
+        """Begin what has failed of it once more; before each attempt but the first."""
+
     def job_ended(self) -> None:  # noqa: B027 - most sources need nothing in the driver
         """Let go of what ``splits`` began in the driver; once the job has ended, however."""
 

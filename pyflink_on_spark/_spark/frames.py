@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
 from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import type_of_schema
+from pyflink_on_spark._runtime.connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._runtime.connectors.staged_rows.sink import HandOver, StagingPlace
-from pyflink_on_spark._runtime.connectors.staged_rows.source import Stage
+from pyflink_on_spark._runtime.connectors.staged_rows.source import Stage, Staging
 from pyflink_on_spark._runtime.filesystem.location import is_remote
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from pyflink_on_spark._spark.scratch import scratch_subfolder
@@ -77,33 +78,64 @@ def handing_over(write: Callable[[DataFrame, int], Any]) -> HandOver:
     return hand_over
 
 
-def _copy(frame: DataFrame, folder: str) -> Callable[[], None]:
-    _write_batch(frame, folder, 0)
-    return lambda: shutil.rmtree(folder, ignore_errors=True)
+def _copy(frame: DataFrame, folder: str) -> Staging:
+    _write_batch(frame, BatchFolder(folder), 0)
+    return _Copy()
 
 
-def _follow(frame: DataFrame, folder: str) -> Callable[[], None]:
-    query = (
-        frame.writeStream.foreachBatch(lambda batch, number: _write_batch(batch, folder, number))
+def _follow(frame: DataFrame, folder: str) -> Staging:
+    batches = BatchFolder(folder)
+    return FollowingQuery(
+        frame.writeStream.foreachBatch(lambda batch, number: _write_batch(batch, batches, number))
         .queryName(f"staging of {Path(folder).name}")
         .option("checkpointLocation", str(Path(folder, _LOG)))
         .start()
     )
 
-    def end() -> None:
-        query.stop()
-        error = query.exception()
-        if error is not None:
-            raise EnvironmentSetupError(f"the DataFrame of a job failed: {error}")
 
-    return end
+class _Copy:
+    """A batch DataFrame that is written."""
+
+    def failure(self) -> BaseException | None:
+        """Return None: all is there."""
+        return None
+
+    def end(self) -> None:
+        """Do nothing: all is written."""
 
 
-def _write_batch(frame: DataFrame, folder: str, number: int) -> None:
-    """Write a batch so that it is there as a whole; one that is there stays as it is."""
-    target = Path(folder, f"batch-{number}")
-    if target.exists():
+class FollowingQuery:
+    """A query that writes one batch of a streaming DataFrame after the other.
+
+    Args:
+        query: which was started.
+    """
+
+    def __init__(self, query: StreamingQuery) -> None:
+        self._query = query
+
+    def failure(self) -> BaseException | None:
+        """Return what the query failed with; it does not end by itself."""
+        if self._query.isActive:
+            return None
+        cause = self._query.exception()
+        why = "its query was stopped" if cause is None else f"{cause}"
+        error = EnvironmentSetupError(
+            f"the streaming DataFrame that the job reads has ended: {why}"
+        )
+        error.__cause__ = cause
+        return error
+
+    def end(self) -> None:
+        """Stop the query; what it has written stays."""
+        self._query.stop()
+
+
+def _write_batch(frame: DataFrame, folder: BatchFolder, number: int) -> None:
+    """Write a batch so that it is there as a whole; one that is or was there stays as it is."""
+    if folder.is_there(number) or number < folder.first:
         return
-    temporary = Path(folder, f".batch-{number}")
+    target = folder.batch(number)
+    temporary = target.with_name(f".{target.name}")
     frame.write.mode("overwrite").parquet(str(temporary))
     temporary.rename(target)

@@ -133,6 +133,8 @@ class RunningJob(ABC):
         """Run the job until it succeeds, or the restart strategy gives it up."""
         for number in itertools.count():
             try:
+                if number > 0:
+                    self._job.begins_again()
                 self._attempt(number)
                 return
             except BaseException as error:  # noqa: BLE001 - the strategy decides what it means

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,13 @@ def from_spark(
 
     A batch DataFrame is computed when the job starts, and ends the stream. A streaming one goes on
     until the job is cancelled; each of its micro-batches is read exactly once, after a restart of
-    the job too. Its rows come through files in a staging folder.
+    the job too. Its rows come through files in a staging folder. If Spark fails to go on with it,
+    so does the job; the next attempt begins where Spark had stopped.
+
+    A batch is removed from the folder once the oldest checkpoint that is kept
+    (``execution.checkpointing.num-retained``) is past it. Savepoints, and checkpoints of former
+    runs, hold nothing: who restores one whose batches are gone gets an error that says so. Without
+    checkpoints nothing is removed.
 
     Args:
         env: the environment.
@@ -42,15 +47,22 @@ def from_spark(
         watermark_strategy: how watermarks are made; none if not given.
         name: the operator's name.
         staging: a local path for the files. On a cluster, one that all machines see. If a streaming
-            job is to go on after its process has ended, one that stays. By default a temporary one.
+            job is to go on after its process has ended, one that stays, and belongs to this stream
+            alone: a checkpoint is restored with no other one. By default a temporary one.
 
     Raises:
         TypeError: if it is no DataFrame, or a column has a type that PyFlink has not.
     """
     frames = importlib.import_module("pyflink_on_spark._spark.frames")
     derived = frames.row_type_of(frame)
-    folder = staging or str(Path(frames.temporary_staging(), uuid.uuid4().hex))
-    source = StagedRows(folder, type_info or derived, not frame.isStreaming, frames.staging(frame))
+    folder = frames.temporary_staging() if staging is None else str(Path(staging).absolute())
+    source = StagedRows(
+        folder,
+        staging is not None,
+        type_info or derived,
+        not frame.isStreaming,
+        frames.staging(frame),
+    )
     strategy = watermark_strategy or WatermarkStrategy.no_watermarks()
     return env.from_source(_Connector(source=source), strategy, name, type_info or derived)
 

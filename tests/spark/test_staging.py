@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._runtime.connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._runtime.connectors.staged_rows.sink import StagedSink, StagingPlace
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._runtime.plan import JobSettings, OperatorPlan
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
-from pyflink_on_spark._spark.frames import given_place, staging_place
+from pyflink_on_spark._spark.frames import (
+    FollowingQuery,
+    _write_batch,
+    given_place,
+    staging_place,
+)
+from pyflink_on_spark._spark.running_job import RunningJob
 from pyflink_on_spark.common import Types
 
 INTERVAL = {"execution.checkpointing.interval": "1 s"}
@@ -72,3 +82,90 @@ def test_no_savepoint_of_rows_in_a_temporary_folder(tmp_path):
         coordinator(INTERVAL).savepoint_folder(str(tmp_path / "s"))
     assert not (tmp_path / "s").exists()
     coordinator(INTERVAL, given_place(str(tmp_path))).savepoint_folder(str(tmp_path / "s"))
+
+
+class Query:
+    """A streaming query, as far as it is asked."""
+
+    def __init__(self, active, error=None):
+        self.isActive, self._error = active, error
+
+    def exception(self):
+        return self._error
+
+
+def test_a_query_that_goes_on_has_not_failed():
+    assert FollowingQuery(Query(True)).failure() is None
+
+
+def test_a_query_that_has_failed_says_why():
+    cause = RuntimeError("[STREAM_FAILED] no more Kafka")
+    error = FollowingQuery(Query(False, cause)).failure()
+    assert "the streaming DataFrame that the job reads has ended: [STREAM_FAILED]" in str(error)
+    assert error.__cause__ is cause
+
+
+def test_a_query_that_somebody_stopped_is_a_failure_too():
+    assert "its query was stopped" in str(FollowingQuery(Query(False)).failure())
+
+
+class Frame:
+    """A batch, as far as it is written."""
+
+    def __init__(self):
+        self.written = []
+        self.write = self
+
+    def mode(self, mode):
+        assert mode == "overwrite"
+        return self
+
+    def parquet(self, path):
+        self.written.append(path)
+        Path(path).mkdir()
+
+
+def test_a_batch_is_written_once_and_not_after_it_was_removed(tmp_path):
+    folder, frame = BatchFolder(str(tmp_path)), Frame()
+    for number in (0, 0, 1):
+        _write_batch(frame, folder, number)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["batch-0", "batch-1"]
+    assert len(frame.written) == 2
+    folder.note_position(1, 0, 2)
+    folder.remove_read(1, 1)
+    _write_batch(frame, folder, 1)
+    assert len(frame.written) == 2
+    assert not folder.is_there(1)
+
+
+class Restarting(RunningJob):
+    """A job whose attempts are those of a test."""
+
+    def __init__(self, job, attempt):
+        super().__init__(job, lambda _: None)
+        self._attempt = attempt
+
+    cancel = trigger_savepoint = stop_with_savepoint = None
+    _run = _give_up = _attempt = None
+
+    def _failed_printer(self):
+        return None
+
+
+def test_each_attempt_but_the_first_begins_with_what_has_failed():
+    restarts = {
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.delay": "0 s",
+        "restart-strategy.fixed-delay.attempts": "3",
+    }
+    events = []
+
+    def attempt(number):
+        events.append(number)
+        if number < 2:
+            raise RuntimeError("Kafka is gone")
+
+    job = Job("job", JobSettings("j", configuration=restarts), ())
+    object.__setattr__(job, "begins_again", lambda: events.append("again"))
+    Restarting(job, attempt)._attempts()
+    assert events == [0, "again", 1, "again", 2]

@@ -74,6 +74,16 @@ class SourceChain(Source):
             for index in range(parallelism)
         ]
 
+    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+        """Let all sources look after what they began."""
+        for source in self._sources:
+            source.between_epochs(oldest_checkpoint)
+
+    def begin_again(self) -> None:
+        """Let all sources begin again what has failed."""
+        for source in self._sources:
+            source.begin_again()
+
     def job_ended(self) -> None:
         """Tell all sources."""
         for source in self._sources:

@@ -235,6 +235,7 @@ class _Attempt:
         try:
             reports = self._run_levels(batch)
             self._owner._check_printers()
+            self._job.between_epochs(self._coordinator.oldest_checkpoint)
             self._between.work_off(reports)
             self._owner._progress.epoch_ended(
                 self._number,

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import copy
+import logging
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader
-from pyflink_on_spark.common.types import Row
+from pyflink_on_spark._runtime.connectors.staged_rows.batch_folder import BatchFolder
+from pyflink_on_spark._runtime.connectors.staged_rows.batch_reader import BatchReader
+from pyflink_on_spark._runtime.connectors.staged_rows.parquet_rows import rows_of_file
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
-Stage = Callable[[str], Callable[[], None]]
-_BATCH = re.compile(r"batch-(\d+)$")
+_LOOK_SECONDS = 1.0
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class Staging(Protocol):
+    """Spark writing into a folder."""
+
+    def failure(self) -> BaseException | None:
+        """Return why no more batches come, unless all is well."""
+        ...
+
+    def end(self) -> None:
+        """Let Spark end; also a second time."""
+        ...
+
+
+Stage = Callable[[str], Staging]
 
 
 class StagedRows(Source):
@@ -24,37 +44,94 @@ class StagedRows(Source):
 
     Args:
         folder: the folder; on a cluster one that all workers reach.
+        lasting: whether a later run of the job goes on with what is there. Otherwise each has a
+            folder of its own in there; also a bounded one, which has no use for another one's.
         produced_type: the type of the rows.
         bounded: whether there is one batch only, number 0.
-        stage: makes Spark write into a folder; returns what ends that. For the driver only: it
-            does not travel.
+        stage: makes Spark write into a folder. For the driver only: it does not travel.
+        clock: seconds that pass evenly.
     """
 
     def __init__(
-        self, folder: str, produced_type: TypeInformation, bounded: bool, stage: Stage
+        self,
+        folder: str,
+        lasting: bool,
+        produced_type: TypeInformation,
+        bounded: bool,
+        stage: Stage,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.folder, self.produced_type, self.bounded = folder, produced_type, bounded
+        self._parent, self._lasting = folder, lasting and not bounded
+        self._folder = BatchFolder(folder) if self._lasting else _own_folder(folder)
+        self.produced_type, self.bounded = produced_type, bounded
         self._stage: Stage | None = stage
-        self._unstage: Callable[[], None] | None = None
+        self._staging: Staging | None = None
+        self._parallelism = 0
+        self._clock, self._looked = clock, clock()
+        self._oldest: int | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_stage": None, "_unstage": None}
+        return {**self.__dict__, "_stage": None, "_staging": None}
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> StagedRows:
+        """Return this source for one run of a job."""
+        if self._lasting:
+            return self
+        own = copy.copy(self)
+        own._stage = self._stage
+        own._folder = _own_folder(self._parent)
+        return own
 
     def splits(self, parallelism: int) -> list[str]:
         """Let Spark begin; return the files, if they are known."""
+        self._parallelism = parallelism
+        if not self.bounded:
+            self._folder.establish()
+        self._begin()
+        return self._folder.files(0) if self.bounded else []
+
+    def _begin(self) -> None:
         assert self._stage is not None
-        self._unstage = self._stage(self.folder)
-        return files_of_batch(self.folder, 0) if self.bounded else []
+        self._staging = self._stage(self._folder.path)
+
+    def begin_again(self) -> None:
+        """Let Spark begin again, where it was, if it has failed."""
+        if self._staging is not None and self._staging.failure() is not None:
+            self._staging.end()
+            self._begin()
+
+    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+        """Look whether Spark still writes; remove the batches that no checkpoint needs any more.
+
+        Raises:
+            BaseException: what Spark failed with.
+        """
+        if self.bounded or self._staging is None:
+            return
+        now = self._clock()
+        if now - self._looked >= _LOOK_SECONDS:
+            self._looked = now
+            failure = self._staging.failure()
+            if failure is not None:
+                raise failure
+        if oldest_checkpoint is not None and oldest_checkpoint != self._oldest:
+            self._oldest = oldest_checkpoint
+            try:
+                self._folder.remove_read(oldest_checkpoint, self._parallelism)
+            except OSError as error:
+                _log.warning("batches that are read could not be removed: %s", error)
 
     def job_ended(self) -> None:
-        """Let Spark end."""
-        if self._unstage is not None:
-            self._unstage()
-            self._unstage = None
+        """Let Spark end; remove what no other run can go on with."""
+        if self._staging is not None:
+            self._staging.end()
+            self._staging = None
+            if not self._lasting:
+                shutil.rmtree(self._folder.path, ignore_errors=True)
 
     def read(self, split: str, context: OperatorContext) -> Iterator[Bundle]:
         """Yield the rows of a file."""
-        return read_rows(split)
+        return rows_of_file(split)
 
     def reader(
         self, splits: Sequence[str], restored: Sequence[Any] | None, context: OperatorContext
@@ -62,121 +139,8 @@ class StagedRows(Source):
         """Return a reader of one batch, or of all that will come."""
         if self.bounded:
             return SplitReader(self, splits, restored, context)
-        return _BatchReader(self.folder, restored, context)
+        return BatchReader(self._folder.path, restored, context)
 
 
-class _BatchReader(SourceReader):
-    """Reads the subtask's share of each batch, in the order of their numbers.
-
-    Its snapshot: the number of a batch, and how many of its elements are read; of each subtask.
-    """
-
-    def __init__(
-        self, folder: str, restored: Sequence[Any] | None, context: OperatorContext
-    ) -> None:
-        self._folder = folder
-        self._index, self._parallelism = context.task.subtask_index, context.task.parallelism
-        self._batch = self._read = 0
-        self._rows: Iterator[Bundle] | None = None
-        self._rest: Bundle | None = None
-        if restored:
-            self._restore(restored)
-        self._skip = self._read
-
-    def _restore(self, restored: Sequence[Any]) -> None:
-        positions = {tuple(position) for position in restored}
-        if len(restored) == self._parallelism:
-            own = {index: (batch, read) for index, batch, read in restored}
-            self._batch, self._read = own[self._index]
-        elif (
-            len({(batch, read) for _, batch, read in positions}) == 1
-            and not next(iter(positions))[2]
-        ):
-            _, self._batch, self._read = next(iter(positions))
-        else:
-            raise ValueError(
-                "a source of Spark's batches was stopped in the middle of one: it can go on with "
-                f"its former parallelism only, which was {len(restored)}"
-            )
-
-    def poll(self) -> Bundle | None:
-        """Return the next rows."""
-        if self._rest is None:
-            self._rest = self._next_bundle()
-            if self._rest is None:
-                return None
-        bundle, self._rest = self._rest, None
-        if len(bundle.values) > self.limit:
-            bundle, self._rest = bundle.first(self.limit), bundle.after(self.limit)
-        self._read += len(bundle.values)
-        return bundle
-
-    def _next_bundle(self) -> Bundle | None:
-        while True:
-            if self._rows is None:
-                files = files_of_batch(self._folder, self._batch)
-                if not files and not batch_is_there(self._folder, self._batch):
-                    return None
-                self._rows = _all_rows(files[self._index :: self._parallelism])
-            bundle = next(self._rows, None)
-            if bundle is None:
-                self._rows = None
-                self._batch, self._read, self._skip = self._batch + 1, 0, 0
-                continue
-            skipped = min(self._skip, len(bundle.values))
-            self._skip -= skipped
-            if skipped < len(bundle.values):
-                return bundle.after(skipped)
-
-    def snapshot(self) -> list[Any]:
-        """Return how far the subtask is."""
-        return [(self._index, self._batch, self._read)]
-
-
-def batch_is_there(folder: str, batch: int) -> bool:
-    """Tell whether Spark has written a batch."""
-    return Path(folder, f"batch-{batch}").is_dir()
-
-
-def files_of_batch(folder: str, batch: int) -> list[str]:
-    """Return the files of a batch, always in the same order."""
-    return sorted(map(str, Path(folder, f"batch-{batch}").glob("*.parquet")))
-
-
-def batches(folder: str) -> list[int]:
-    """Return the numbers of the batches that are there."""
-    found = (_BATCH.search(path.name) for path in Path(folder).glob("batch-*"))
-    return sorted(int(match[1]) for match in found if match)
-
-
-def read_rows(file: str) -> Iterator[Bundle]:
-    """Yield the rows of a Parquet file."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(file) as opened:
-        for batch in opened.iter_batches(BUNDLE_SIZE):
-            names = batch.schema.names
-            columns = [column.to_pylist() for column in batch.columns]
-            rows = []
-            for values in zip(*columns, strict=True):
-                row = Row(*map(_value, values))
-                row.set_field_names(names)
-                rows.append(row)
-            yield Bundle(rows)
-
-
-def _all_rows(files: Sequence[str]) -> Iterator[Bundle]:
-    for file in files:
-        yield from read_rows(file)
-
-
-def _value(value: Any) -> Any:
-    if type(value) is dict:
-        row = Row(*map(_value, value.values()))
-        row.set_field_names(list(value))
-        return row
-    if type(value) is list:
-        if value and all(type(entry) is tuple and len(entry) == 2 for entry in value):
-            return {key: _value(entry) for key, entry in value}
-        return list(map(_value, value))
-    return value
+def _own_folder(parent: str) -> BatchFolder:
+    return BatchFolder(f"{parent}/{uuid.uuid4().hex}")
