@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -47,6 +49,7 @@ class Course:
         sizes: how many elements the epochs of an attempt have, for one attempt after the other.
         parallelism: for one attempt after the other; the last one holds for all that follow.
         checkpoints: after which epochs there is one, counted over all attempts.
+        savepoints: after which epochs there is one, which its user takes away at once.
         failures: which of these are given up, when all slots have written their state.
         crashes: after which epochs all is lost but the last checkpoint.
         settings: of checkpoints and state.
@@ -55,6 +58,7 @@ class Course:
     sizes: tuple[int, ...] = (1_000_000,)
     parallelism: tuple[int, ...] = (1,)
     checkpoints: frozenset[int] = frozenset()
+    savepoints: frozenset[int] = frozenset()
     failures: frozenset[int] = frozenset()
     crashes: frozenset[int] = frozenset()
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -201,11 +205,12 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
         crashed = False
         while not crashed and slots.epoch(epoch):
             epoch += 1
-            if epoch in course.checkpoints:
-                slots.fails = epoch in course.failures
-                if coordinator.checkpoint(slots):
-                    safe = len(collected)
-                slots.fails = False
+            slots.fails = epoch in course.failures
+            if epoch in course.savepoints:
+                _save_and_take_away(coordinator, slots)
+            if epoch in course.checkpoints and coordinator.checkpoint(slots):
+                safe = len(collected)
+            slots.fails = False
             crashed = epoch in course.crashes
         if not crashed:
             assert coordinator.finish(slots)
@@ -214,6 +219,11 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
             return collected
         slots.close(failed=True)
         attempt += 1
+
+
+def _save_and_take_away(coordinator: CheckpointCoordinator, slots: Slots) -> None:
+    with TemporaryDirectory() as place, suppress(CheckpointError):
+        coordinator.savepoint(slots, coordinator.savepoint_folder(place))
 
 
 def _operators(job: Job) -> list[OperatorPlan]:

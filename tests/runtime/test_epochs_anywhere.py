@@ -26,6 +26,7 @@ courses = st.builds(
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
     parallelism=st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple),
     checkpoints=epochs,
+    savepoints=epochs,
     failures=epochs,
     crashes=epochs,
 )
@@ -34,6 +35,7 @@ CUT = Course(
     sizes=(3, 5, 2),
     parallelism=(2, 1, 3),
     checkpoints=frozenset({2, 3, 5, 6, 9, 12}),
+    savepoints=frozenset({3, 4, 7, 10}),
     failures=frozenset({3, 9}),
     crashes=frozenset({4, 5, 7, 11}),
 )
