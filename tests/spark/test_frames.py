@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from pyflink_on_spark.common import Types
+from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import from_spark, to_spark
 
@@ -92,3 +93,52 @@ def test_a_streaming_frame(spark, env, tmp_path):
     client.cancel().result()
     assert found == [0, 2, 4]
     assert not [query for query in spark.streams.active if "staging" in (query.name or "")]
+
+
+def test_a_streaming_frame_that_fails(spark, env, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    strict = spark.readStream.schema("n INT").option("mode", "FAILFAST").json(str(source))
+    found = []
+    to_spark(
+        from_spark(env, strict).map(lambda row: row[0], Types.INT()),
+        lambda back, _: found.extend(row.value for row in back.collect()),
+    )
+    configuration = Configuration()
+    configuration.set_string("execution.checkpointing.interval", "100 ms")
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    configuration.set_string("restart-strategy.fixed-delay.attempts", "1")
+    configuration.set_string("restart-strategy.fixed-delay.delay", "0 s")
+    env.configure(configuration)
+    (source / "0.json").write_text('{"n": 1}\n')
+    client = env.execute_async()
+    deadline = time.monotonic() + 60
+    while not found and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert found == [1]
+    (source / "1.json").write_text("no JSON\n")
+    with pytest.raises(JobExecutionError, match="streaming DataFrame that the job reads has ended"):
+        client.get_job_execution_result().result()
+    assert not [query for query in spark.streams.active if "staging" in (query.name or "")]
+
+
+def test_batches_that_checkpoints_are_past_are_removed(spark, env, tmp_path):
+    source, staging = tmp_path / "source", tmp_path / "staging"
+    source.mkdir()
+    env.enable_checkpointing(100)
+    found = []
+    stream = from_spark(
+        env, spark.readStream.schema("n INT").json(str(source)), staging=str(staging)
+    ).map(lambda row: row[0], Types.INT())
+    to_spark(stream, lambda back, _: found.extend(row.value for row in back.collect()))
+    client = env.execute_async()
+    deadline = time.monotonic() + 60
+    for number in range(3):
+        (source / f"{number}.json").write_text(f'{{"n": {number}}}\n')
+        while len(found) <= number and time.monotonic() < deadline:
+            time.sleep(0.05)
+    while list(staging.glob("batch-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    client.cancel().result()
+    assert found == [0, 1, 2]
+    assert not list(staging.glob("batch-*"))

@@ -106,7 +106,7 @@ class StagedSink(Sink):
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return a writer with a file of its own for each checkpoint."""
-        return _StagedWriter(self._folder, self._type, context.task.attempt)
+        return _StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
 
     def commit(self, committables: list[Any]) -> None:
         """Hand over what was not handed over before, note that, and only then remove the files.
@@ -150,14 +150,14 @@ def _check_there(files: list[StagedFile]) -> None:
 
 
 class _StagedWriter(SinkWriter):
-    def __init__(self, folder: str, type_info: Any, attempt: int) -> None:
+    def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
         from pyflink_on_spark._runtime.connectors.staged_rows.arrow_types import (
             arrow_schema,
             is_composite,
             to_arrow,
         )
 
-        self._folder, self._attempt = Path(folder), attempt
+        self._folder, self._attempt, self._stays = Path(folder), attempt, stays
         self._schema = arrow_schema(type_info)
         self._convert = to_arrow(type_info)
         self._single = self._schema.names == ["value"] and not is_composite(type_info)
@@ -192,7 +192,8 @@ class _StagedWriter(SinkWriter):
         prepared = self.prepare_commit()
         for file in self._ended:
             file.number = checkpoint_id
-            make_safe(Path(file.path))
+            if self._stays:
+                make_safe(Path(file.path))
         self._ended.clear()
         return prepared
 
