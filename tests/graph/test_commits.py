@@ -6,6 +6,12 @@ import pytest
 
 from pyflink_on_spark._graph.commits import Commits
 from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.connectors.files.compaction import (
+    Compaction,
+    CompactionStrategy,
+    Concatenation,
+)
+from pyflink_on_spark._runtime.connectors.files.part_file import PendingFile
 
 
 class Visible(Sink):
@@ -98,3 +104,43 @@ def test_what_was_prepared_but_never_written_is_forgotten(commits, sinks):
     commits.with_held([("one", 1)])
     commits.commit(again=True)
     assert sinks["one"].again == []
+
+
+class Compacting(Sink):
+    """Makes one file of those of two checkpoints."""
+
+    def __init__(self):
+        self.compaction = Compaction(CompactionStrategy(checkpoints=2), Concatenation(b" "))
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        return self.compaction.hold_back(committables, checkpoint_id)
+
+    def commit(self, committables):
+        self.compaction.commit(committables)
+
+    def commit_again(self, committables):
+        self.compaction.commit(committables, again=True)
+
+
+def test_no_file_is_lost_to_one_that_another_job_has_compacted(tmp_path):
+    def part(name, number):
+        hidden = tmp_path / f".{name}"
+        hidden.write_text(name)
+        return "s", PendingFile(str(tmp_path), str(hidden), str(tmp_path / name), 1, number)
+
+    drained = Commits({"s": Compacting()})
+    checkpoint(drained, 1, part("a", 1))
+    savepoint = drained.with_held([part("b", 2)])
+    drained.safe(savepoint, 2, final=True)
+    drained.commit()
+    later = Commits({"s": Compacting()})
+    later.safe(savepoint, 2, final=True)
+    later.commit(again=True)
+    for number, name in ((3, "c"), (4, "d")):
+        checkpoint(later, number, part(name, number))
+    checkpoint(later, 5, part("e", 5), final=True)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"compacted-a": "a b ", "compacted-c": "c d ", "compacted-e": "e "}
