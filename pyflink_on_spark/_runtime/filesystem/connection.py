@@ -137,6 +137,13 @@ def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Con
     behind = root.partition("://")[2]
     if scheme.protocol == "s3":
         found, top = arrow.S3FileSystem(**options), behind
+    elif scheme.protocol == "abfs":
+        found, top = arrow.AzureFileSystem(**options), behind.partition("@")[0]
+    elif options:
+        raise ModuleNotFoundError(
+            f"pyarrow cannot be told {', '.join(sorted(options))} for the scheme "
+            f"{scheme.protocol!r}: pip install {scheme.package}"
+        )
     else:
         found, top = arrow.FileSystem.from_uri(f"{root}/")
     wrapped = wrapper(found, use_listings_cache=False, skip_instance_cache=True)

@@ -195,5 +195,5 @@ def _secrets(options: Mapping[str, Any]) -> list[str]:
 
 _PUBLIC = frozenset(
     {"host", "username", "user", "endpoint_url", "endpoint_override", "endpoint", "region"}
-    | {"account_name", "protocol"}
+    | {"account_name", "blob_storage_authority", "dfs_storage_authority", "protocol"}
 )

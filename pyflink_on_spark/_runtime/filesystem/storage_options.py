@@ -28,6 +28,7 @@ _OSS_KEYS = {
     "fs.oss.accessKeySecret": "secret",
     "fs.oss.securityToken": "token",
 }
+_AZURE = "core.windows.net"
 _AZURE_KEY = "fs.azure.account.key."
 
 
@@ -125,14 +126,35 @@ def storage_options(
     if protocol == "oss":
         return {name: configuration[key] for key, name in _OSS_KEYS.items() if key in configuration}
     if protocol == "abfs":
-        return _azure_options(authority, configuration)
+        found = _azure_options(authority, configuration)
+        return {**_azure_place(authority), **found} if arrow else found
     return {}
 
 
 def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str, Any]:
-    account = authority.rpartition("@")[2].partition(".")[0]
-    for suffix in ("dfs.core.windows.net", "blob.core.windows.net"):
-        key = configuration.get(f"{_AZURE_KEY}{account}.{suffix}")
+    host = _azure_host(authority)
+    account = host.partition(".")[0]
+    for name in (host, *(f"{account}.{kind}.{_AZURE}" for kind in ("dfs", "blob"))):
+        key = configuration.get(f"{_AZURE_KEY}{name}")
         if account and key is not None:
             return {"account_name": account, "account_key": key}
     return {}
+
+
+def _azure_place(authority: str) -> dict[str, str]:
+    """Return what pyarrow has to know of where an account is."""
+    account, _, behind = _azure_host(authority).partition(".")
+    kind, _, cloud = behind.partition(".")
+    if not authority.partition("@")[1] or kind not in {"dfs", "blob"}:
+        raise ValueError(
+            "a URI of Azure names the container and the account, unless adlfs is installed: "
+            f"abfs://<container>@<account>.dfs.{_AZURE}/<path>, not abfs://{authority}"
+        )
+    found = {"account_name": account}
+    if cloud != _AZURE:
+        found |= {f"{kind}_storage_authority": f".{kind}.{cloud}" for kind in ("dfs", "blob")}
+    return found
+
+
+def _azure_host(authority: str) -> str:
+    return authority.rpartition("@")[2].partition(":")[0]

@@ -172,6 +172,24 @@ def test_what_a_configuration_says_of_other_stores():
     }
 
 
+def test_what_pyarrow_is_told_of_azure():
+    authority, key = "box@acc.dfs.core.windows.net", "fs.azure.account.key.acc"
+    told = {f"{key}.blob.core.windows.net": "k"}
+    options = {"account_name": "acc", "account_key": "k"}
+    assert storage_options("abfs", authority, told, arrow=True) == options
+    assert storage_options("abfs", authority, {}, arrow=True) == {"account_name": "acc"}
+    told = {f"{key}.dfs.core.chinacloudapi.cn": "k"}
+    authority = "box@acc.blob.core.chinacloudapi.cn"
+    assert storage_options("abfs", authority, told, arrow=True) == {"account_name": "acc"} | {
+        f"{kind}_storage_authority": f".{kind}.core.chinacloudapi.cn" for kind in ("dfs", "blob")
+    }
+    told = {f"{key}.blob.core.chinacloudapi.cn": "k"}
+    assert storage_options("abfs", authority, told, arrow=False) == options
+    for authority in ("box", "acc.dfs.core.windows.net", "box@acc"):
+        with pytest.raises(ValueError, match=rf"<container>@<account>.*, not abfs://{authority}$"):
+            storage_options("abfs", authority, {}, arrow=True)
+
+
 def test_pip_may_have_fallen_back_on_a_package_of_another_time(monkeypatch):
     monkeypatch.setattr(schemes.metadata, "version", lambda package: "0.4.2")
     assert schemes.uses_arrow(Scheme("s3", "s3fs", "s3fs", by_arrow=True))
