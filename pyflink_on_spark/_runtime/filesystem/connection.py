@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._runtime.filesystem.schemes import Scheme, uses_arrow
+
+# Servers end connections that are not used, after five minutes and more.
+_REST_SECONDS = 30.0
 
 
 class Connection:
@@ -25,9 +29,16 @@ class Connection:
     def __init__(self, fs: Any, top: str, *, copies: bool, has_folders: bool, shared: bool) -> None:
         self._fs, self._top, self.shared = fs, top, shared
         self._copies, self._has_folders = copies, has_folders
+        self._used = time.monotonic()
+
+    @property
+    def rested(self) -> bool:
+        """Whether it was not used for so long that the server may have ended it."""
+        return time.monotonic() - self._used >= _REST_SECONDS
 
     def fresh(self) -> Any:
         """Return the file system, without what it remembers of folders."""
+        self._used = time.monotonic()
         self._fs.invalidate_cache()
         return self._fs
 
@@ -83,9 +94,9 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
     """
     if {_OWN.process, _shared.process} != {os.getpid()}:  # a fork must not share a socket
         _forget()
-    key = f"{root} {sorted(options.items())!r}"
+    key = _key(root, options)
     found = _shared.connections.get(key) or _OWN.connections.get(key)
-    if found is not None:
+    if found is not None and (found.shared or not found.rested):
         return found
     with _shared.lock:
         found = _shared.connections.get(key)
@@ -93,6 +104,15 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
             found = _connect(root, scheme, options)
             (_shared if found.shared else _OWN).connections[key] = found
     return found
+
+
+def forget_connection(root: str, options: Mapping[str, Any]) -> None:
+    """Let this thread connect anew after an error; what threads share does so by itself."""
+    _OWN.connections.pop(_key(root, options), None)
+
+
+def _key(root: str, options: Mapping[str, Any]) -> str:
+    return f"{root} {sorted(options.items())!r}"
 
 
 def options_of_uri(scheme: Scheme, root: str) -> dict[str, Any]:

@@ -25,10 +25,16 @@ class _RemoteFile(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             try:
-                with self._explaining():
-                    self._stream.close()
+                with self._explaining() as (fs, _):
+                    self._at(fs).close()
             finally:
                 super().close()
+
+    def _at(self, fs: Any) -> Any:
+        """Return fsspec's file, on the connection that there is now, if it uses one."""
+        if type(getattr(self._stream, "fs", None)) is type(fs):
+            self._stream.fs = fs
+        return self._stream
 
 
 class RemoteInput(_RemoteFile):
@@ -41,9 +47,9 @@ class RemoteInput(_RemoteFile):
         return True
 
     def read(self, size: int | None = -1) -> bytes:
-        with self._explaining():
+        with self._explaining() as (fs, _):
             whole = size is None or size < 0
-            return bytes(self._stream.read() if whole else self._stream.read(size))
+            return bytes(self._at(fs).read() if whole else self._at(fs).read(size))
 
     def readall(self) -> bytes:
         return self.read()
@@ -73,8 +79,8 @@ class RemoteOutput(_RemoteFile):
         return True
 
     def write(self, content: Any) -> int:
-        with self._explaining():
-            self._stream.write(content)
+        with self._explaining() as (fs, _):
+            self._at(fs).write(content)
         size = memoryview(content).nbytes
         self._size += size
         return size

@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO, cast
 
-from pyflink_on_spark._runtime.filesystem.connection import Connection, connection
+from pyflink_on_spark._runtime.filesystem.connection import (
+    Connection,
+    connection,
+    forget_connection,
+)
 from pyflink_on_spark._runtime.filesystem.file_system import FileStatus, FileSystem, is_hidden
 from pyflink_on_spark._runtime.filesystem.input_file import InputPath
 from pyflink_on_spark._runtime.filesystem.remote_file import RemoteInput, RemoteOutput
@@ -156,6 +160,8 @@ class RemoteFiles(FileSystem):
             for secret in _secrets(self.options):
                 text = text.replace(secret, "***")
             missing = _says_missing(error)
+            if not missing:
+                forget_connection(self.root, self.options)
             number = errno.ENOENT if missing else getattr(error, "errno", None) or errno.EIO
             raise OSError(number, f"{path}: {text}") from None
 
