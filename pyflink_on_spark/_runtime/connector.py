@@ -46,14 +46,27 @@ class SourceReader(ABC):
         A few thousand elements at most. It may wait some ten milliseconds for them, never longer.
         """
 
+    def stop(self) -> bool:
+        """Take nothing more from outside, since the job drains.
+
+        Returns:
+            Whether ``poll`` has still to hand on what was taken before: it will say ``ended``
+            when it has. If not, it is not called again.
+        """
+        return False
+
     def prepare_checkpoint(self, checkpoint_id: int) -> None:  # noqa: B027
-        """Get ready for ``snapshot``; nothing is polled in between."""
+        """Get ready for ``snapshot``; nothing is polled in between.
+
+        Also when the source has ended or was stopped, until such a checkpoint is complete.
+        """
 
     @abstractmethod
     def snapshot(self) -> list[Any]:
         """Return how far each split has been read: what ``Source.reader`` goes on from.
 
-        Between two calls of ``poll``, and once more when the source has ended.
+        Between two calls of ``poll``, after ``prepare_checkpoint``. In a job without checkpoints
+        once, when the source has ended, without that.
         """
 
     def backlog(self) -> int | None:
@@ -61,7 +74,10 @@ class SourceReader(ABC):
         return None
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027
-        """Learn that everything up to a snapshot is safe."""
+        """Learn that everything up to a snapshot is safe.
+
+        One that has ended or was stopped is closed when it has heard this of its last snapshot.
+        """
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that a checkpoint was given up, and the job goes on."""

@@ -10,6 +10,7 @@ from typing import Any
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
 from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
+from pyflink_on_spark._runtime.ended_readers import EndedReaders
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
 from pyflink_on_spark._runtime.failure import SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
@@ -86,7 +87,8 @@ class Subtask:
         self.found = 0
         """How many elements the sources handed over when they were last asked."""
         self._writers: list[ExchangeWriter] = []
-        self._finished: dict[int, list[Any]] = {}
+        self._ended = EndedReaders()
+        self._stopped = False
         self._next_report = 0
         self._channels = self._incoming()
         with self._explained():
@@ -132,10 +134,18 @@ class Subtask:
         return count + events
 
     def end_sources(self) -> None:
-        """Read no further: to those downstream it is as if all sources had ended."""
+        """Read no further: to those downstream it is as if all sources had ended.
+
+        What a source has taken already is still to be polled, while ``reading`` says so. Another
+        call changes nothing.
+        """
+        if self._stopped:
+            return
+        self._stopped = True
         with self._explained():
-            for index in list(self._readers):
-                self._end_source(index)
+            for index, reader in list(self._readers.items()):
+                if not reader.stop():
+                    self._end_source(index)
 
     @property
     def reading(self) -> bool:
@@ -186,9 +196,11 @@ class Subtask:
             for index, segment in enumerate(self._plan.segments):
                 if segment.source is not None:
                     reader = self._readers.get(index)
-                    if reader is not None:
+                    if reader is None:
+                        positions = self._ended.snapshot(index, checkpoint_id)
+                    else:
                         reader.prepare_checkpoint(checkpoint_id)
-                    positions = self._finished[index] if reader is None else reader.snapshot()
+                        positions = reader.snapshot()
                     state.sources[segment.source_id] = positions
             self._report_metrics()
         return state
@@ -200,6 +212,7 @@ class Subtask:
                 plan.operator.notify_checkpoint_complete(checkpoint_id)
             for reader in self._readers.values():
                 reader.notify_checkpoint_complete(checkpoint_id)
+            self._ended.notify_checkpoint_complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Tell all operators and sources that a checkpoint was given up."""
@@ -208,6 +221,7 @@ class Subtask:
                 plan.operator.notify_checkpoint_aborted(checkpoint_id)
             for reader in self._readers.values():
                 reader.notify_checkpoint_aborted(checkpoint_id)
+            self._ended.notify_checkpoint_aborted(checkpoint_id)
 
     def tick(self) -> None:
         """Let what is due by processing time fire, without an element."""
@@ -232,9 +246,11 @@ class Subtask:
     def close(self, failed: bool = False) -> None:
         """Close every operator that was opened; a failure to close does not hide another one."""
         error: SubtaskFailure | None = None
-        while self._readers:
+        readers = [*self._readers.values(), *self._ended.take_kept()]
+        self._readers.clear()
+        for reader in reversed(readers):
             with contextlib.suppress(Exception):
-                self._readers.popitem()[1].close()
+                reader.close()
         while self._opened:
             operator = self._opened.pop()
             try:
@@ -279,8 +295,10 @@ class Subtask:
 
     def _end_source(self, index: int) -> None:
         reader = self._readers.pop(index)
-        self._finished[index] = reader.snapshot()
-        reader.close()
+        if self._stopped or self._job.checkpointed:
+            self._ended.keep(index, reader)
+        else:
+            self._ended.close_now(index, reader)
         self._segments[index].event(_SOURCE, EndOfInput())
 
     def _reader(self, segment: SegmentPlan) -> SourceReader:

@@ -195,9 +195,44 @@ def test_sources_can_be_told_to_end(calls):
     job.round()
     (subtask,) = job.subtasks.values()
     subtask.end_sources()
+    subtask.end_sources()
     assert not job.round()
     assert job.collected == [(1, 10, -(2**63))]
+    assert calls == []
+    job.close()
     assert calls == ["source closed"]
+
+
+def test_a_source_that_was_told_to_end_is_closed_with_the_savepoint(calls):
+    job = RunningJob(job_of(lambda s: s, Says()))
+    job.round()
+    (subtask,) = job.subtasks.values()
+    subtask.end_sources()
+    subtask.notify_checkpoint_complete(1)  # which does not know of the end yet
+    subtask.snapshot(2)
+    subtask.notify_checkpoint_aborted(2)
+    assert list(subtask.snapshot(3).sources.values()) == [[1]]
+    subtask.notify_checkpoint_complete(3)
+    assert calls == ["source 1", "source not 2", "source 3", "source closed"]
+    assert list(subtask.snapshot(4).sources.values()) == [[1]]
+    job.close()
+    assert calls[-1:] == ["source closed"]
+
+
+def test_a_source_that_has_ended_hears_of_the_checkpoint_with_its_end(calls):
+    checkpoints = {"execution.checkpointing.interval": "1 s"}
+    job = RunningJob(job_of(lambda s: s, Says(), configuration=checkpoints))
+    while job.round():
+        pass
+    assert calls == []
+    (subtask,) = job.subtasks.values()
+    assert list(subtask.snapshot(1).sources.values()) == [[5]]
+    subtask.notify_checkpoint_complete(1)
+    assert calls == ["source 1", "source closed"]
+    subtask.snapshot(2)
+    subtask.notify_checkpoint_complete(2)
+    job.close()
+    assert calls == ["source 1", "source closed"]
 
 
 class Total(KeyedProcessFunction):

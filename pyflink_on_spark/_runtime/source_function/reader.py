@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _SECONDS_TO_WAIT = 0.01
-_SECONDS_TO_STOP = 5.0
+_SECONDS_TO_STOP = 5
 
 
 class FunctionReader(SourceReader):
@@ -58,6 +58,8 @@ class FunctionReader(SourceReader):
         self._function: Any = None
         self._error: Exception | None = None
         self._returned = position.returned
+        self._cancelled = False
+        self._stop_at = 0
         self._thread: threading.Thread | None = None
         self._checkpoints: FunctionCheckpoints | None = None
         if not self._returned:
@@ -67,23 +69,33 @@ class FunctionReader(SourceReader):
         """Return what the function emits next."""
         if self.ended:
             return None
-        if self._thread is None and not self._returned:
+        if self._thread is None and not self._returned and not self._cancelled:
             name = f"source of {self._context.task.task_name_with_subtasks}"
             self._thread = threading.Thread(target=self._run, name=name, daemon=True)
             self._thread.start()
-        returned = self._returned
-        event = self._queue.take(0 if returned else _SECONDS_TO_WAIT)
-        if event is None and returned:
+        silent = self._is_silent()
+        event = self._queue.take(0 if silent else _SECONDS_TO_WAIT)
+        if event is None and silent:
             if self._error is not None:
                 raise self._error
             self.ended = True
-            self._position = FunctionPosition(self._context.task.subtask_index, returned=True)
+            self._position = self._now()
         return event
+
+    def stop(self) -> bool:
+        """Cancel the function; what it has emitted until it returns is still handed on.
+
+        It did not return by itself: from the snapshot that follows it goes on.
+        """
+        if not self._returned:
+            self._cancelled = True
+            self._stop_at = self._context.clock.now() + 1000 * _SECONDS_TO_STOP
+            if self._thread is not None:
+                self._cancel(self._function)
+        return True
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
         """Note how far the function is, at a moment when it does not hold the lock."""
-        if self.ended:
-            return
         with self._lock.for_snapshot():
             if self._checkpoints is not None:
                 self._checkpoints.snapshot(checkpoint_id)
@@ -115,8 +127,10 @@ class FunctionReader(SourceReader):
             last_first.callback(close_function, function)
             if self._thread is not None and self._thread.is_alive():
                 last_first.callback(self._wait_for_the_end)
+                last_first.callback(self._lock.reopen)
                 last_first.callback(self._queue.cancel)
-                function.cancel()
+                if not self._cancelled:
+                    self._cancel(function)
 
     def _open(self, function: Any) -> None:
         self._checkpoints = FunctionCheckpoints(function, self._context)
@@ -124,10 +138,29 @@ class FunctionReader(SourceReader):
         self._function = function
         open_function(function, self._context.runtime_context)
 
+    def _is_silent(self) -> bool:
+        """Whether the function emits nothing any more."""
+        if self._returned or not self._cancelled:
+            return self._returned
+        if self._thread is None:
+            return True
+        if not self._lock.is_shut and self._context.clock.now() >= self._stop_at:
+            _log.warning("%s goes on after cancel(); it is not waited for", self._thread.name)
+            self._lock.shut()
+        return self._lock.is_shut
+
+    def _cancel(self, function: Any) -> None:
+        """Cancel the function, which may take the lock for it: nobody makes room meanwhile."""
+        self._queue.set_unlimited(True)
+        try:
+            function.cancel()
+        finally:
+            self._queue.set_unlimited(False)
+
     def _now(self) -> FunctionPosition:
         return FunctionPosition(
             self._context.task.subtask_index,
-            returned=self._returned and self._error is None,
+            returned=self._returned and not self._cancelled and self._error is None,
             state=self._context.operator_state.snapshot(),
             waiting=self._queue.waiting(),
         )
