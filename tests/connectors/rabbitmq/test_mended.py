@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from dataclasses import replace
 
@@ -92,7 +93,7 @@ class TestRabbitMq:
         until = time.monotonic() + 30
         while one._next_try is not None and time.monotonic() < until:
             one.poll()
-        assert one._broker.channel.is_open
+        assert one._broker._connection.is_open
         close(readers)
         proxy.close()
 
@@ -115,3 +116,32 @@ class TestRabbitMq:
             self.readers(port, "temporary")
         channel.queue_delete("temporary")
         assert [one.is_closed for one in made] == [True]
+
+    def test_a_function_that_takes_longer_than_the_broker_waits(self, port, channel, queue):
+        import pika
+
+        told = RMQReading(
+            replace(self.connection(port), requested_heartbeat=1), queue, True, SimpleStringSchema()
+        )
+        context = context_of()
+        context.checkpointed = True
+        (one,) = readers = [QueueSource(told).reader([0], None, context)]
+        told = RMQWriting(told.connection, queue, SimpleStringSchema())
+        writer = QueueWriter(told, lambda seconds: pytest.fail("connected again"))
+        channel.basic_publish("", queue, "a", pika.BasicProperties(correlation_id="a"))
+        assert take(readers, 1) == ["a"]
+        connection = writer._broker._connection
+        time.sleep(4)
+        saved = checkpoint(readers)
+        one.notify_checkpoint_complete(1)
+        assert saved[0].ids == {"a"}
+        close(readers)
+        writer.write(iter(["b"]))
+        assert writer._broker._connection is connection
+        writer.close()
+        assert channel.basic_get(queue, auto_ack=True)[2] == b"b"
+        names = [thread.name for thread in threading.enumerate()]
+        until = time.monotonic() + 10
+        while "signs of life for RabbitMQ" in names and time.monotonic() < until:
+            names = [thread.name for thread in threading.enumerate()]
+        assert "signs of life for RabbitMQ" not in names

@@ -7,9 +7,11 @@ import logging
 import math
 import ssl
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._runtime.connectors.rabbitmq.connection import LivingConnection
 from pyflink_on_spark._runtime.connectors.rabbitmq.options import RMQConnection
 from pyflink_on_spark._runtime.optional_package import optional_package
 
@@ -60,7 +62,7 @@ class Broker:
         self.recovery_interval = options.network_recovery_interval or _RECOVERY_INTERVAL
         self.failure: Exception | None = None
         """Why it could not connect again."""
-        self._connection: Any = None
+        self._connection: LivingConnection | None = None
         self.channel: Any = None
         try:
             self._connect(declare=True)
@@ -111,9 +113,10 @@ class Broker:
 
     def listen(self, seconds: float) -> None:
         """Let messages and signs of life come and go."""
-        if not self._connection.is_open:  # pika has a ValueError for that
-            raise pika().exceptions.ConnectionWrongStateError
-        self._connection.process_data_events(time_limit=seconds)
+        if self._connection is None or not self._connection.is_open:
+            # pika has a ValueError for that.
+            raise pika().exceptions.ConnectionWrongStateError("the connection is closed")
+        self._connection.listen(seconds)
 
     def explained(self, error: Exception) -> RabbitMqError:
         """Return what to raise for an error of pika's."""
@@ -134,18 +137,21 @@ class Broker:
         """Close the connection, if it is not closed."""
         connection, self._connection, self.channel = self._connection, None, None
         if connection is not None:
-            with contextlib.suppress(*broker_errors()):
-                connection.close()
+            connection.close()
 
     def _connect(self, *, declare: bool) -> None:
         with contextlib.ExitStack() as unless_it_works:
             unless_it_works.callback(self.close)
-            self._connection = pika().BlockingConnection(self._parameters)
-            self.channel = self._connection.channel()
-            if declare:
-                self.channel.queue_declare(self._queue, durable=True)
-            self._prepare(self.channel)
+            made = pika().BlockingConnection(self._parameters)
+            heartbeat = self._parameters.heartbeat
+            self._connection = LivingConnection(made, heartbeat, broker_errors())
+            self.channel = self._connection.channel(partial(self._begin, declare))
             unless_it_works.pop_all()
+
+    def _begin(self, declare: bool, channel: Any) -> None:
+        if declare:
+            channel.queue_declare(self._queue, durable=True)
+        self._prepare(channel)
 
 
 def _innermost(error: BaseException) -> str:

@@ -200,9 +200,9 @@ class QueueReader(SourceReader):
         if not (recovers and self._broker.is_lost(error)):
             raise self._broker.explained(error) from error
         _log.warning("%s; connecting again", self._broker.explained(error))
+        self._broker.close()
         self._waiting.clear()
         self._pending.lost()
-        self._broker.close()
         self._next_try = self._clock.now()
 
     def _connected_again(self, next_try: int) -> bool:
