@@ -56,7 +56,7 @@ class Commits(Generic[Key]):
 
         Args:
             final: whether nothing follows for which something could be held back.
-            again: whether this was perhaps done before, and then the job failed.
+            again: whether this was perhaps done before, and then the job failed; an attempt begins.
         """
         self._final = self._final or final
         found: dict[Key, list[Any]] = {}
@@ -64,6 +64,8 @@ class Commits(Generic[Key]):
             found.setdefault(key, []).append(thing)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
+            if again:
+                sink.take_over()
             things = found.get(key)
             if things and not self._final:
                 things, waiting = sink.hold_back(things, self._checkpoint_id)

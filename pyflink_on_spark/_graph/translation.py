@@ -10,6 +10,7 @@ from pyflink_on_spark._graph.cuts import checkpoint_interval, epoch_elements
 from pyflink_on_spark._graph.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps
+from pyflink_on_spark._graph.sinks import place_sinks
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._runtime.main_module import capture_classes
@@ -44,13 +45,15 @@ def translate(
         listeners: what is told how far the job is, while it goes on.
 
     Raises:
-        JobTranslationError: if the graph cannot be run.
+        JobTranslationError: if the graph cannot be run, or two sinks want what only one may have.
         FileNotFoundError: or another error of a source whose input is not there.
     """
     graph = StreamGraph(transformations, settings)
     for node in graph.nodes:
         _configure(node, configuration)
     sources = [node.source for node in graph.nodes if node.source is not None]
+    steps = build_steps(graph)
+    sinks = place_sinks(steps, name)
     return Job(
         name=name,
         settings=JobSettings(
@@ -62,8 +65,8 @@ def translate(
             configuration=dict(configuration),
             classes=capture_classes(),
         ),
-        levels=plan_levels(build_steps(graph), _no_splits if runs_nothing() else _splits),
-        sinks={node.number: node.sink for node in graph.nodes if node.sink is not None},
+        levels=plan_levels(steps, _no_splits if runs_nothing() else _splits),
+        sinks=sinks,
         printers=printers,
         collected=collected,
         bounded=all(source.bounded for source in sources),

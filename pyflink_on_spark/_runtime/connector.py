@@ -334,6 +334,27 @@ class Sink(ABC):
             CheckpointError: what is prepared goes with the driver's process.
         """
 
+    def in_place(self, job: str, operator: str) -> Sink:
+        """Return this sink for its place, of which both names stay from one run to the next.
+
+        Args:
+            job: the job's name.
+            operator: the name under which checkpoints have what the sink prepares.
+        """
+        return self
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """What only one sink of a job may have, in words."""
+        return frozenset()
+
+    def take_over(self) -> None:  # noqa: B027 - most sinks share nothing with those before
+        """Shut out whoever wrote before; in the driver, when an attempt begins that can commit.
+
+        That is an earlier attempt, or the driver of an earlier run, which may still be there. What
+        is to be committed again comes after.
+        """
+
     def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:
         """Return what to commit now, and what shall wait for a later checkpoint.
 

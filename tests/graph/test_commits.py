@@ -19,6 +19,7 @@ class Visible(Sink):
 
     def __init__(self):
         self.commits, self.again, self.fails = [], [], False
+        self.taken_over = 0
 
     def writer(self, context):
         raise NotImplementedError
@@ -31,6 +32,10 @@ class Visible(Sink):
         if self.fails:
             raise OSError("no space left")
         self.commits.append(committables)
+
+    def take_over(self):
+        assert not self.again
+        self.taken_over += 1
 
     def commit_again(self, committables):
         self.again.append(committables)
@@ -144,3 +149,12 @@ def test_no_file_is_lost_to_one_that_another_job_has_compacted(tmp_path):
     checkpoint(later, 5, part("e", 5), final=True)
     found = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert found == {"compacted-a": "a b ", "compacted-c": "c d ", "compacted-e": "e "}
+
+
+def test_who_was_there_before_is_shut_out_first_even_with_nothing_to_commit(commits, sinks):
+    commits.safe([("one", 1)], 1)
+    commits.commit(again=True)
+    assert [sink.taken_over for sink in sinks.values()] == [1, 1]
+    assert sinks["one"].again == [[1]]
+    checkpoint(commits, 2, ("one", 2))
+    assert sinks["one"].taken_over == 1

@@ -24,6 +24,11 @@ class SinkOperator(Operator):
         self._writer: SinkWriter | None = None
         self._prepared: list[Any] = []
 
+    def place(self, job: str, operator: str) -> Sink:
+        """Tell the sink where it is; for the arguments see ``Sink.in_place``."""
+        self._sink = self._sink.in_place(job, operator)
+        return self._sink
+
     def open(self, context: OperatorContext) -> None:
         """Make the writer."""
         self._writer = self._sink.writer(context)

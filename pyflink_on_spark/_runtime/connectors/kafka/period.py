@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
 
 _FAST = 1
+_topic = itemgetter(0)
 
 
 @dataclass(frozen=True)
@@ -24,14 +26,19 @@ class Period:
     """The records of one subtask and one checkpoint.
 
     Args:
-        run: names the attempt of the job that made them; no other one has the name.
+        run: names the sink and the attempt of the job that made them; no others have the name.
         checkpoint: the number of the checkpoint that they belong to, or one before.
         frames: the records, in order, packed.
+        transactional_id: under which they are to be written, also by a run that has another one;
+            empty in checkpoints of long ago.
+        topic: the first of their topics by name; empty in checkpoints of long ago.
     """
 
     run: str
     checkpoint: int
     frames: tuple[bytes, ...] = field(repr=False)
+    transactional_id: str = ""
+    topic: str = ""
 
     def records(self) -> Iterator[Record]:
         """Yield the records."""
@@ -44,13 +51,18 @@ class PeriodWriter(SinkWriter):
 
     Args:
         rule: how records are made.
+        transactional_id: under which they will be written.
+        operator: the name of the sink in its job.
         context: the subtask's.
     """
 
-    def __init__(self, rule: RecordRule, context: OperatorContext) -> None:
+    def __init__(
+        self, rule: RecordRule, transactional_id: str, operator: str, context: OperatorContext
+    ) -> None:
         self._make, self._cursor = rule.maker(), context.cursor
-        task = context.task
-        self._run = f"{task.job_id[:16]}-{task.attempt}"
+        self._id = transactional_id
+        self._run = _run(operator, context)
+        self._topic = ""
         self._checkpoint = context.restored or 0
         self._frames: list[bytes] = []
         self._open: list[Record] = []
@@ -76,9 +88,21 @@ class PeriodWriter(SinkWriter):
     def _take(self, checkpoint: int) -> list[Period]:
         if self._open:
             self._pack()
-        frames, self._frames = self._frames, []
-        return [Period(self._run, checkpoint, tuple(frames))] if frames else []
+        if not self._frames:
+            return []
+        period = Period(self._run, checkpoint, tuple(self._frames), self._id, self._topic)
+        self._frames, self._topic = [], ""
+        return [period]
 
     def _pack(self) -> None:
+        first = min(map(_topic, self._open))
+        self._topic = min(self._topic or first, first)
         self._frames.append(zlib.compress(pickle.dumps(self._open, 5), _FAST))
         self._open = []
+
+
+def _run(operator: str, context: OperatorContext) -> str:
+    task = context.task
+    # Without checkpoints all is written at the end: by one attempt, even if another one follows.
+    attempt = task.attempt if context.checkpointed else 0
+    return f"{task.job_id[:16]}-{attempt}-{zlib.crc32(operator.encode()):08x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,8 @@ class KafkaWriting:
         transactional_id: names the sink in its cluster, for exactly once.
         properties: of Kafka's Java producer.
         log_failures_only: whether a record that cannot be written is only logged.
+        id_has_place: whether the names of the job and the operator are part of the transactional
+            id, too.
     """
 
     records: RecordRule
@@ -50,6 +53,7 @@ class KafkaWriting:
     transactional_id: str
     properties: Mapping[str, str] = field(repr=False)
     log_failures_only: bool = False
+    id_has_place: bool = False
 
 
 class KafkaRecords(Sink):
@@ -60,14 +64,43 @@ class KafkaRecords(Sink):
 
     Args:
         writing: what to write, and how.
+        job: the job's name.
+        operator: the sink's, in checkpoints.
     """
 
-    def __init__(self, writing: KafkaWriting) -> None:
-        self._writing = writing
+    def __init__(self, writing: KafkaWriting, job: str = "", operator: str = "") -> None:
+        self._writing, self._job, self._operator = writing, job, operator
         self._transactions: Transactions | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_writing": self._writing, "_transactions": None}
+        return {**self.__dict__, "_transactions": None}
+
+    def in_place(self, job: str, operator: str) -> Sink:
+        """Return this sink for its place in a job."""
+        return KafkaRecords(self._writing, job, operator)
+
+    @property
+    def transactional_id(self) -> str:
+        """The name that transactions are written under, of which the cluster knows no other."""
+        writing = self._writing
+        place = f"-{self._job}-{self._operator}" if writing.id_has_place else ""
+        return f"{writing.transactional_id}{place}"
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """The transactional id, at each of the cluster's addresses."""
+        if not self._exactly_once:
+            return frozenset()
+        servers = self._writing.properties.get("bootstrap.servers", "").split(",")
+        return frozenset(
+            f"the Kafka transactional id {self.transactional_id!r} at {server.strip()} (set by "
+            "set_transactional_id_prefix, or a FlinkKafkaProducer's property transactional.id)"
+            for server in servers
+        )
+
+    @property
+    def _exactly_once(self) -> bool:
+        return self._writing.guarantee is Guarantee.EXACTLY_ONCE
 
     def with_input_type(self, type_info: Any) -> Sink:
         """Return itself; check in the driver that the client is there and takes its properties.
@@ -83,31 +116,48 @@ class KafkaRecords(Sink):
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask."""
         writing = self._writing
-        if writing.guarantee is Guarantee.EXACTLY_ONCE:
-            return PeriodWriter(writing.records, context)
+        if self._exactly_once:
+            return PeriodWriter(writing.records, self.transactional_id, self._operator, context)
         return ProducingWriter(writing, context)
 
     def commit(self, committables: list[Period]) -> None:
-        """Write what a checkpoint has, in one transaction."""
-        if self._writing.guarantee is not Guarantee.EXACTLY_ONCE or not committables:
-            return
-        if self._transactions is None:
-            self._transactions = Transactions(
-                self._writing.transactional_id, self._writing.properties
-            )
+        """Write what a checkpoint has and is not written, in one transaction.
+
+        What a run has prepared that had another transactional id is written under that.
+        """
+        periods: dict[str, list[Period]] = {}
+        for period in committables:
+            named = period.transactional_id or self._writing.transactional_id
+            periods.setdefault(named, []).append(period)
+        own = periods.pop(self.transactional_id, None)
+        for named, others in periods.items():
+            with closing(Transactions(named, self._writing.properties)) as transactions:
+                transactions.write(others)
+        if own is not None:
+            self._write(own)
+
+    def take_over(self) -> None:
+        """Take over the transactional id."""
+        if self._exactly_once:
+            self._end()
+            self._begin()
+
+    def _write(self, periods: list[Period]) -> None:
         try:
-            self._transactions.write(committables)
+            self._begin().write(periods)
         except BaseException:
-            self._transactions.close()
-            self._transactions = None
+            self._end()
             raise
 
-    def commit_again(self, committables: list[Period]) -> None:
-        """Write what a checkpoint has, unless that has been done."""
-        if self._transactions is not None:
-            self._transactions.close()
-            self._transactions = None
-        self.commit(committables)
+    def _begin(self) -> Transactions:
+        if self._transactions is None:
+            self._transactions = Transactions(self.transactional_id, self._writing.properties)
+        return self._transactions
+
+    def _end(self) -> None:
+        transactions, self._transactions = self._transactions, None
+        if transactions is not None:
+            transactions.close()
 
 
 class ProducingWriter(SinkWriter):

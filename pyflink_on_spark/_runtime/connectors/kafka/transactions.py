@@ -61,13 +61,14 @@ class Transactions:
             ConnectionError: the cluster does not answer.
             RuntimeError: a record is refused, or another job has taken over the transactional id.
         """
-        topic = next((record[0] for period in periods for record in period.records()), None)
+        topic = _marked_topic(periods)
         if topic is None:
             return
-        written = self._written_to(topic)
-        todo = [p for p in periods if p.checkpoint > written.get(p.run, 0)]
+        before = self._written_to(topic)
+        todo = [p for p in periods if p.checkpoint > before.get(p.run, 0)]
         if not todo:
             return
+        written = dict(before)
         for period in todo:
             latest = max(period.checkpoint, written.pop(period.run, 0))
             written[period.run] = latest  # behind the others, as the latest
@@ -75,6 +76,7 @@ class Transactions:
             del written[run]
         for left in reversed(range(_TRIES)):
             if self._transact(topic, todo, written, give_up=left == 0):
+                self._written[topic] = written
                 return
 
     def close(self) -> None:
@@ -88,12 +90,12 @@ class Transactions:
     ) -> bool:
         """Run one transaction; return whether it was committed, and not aborted."""
         assert self._group is not None
-        self._kafka.begin_transaction()
         mark = ",".join(f"{run}={checkpoint}" for run, checkpoint in written.items())
         offset = max(period.checkpoint for period in periods)
         offsets = [topic_partition((topic, 0), offset, mark)]
         group = self._group.kafka.consumer_group_metadata()
         try:
+            self._kafka.begin_transaction()
             for period in periods:
                 self._producer.send(period.records())
             self._producer.flush()
@@ -167,6 +169,17 @@ class Transactions:
             pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
             known = self._written[topic] = {run: int(number) for run, _, number in pairs}
         return known
+
+
+def _marked_topic(periods: Sequence[Period]) -> str | None:
+    """Return the topic at which it is noted that some periods are written.
+
+    It is the same for the same records, in whatever order they come.
+    """
+    topics = [period.topic for period in periods if period.topic]
+    if topics:
+        return min(topics)
+    return next((record[0] for period in periods for record in period.records()), None)
 
 
 class _AbortNeededError(Exception):

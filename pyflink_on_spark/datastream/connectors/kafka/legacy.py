@@ -233,9 +233,16 @@ class ProducerOptions:
             self.topic, None, UserFunction.of(self.serializer), self.write_timestamps
         )
         given = dict(self.properties)
-        transactional_id = given.pop("transactional.id", f"pyflink-on-spark-{self.topic}")
+        chosen = given.pop("transactional.id", None)
         return KafkaRecords(
-            KafkaWriting(records, guarantee, transactional_id, given, self.log_failures_only)
+            KafkaWriting(
+                records,
+                guarantee,
+                chosen or f"pyflink-on-spark-{self.topic}",
+                given,
+                self.log_failures_only,
+                id_has_place=chosen is None,
+            )
         )
 
 

@@ -60,6 +60,7 @@ class KafkaSink(Sink, SupportsPreprocessing):
     checkpoints: to the job's end), and are part of it; then the driver writes those of all subtasks
     in one transaction. So they pass the driver's memory, and readers see them all at once. Which
     checkpoints are written is kept as the offset of a consumer group, the prefix with ``-written``.
+    Two sinks of one job with the same prefix are refused.
     """
 
     def __init__(self, j_kafka_sink, transformer: StreamTransformer | None = None):
