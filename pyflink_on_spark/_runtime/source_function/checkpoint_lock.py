@@ -30,8 +30,6 @@ class CheckpointLock:
         self._depth = 0
         self._snapshot_next = False
         self._no_snapshot = threading.Event()
-        self.is_shut = False
-        """Whether only snapshots get it."""
 
     def acquire(self) -> None:
         """Take the lock."""
@@ -81,19 +79,5 @@ class CheckpointLock:
                     self._owner, self._depth = None, 0
         finally:
             self._queue.set_unlimited(False)
-            if not self.is_shut:
-                self._let_in()
-
-    def shut(self) -> None:
-        """Let only snapshots have the lock from now on: nobody emits any more."""
-        with self.for_snapshot():
-            self.is_shut = True
-
-    def reopen(self) -> None:
-        """Let everybody have it again."""
-        self.is_shut = False
-        self._let_in()
-
-    def _let_in(self) -> None:
-        self._snapshot_next = False
-        self._no_snapshot.set()
+            self._snapshot_next = False
+            self._no_snapshot.set()

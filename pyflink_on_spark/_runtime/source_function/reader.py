@@ -70,10 +70,12 @@ class FunctionReader(SourceReader):
         if self.ended:
             return None
         if self._thread is None and not self._returned and not self._cancelled:
-            name = f"source of {self._context.task.task_name_with_subtasks}"
-            self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-            self._thread.start()
-        silent = self._is_silent()
+            self._start()
+        thread, silent = self._thread, self._returned or self._thread is None
+        if thread is not None and not silent and self._is_late():
+            _log.warning("%s goes on after cancel(); it is not waited for", thread.name)
+            self.ended = True
+            return None
         event = self._queue.take(0 if silent else _SECONDS_TO_WAIT)
         if event is None and silent:
             if self._error is not None:
@@ -85,7 +87,8 @@ class FunctionReader(SourceReader):
     def stop(self) -> bool:
         """Cancel the function; what it has emitted until it returns is still handed on.
 
-        It did not return by itself: from the snapshot that follows it goes on.
+        It did not return by itself: from the snapshot that follows it goes on. What is left of
+        one that takes too long to return is in that snapshot, too.
         """
         if not self._returned:
             self._cancelled = True
@@ -127,7 +130,6 @@ class FunctionReader(SourceReader):
             last_first.callback(close_function, function)
             if self._thread is not None and self._thread.is_alive():
                 last_first.callback(self._wait_for_the_end)
-                last_first.callback(self._lock.reopen)
                 last_first.callback(self._queue.cancel)
                 if not self._cancelled:
                     self._cancel(function)
@@ -138,16 +140,13 @@ class FunctionReader(SourceReader):
         self._function = function
         open_function(function, self._context.runtime_context)
 
-    def _is_silent(self) -> bool:
-        """Whether the function emits nothing any more."""
-        if self._returned or not self._cancelled:
-            return self._returned
-        if self._thread is None:
-            return True
-        if not self._lock.is_shut and self._context.clock.now() >= self._stop_at:
-            _log.warning("%s goes on after cancel(); it is not waited for", self._thread.name)
-            self._lock.shut()
-        return self._lock.is_shut
+    def _start(self) -> None:
+        name = f"source of {self._context.task.task_name_with_subtasks}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _is_late(self) -> bool:
+        return self._cancelled and self._context.clock.now() >= self._stop_at
 
     def _cancel(self, function: Any) -> None:
         """Cancel the function, which may take the lock for it: nobody makes room meanwhile."""
