@@ -24,11 +24,22 @@ class Connection:
         copies: whether a file gets another name by being copied.
         has_folders: whether folders are there without files in them.
         shared: whether several threads may use it at the same time.
+        tells_renamed: whether it is an error if a file did not get another name.
     """
 
-    def __init__(self, fs: Any, top: str, *, copies: bool, has_folders: bool, shared: bool) -> None:
+    def __init__(
+        self,
+        fs: Any,
+        top: str,
+        *,
+        copies: bool,
+        has_folders: bool,
+        shared: bool,
+        tells_renamed: bool = True,
+    ) -> None:
         self._fs, self._top, self.shared = fs, top, shared
         self._copies, self._has_folders = copies, has_folders
+        self._tells_renamed = tells_renamed
         self._used = time.monotonic()
 
     @property
@@ -53,6 +64,17 @@ class Connection:
             fs.rm_file(source)
         else:
             fs.mv(source, target)
+            if not self._tells_renamed:
+                self._see_that_it_is_renamed(fs, source, target)
+
+    def _see_that_it_is_renamed(self, fs: Any, source: str, target: str) -> None:
+        if fs.exists(source):  # what has that name is in the way
+            fs.rm_file(target)
+            fs.mv(source, target)
+        if fs.exists(source):
+            raise OSError(f"it cannot be renamed to {target}")
+        if not fs.exists(target):
+            raise FileNotFoundError(source)
 
     def remove_empty_folder(self, fs: Any, path: str) -> None:
         """Remove a folder that has no files, if there is such a thing."""
@@ -147,6 +169,8 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
         copies=copies,
         has_folders=not scheme.object_store,
         shared=bool(getattr(fs, "async_impl", False)),
+        # WebHDFS answers "false", which fsspec drops.
+        tells_renamed=scheme.protocol != "webhdfs",
     )
 
 

@@ -33,7 +33,11 @@ READ_BY_READER = (_MOST, _INTERVAL, _BETWEEN_LOOKS)
 _SECONDS_TO_WAIT = 0.01
 _AFTER_THROTTLING = 1000
 _AGGREGATED = b"\xf3\x89\x9a\xc2"
-_THROTTLED = {"ProvisionedThroughputExceededException", "LimitExceededException"}
+_THROTTLED = {
+    "ProvisionedThroughputExceededException",
+    "LimitExceededException",
+    "KMSThrottlingException",
+}
 
 
 @dataclass
