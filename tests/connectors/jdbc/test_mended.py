@@ -151,3 +151,16 @@ class TestJdbc:
             connection.rollback()
             made.writer.close()
         assert str(error).startswith(f"jdbc:sqlite:{file}: no such thing (statement: INSERT")
+
+    @pytest.mark.parametrize(
+        ("row", "why"), [(Row(2**70, "b"), "too large"), (Row(2, "\ud800"), "surrogates")]
+    )
+    def test_a_value_that_the_driver_cannot_send(self, tmp_path, row, why):
+        file = tmp_path / "test.db"
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            connection.execute(self.TABLE)
+            made = Rows(f"jdbc:sqlite:{file}")
+            with pytest.raises(JdbcError, match=rf"refuses the row \({row[0]}, .*{why}"):
+                made.write(Row(1, "a"), row)
+            made.writer.close()
+            assert connection.execute("SELECT * FROM t").fetchall() == []

@@ -73,7 +73,8 @@ class Execution:
         self._sql = database.translated(statement.sql, fields)
         self._retries = statement.execution.max_retries
         self._pause = pause
-        self._errors = database.driver().Error
+        # The others are about values that a driver cannot send.
+        self._errors = database.driver().Error, TypeError, ValueError, OverflowError
         self._connection: Any = database.connect()
 
     def execute(self, rows: Sequence[Parameters], also: Also | None = None) -> None:
@@ -107,7 +108,7 @@ class Execution:
         """Close the connection; what is not committed is undone."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with contextlib.suppress(self._errors):
+            with contextlib.suppress(*self._errors):
                 connection.close()
 
     def _transact(self, rows: Sequence[Parameters], also: Also | None) -> None:
@@ -120,13 +121,13 @@ class Execution:
             if rows:
                 cursor.executemany(self._sql, rows)
         finally:
-            with contextlib.suppress(self._errors):
+            with contextlib.suppress(*self._errors):
                 cursor.close()
         self._connection.commit()
 
     def _undo(self) -> None:
         if self._connection is not None:
-            with contextlib.suppress(self._errors):
+            with contextlib.suppress(*self._errors):
                 self._connection.rollback()
 
     def _explained(self, rows: Sequence[Parameters], error: Exception) -> JdbcError:
