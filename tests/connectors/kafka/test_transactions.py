@@ -131,5 +131,36 @@ def test_a_driver_that_is_killed(kafka, open_transactions, topic, api, when):
     assert kafka.values(topic) == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_commit_whose_outcome_nobody_knows(kafka, open_transactions, topic, when):
+    """The broker goes away with the question, or with its answer, for longer than anyone waits."""
+    quickly = {"reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50"}
+    first = open_transactions(**quickly, **{"default.api.timeout.ms": "1500"})
+    first.write([period(topic, 1, "a")])
+
+    def vanish(api):
+        if api == END:
+            kafka.broker.stop()
+            if when == "before":
+                raise ValueError("gone before it has done anything")
+
+    setattr(kafka.broker, when, vanish)
+    with pytest.raises(ConnectionError, match="did not answer within"):
+        first.write([period(topic, 2, "b")])
+    setattr(kafka.broker, when, lambda api: None)
+    kafka.broker.start()
+    second = open_transactions(**quickly)
+    second.write([period(topic, 2, "b")])
+    second.write([period(topic, 3, "c")])
+    assert kafka.values(topic) == ["a", "b", "c"]
+
+
+def test_what_was_refused_is_not_taken_for_written(kafka, open_transactions, topic):
+    transactions = open_transactions(**{"topic.metadata.propagation.max.ms": "50"})
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="'nowhere' could not be written"):
+            transactions.write([period(topic, 1, "a"), period("nowhere", 1, "b")])
+
+
 def _write(servers, periods):
     Transactions("sink", {"bootstrap.servers": servers}).write(periods)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -121,8 +122,9 @@ class RecordProducer:
                 self._wait(seconds)
         finally:
             self._closed = True
-            self.kafka.purge()
-            self.kafka.flush(_SECONDS_TO_WAIT)
+            with contextlib.suppress(self._kafka_exception):  # it says again why it has failed
+                self.kafka.purge()
+                self.kafka.flush(_SECONDS_TO_WAIT)
             del self._produce
 
     def _wait(self, seconds: float) -> None:

@@ -46,6 +46,8 @@ class KafkaReader(SourceReader):
         self._reading, self._context, self._clock = reading, context, context.clock
         self._deserialize = reading.deserializer.load()._deserializer()
         self._positions = {position.key: position for position in positions}
+        self._before = self._positions
+        self._stopped = False
         self._open = {p.key for p in positions if not p.ended}
         now = self._clock.now()
         self._watermarks = PartitionWatermarks(reading.watermarks, self._open, now)
@@ -67,16 +69,42 @@ class KafkaReader(SourceReader):
         """Return records, or a watermark."""
         if self._client is None:
             return None
-        if not self._events:
+        if not self._events and not self._stopped:
             self._look_around()
             self._read(self._client)
-        return self._events.popleft() if self._events else None
+        event = self._events.popleft() if self._events else None
+        if self._stopped and not self._events:
+            self.ended = True
+        return event
 
     def snapshot(self) -> list[Position]:
         """Return how far each partition is read."""
         self._checkpointed = True
-        self._saved = list(self._positions.values())
+        self._saved = self._handed_on()
         return self._saved
+
+    def stop(self) -> bool:
+        """Read no more."""
+        self._stopped = True
+        return bool(self._events)
+
+    def backlog(self) -> int | None:
+        """Return how many records are behind those that were read, as the last fetches told."""
+        if self._client is None:
+            return 0
+        waiting, known = 0, False
+        for key in self._open:
+            position = self._positions[key]
+            _, high = self._client.kafka.get_watermark_offsets(topic_partition(key), cached=True)
+            if high >= 0 and position.offset >= 0:
+                end = high if position.stopping is None else min(high, position.stopping)
+                waiting, known = waiting + max(0, end - position.offset), True
+        return waiting if known or not self._open else None
+
+    def _handed_on(self) -> list[Position]:
+        """Return how far each partition is read, without what ``poll`` has not returned yet."""
+        waits = any(isinstance(event, Bundle) for event in self._events)
+        return list((self._before if waits else self._positions).values())
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Tell the group how far the last snapshot was."""
@@ -93,11 +121,12 @@ class KafkaReader(SourceReader):
         with contextlib.suppress(RuntimeError):
             if self._next_commit is not None and not self._checkpointed:
                 self._client = client
-                self._commit(list(self._positions.values()), wait=True)
+                self._commit(self._handed_on(), wait=True)
                 self._client = None
             client.kafka.close()
 
     def _read(self, client: Client) -> None:
+        self._before = dict(self._positions)
         messages = client.kafka.consume(self.limit, timeout=_SECONDS_TO_WAIT)
         client.problems.check()
         now = self._clock.now()
@@ -205,7 +234,7 @@ class KafkaReader(SourceReader):
                 self._assign([key])
         if self._next_commit is not None and now >= self._next_commit and not self._checkpointed:
             self._next_commit = now + (self._reading.auto_commit_interval or 0)
-            self._commit(list(self._positions.values()), wait=False)
+            self._commit(self._handed_on(), wait=False)
 
     def _owns(self, partition: Partition) -> bool:
         task = self._context.task

@@ -81,9 +81,11 @@ class Transactions:
 
     def close(self) -> None:
         """Leave the cluster; an open transaction is given up."""
-        self._producer.close()
-        if self._group is not None:
-            self._group.kafka.close()
+        try:
+            self._producer.close()
+        finally:
+            if self._group is not None:
+                self._group.kafka.close()
 
     def _transact(
         self, topic: str, periods: Sequence[Period], written: Mapping[str, int], give_up: bool
