@@ -90,6 +90,12 @@ class _CancellableReader(SourceReader):
             return Bundle(values, event.timestamps, event.keys)
         return event
 
+    def stop(self) -> bool:
+        return self._reader.stop()
+
+    def backlog(self) -> int | None:
+        return self._reader.backlog()
+
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
         self._reader.prepare_checkpoint(checkpoint_id)
 

@@ -120,18 +120,19 @@ class ChainReader(SourceReader):
         self.limit = BUNDLE_SIZE
         self._timestamped = any(source.timestamped for source in sources)
         self._idle = False
+        self._stopped = False
         self._reader = self._begin(0)
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether the last source's share has ended."""
-        return self._is_last and self._reader.ended
+        """Whether the last source's share has ended, or the one that it was stopped with."""
+        return (self._is_last or self._stopped) and self._reader.ended
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
         """Return what the current source has; begin with the next one when it has ended."""
         self._reader.limit = self.limit
         event = self._reader.poll()
-        if event is None and self._reader.ended and not self._is_last:
+        if event is None and self._reader.ended and not self.ended:
             self._done.append(Progress(True, tuple(self._reader.snapshot())))
             self._reader.close()
             self._reader = self._begin(len(self._done))
@@ -142,6 +143,15 @@ class ChainReader(SourceReader):
         if isinstance(event, Bundle) and self._timestamped and event.timestamps is None:
             event = Bundle(event.values, [None] * len(event.values))
         return event
+
+    def stop(self) -> bool:
+        """Stop the current source, and begin with no other."""
+        self._stopped = True
+        return self._reader.stop()
+
+    def backlog(self) -> int | None:
+        """Return how much waits at the current source."""
+        return self._reader.backlog()
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
         """Tell the current source."""

@@ -208,6 +208,30 @@ def test_a_checkpoint_after_the_end():
     assert again.poll() is None
 
 
+def test_a_chain_that_is_stopped_begins_with_no_other_source():
+    chain = SourceChain([Lingering(0, 1), NumberSequence(5, 6)])
+    (reader,) = readers_of(chain, 1)
+    assert reader.poll().values == [0, 1]
+    assert reader.stop()
+    while not reader.ended:
+        assert reader.poll() is None
+    (again,) = readers_of(chain, 1, checkpoint([reader]))
+    found = []
+    while not again.ended:
+        if (bundle := again.poll()) is not None:
+            found += bundle.values
+    assert found == [5, 6]
+
+
+class Lingering(NumberSequence):
+    """Its readers have still something to hand on when they are stopped."""
+
+    def reader(self, splits, restored, context):
+        reader = super().reader(splits, restored, context)
+        reader.stop = lambda: True
+        return reader
+
+
 class Noticing(NumberSequence):
     told = 0
 
