@@ -190,6 +190,22 @@ def test_savepoint_with_another_parallelism(tmp_path, parallelism):
     check(tmp_path, total)
 
 
+def test_a_drained_job_shows_all_that_it_has_written(tmp_path):
+    total = 10_000
+    client = count_job(environment(tmp_path), tmp_path, total).execute_async()
+    wait_for(lambda: checkpoints(tmp_path))
+    (tmp_path / "in the way").touch()
+    with pytest.raises(CheckpointError, match="cannot write a savepoint"):
+        client.stop_with_savepoint(True, str(tmp_path / "in the way")).result()
+    path = client.stop_with_savepoint(True, str(tmp_path / "savepoints")).result()
+    assert client.get_job_status().result() == JobStatus.FINISHED
+    assert not list((tmp_path / "out").rglob(".*"))
+    assert 0 < len(written(tmp_path)) < total
+    let_go(tmp_path)
+    count_job(environment(tmp_path, execution_state__recovery_path=path), tmp_path, total).execute()
+    check(tmp_path, total)
+
+
 def test_a_savepoint_while_the_job_goes_on(tmp_path):
     client = count_job(environment(tmp_path), tmp_path, 3000).execute_async()
     wait_for(lambda: checkpoints(tmp_path))
