@@ -37,6 +37,11 @@ class Commits(Generic[Key]):
         """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
         return [*self._held, *prepared]
 
+    def keep(self, things: Iterable[tuple[Key, Any]]) -> None:
+        """Let sinks remove nothing of what a savepoint has, while the job goes on without it."""
+        for key, found in self._by_sink(things).items():
+            self._sinks[key].keep(found)
+
     def safe(
         self, things: Iterable[tuple[Key, Any]], checkpoint_id: int, *, final: bool = False
     ) -> None:
@@ -59,9 +64,7 @@ class Commits(Generic[Key]):
             again: whether this was perhaps done before, and then the job failed; an attempt begins.
         """
         self._final = self._final or final
-        found: dict[Key, list[Any]] = {}
-        for key, thing in self._safe:
-            found.setdefault(key, []).append(thing)
+        found = self._by_sink(self._safe)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
             if again:
@@ -73,3 +76,10 @@ class Commits(Generic[Key]):
             if things:
                 (sink.commit_again if again else sink.commit)(things)
         self._safe, self._final, self._held = [], False, [*held, *self._held]
+
+    @staticmethod
+    def _by_sink(things: Iterable[tuple[Key, Any]]) -> dict[Key, list[Any]]:
+        found: dict[Key, list[Any]] = {}
+        for key, thing in things:
+            found.setdefault(key, []).append(thing)
+        return found

@@ -370,5 +370,11 @@ class Sink(ABC):
         """Make visible, after a failure, what was perhaps committed before."""
         self.commit(committables)
 
+    def keep(self, committables: list[Any]) -> None:  # noqa: B027 - most are kept anyhow
+        """Remove nothing of what writers prepared, whatever fails: a savepoint has it, too.
+
+        In the driver, for a savepoint of a job that goes on, and commits this with a checkpoint.
+        """
+
     def abort(self, committables: list[Any]) -> None:  # noqa: B027
         """Throw away what writers prepared in a job that failed."""

@@ -158,3 +158,19 @@ def test_who_was_there_before_is_shut_out_first_even_with_nothing_to_commit(comm
     assert sinks["one"].again == [[1]]
     checkpoint(commits, 2, ("one", 2))
     assert sinks["one"].taken_over == 1
+
+
+def test_each_sink_keeps_what_is_its_own():
+    class Keeps(Sink):
+        def __init__(self):
+            self.kept = []
+
+        def writer(self, context):
+            raise NotImplementedError
+
+        def keep(self, committables):
+            self.kept.append(committables)
+
+    sinks = {"a": Keeps(), "b": Keeps()}
+    Commits(sinks).keep([("a", 1), ("b", 2), ("a", 3)])
+    assert (sinks["a"].kept, sinks["b"].kept) == ([[1, 3]], [[2]])

@@ -519,3 +519,13 @@ def test_a_job_is_over_once_all_is_committed_whoever_fails_to_hear_of_it(world):
     with pytest.raises(SubtaskFailure):
         world.coordinator.finish(world.hosts)
     assert world.coordinator.over
+
+
+def test_sinks_keep_what_a_savepoint_of_a_job_that_goes_on_names(world, monkeypatch):
+    kept = []
+    monkeypatch.setattr(world.coordinator._commits, "keep", kept.append)
+    world.savepoint()
+    assert kept == [[]]
+    world.checkpoint()
+    world.savepoint(stop=True)
+    assert kept == [[]]

@@ -215,6 +215,8 @@ class CheckpointCoordinator:
         self._number += 1
         with self._written(fleet, place):
             _, answers = self._write(fleet, place, savepoint=True)
+            if not stop:
+                self._commits.keep(self._prepared(answers))
         if stop:
             self._becomes_safe(place.uri, answers, drained)
             self._commits.commit()

@@ -169,6 +169,32 @@ def test_on_checkpoint_rolling_makes_all_visible_with_each_checkpoint(tmp_path):
     assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b"], [])
 
 
+def test_what_a_savepoint_names_is_there_whatever_the_job_goes_back_to(tmp_path):
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT))
+    job.write("a")
+    job.checkpoint()
+    before = job.saved, job.safe
+    job.write("b")
+    job.checkpoint(commit=False)  # the savepoint
+    savepoint = pickle.loads(job.safe)
+    for _ in range(2):
+        job.sink.keep(savepoint)
+    job.saved, job.safe = before
+    job.restart()
+    job.sink.commit_again(savepoint)
+    assert visible(tmp_path) == ["a", "b"]
+
+
+def test_a_job_that_commits_what_a_savepoint_names_leaves_no_mark(tmp_path):
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT))
+    job.write("a")
+    job.checkpoint(commit=False)
+    job.sink.keep(pickle.loads(job.safe))
+    assert len(hidden(tmp_path)) == 2
+    job.commit()
+    assert (visible(tmp_path), hidden(tmp_path)) == (["a"], [])
+
+
 def test_a_part_that_is_too_large_is_finished_by_a_checkpoint(tmp_path):
     job = SinkJob(options_for(tmp_path, rolling=RollingPolicy(2)))
     job.write(["abc"])

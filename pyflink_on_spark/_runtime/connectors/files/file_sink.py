@@ -12,6 +12,7 @@ from pyflink_on_spark._runtime.connectors.files.bulk_files import BulkBucketWrit
 from pyflink_on_spark._runtime.connectors.files.encoder import LineEncoder
 from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.connectors.files.file_sink_writer import FileSinkWriter
+from pyflink_on_spark._runtime.connectors.files.hidden_names import mark_of
 from pyflink_on_spark._runtime.connectors.files.part_file import PendingFile
 from pyflink_on_spark._runtime.filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.types import java_text
@@ -53,6 +54,7 @@ class FileSink(Sink):
         self._charset = find_charset(options.charset_name)
         self._input_type = input_type
         self._id = uuid.uuid4().hex
+        self._marked: set[str] = set()
 
     def with_input_type(self, type_info: TypeInformation | None) -> FileSink:
         self._check_input(type_info)
@@ -92,12 +94,25 @@ class FileSink(Sink):
             return committables, []
         return self._options.compaction.hold_back(committables, checkpoint_id, self._files)
 
+    def keep(self, committables: list[PendingFile]) -> None:
+        for path in {file.in_progress_path for file in committables} - self._marked:
+            if self._files.exists(path) and not self._files.exists(mark_of(path)):
+                self._files.create(mark_of(path)).close()
+            self._marked.add(path)
+
+    def _unmark(self, committables: list[PendingFile]) -> None:
+        for file in committables:
+            if file.in_progress_path in self._marked:
+                self._files.remove(mark_of(file.in_progress_path))
+                self._marked.discard(file.in_progress_path)
+
     def commit(self, committables: list[PendingFile]) -> None:
         if self._options.compaction is not None:
             self._options.compaction.commit(committables, files=self._files)
-            return
-        for file in committables:
-            file.commit(self._files)
+        else:
+            for file in committables:
+                file.commit(self._files)
+        self._unmark(committables)
 
     def commit_again(self, committables: list[PendingFile]) -> None:
         # What is gone was committed, and somebody has moved it since.

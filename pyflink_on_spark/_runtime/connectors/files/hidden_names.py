@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.filesystem.file_system import FileSystem
 from pyflink_on_spark._runtime.filesystem.local_files import LOCAL
 
 _IN_PROGRESS = re.compile(r"\..*\.inprogress\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_MARK = ".savepoint"
 _FAMILY_DIGITS, _RUN_DIGITS = 12, 8
 
 
@@ -51,6 +52,11 @@ def in_progress_path(path: str) -> str:
     return _hidden(path, str(uuid.uuid5(uuid.NAMESPACE_URL, path)))
 
 
+def mark_of(in_progress_path: str) -> str:
+    """Return the path of an empty file that says that a savepoint names a file in progress."""
+    return in_progress_path + _MARK
+
+
 def remove_leftovers(
     base_path: str,
     owner: Owner,
@@ -60,6 +66,8 @@ def remove_leftovers(
 ) -> None:
     """Remove the files in progress that earlier attempts have left under a folder.
 
+    Those that a savepoint names stay: who took it may begin with it whenever they like.
+
     Args:
         base_path: the folder.
         owner: who writes there now, perhaps already.
@@ -67,7 +75,9 @@ def remove_leftovers(
         needed: the paths that stay.
         files: where the folder is.
     """
-    for path in list(files.all_files(base_path)):
+    paths = list(files.all_files(base_path))
+    needed = needed | {path.removesuffix(_MARK) for path in paths if path.endswith(_MARK)}
+    for path in paths:
         found = _IN_PROGRESS.fullmatch(os.path.basename(path))
         if found is None:
             continue
