@@ -40,7 +40,7 @@ class EmittedStream:
         Raises:
             ValueError: it is something else.
 
-        On Spark: it takes the place of the uid.
+        On Spark: it takes the place of the uid, and no two operators can have the same one.
         """
         self._flow.transformation.uid_hash = checked_hash(uid_hash)
         return self

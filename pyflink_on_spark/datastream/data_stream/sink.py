@@ -33,7 +33,7 @@ class DataStreamSink:
         Raises:
             ValueError: it is something else.
 
-        On Spark: it takes the place of the uid.
+        On Spark: it takes the place of the uid, and no two operators can have the same one.
         """
         self._transformation.uid_hash = checked_hash(uid_hash)
         return self
