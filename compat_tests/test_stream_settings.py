@@ -107,3 +107,23 @@ def test_of_python_operators_in_a_row_only_the_first_uid_counts(env):
 def test_a_uid_hash_is_32_hexadecimal_digits(env, given):
     with pytest.raises(Exception, match="32 character String"):
         env.from_collection([1]).set_uid_hash(given)
+
+
+def test_uids_are_demanded(env):
+    env.get_config().disable_auto_generated_uids()
+    stream = env.from_collection([1, 2], Types.INT()).uid("numbers")
+    stream = stream.map(lambda v: v + 1, Types.INT())
+    stream.rebalance().map(str, Types.STRING()).uid("text").print().uid("sink")
+    with pytest.raises(Exception, match="no UID or hash has been assigned to operator M"):
+        env.execute()
+
+
+@pytest.mark.parametrize("name", [{"uid": "plus"}, {"set_uid_hash": "0" * 32}])
+def test_uids_that_are_demanded_and_given(env, name):
+    env.get_config().disable_auto_generated_uids()
+    stream = env.from_collection([1, 2], Types.INT()).uid("numbers")
+    stream = stream.map(lambda v: v + 1, Types.INT())
+    for setter, value in name.items():
+        getattr(stream, setter)(value)
+    stream.map(str, Types.STRING()).print().uid("sink")
+    assert env.execute().get_net_runtime() >= 0, "it is not refused"

@@ -19,7 +19,7 @@ def state_names(graph: StreamGraph) -> Mapping[Transformation, str]:
         JobTranslationError: if two operators were given one uid.
     """
     names: dict[Transformation, str] = {}
-    fused = {node for node in graph.nodes if any(map(graph.python_chained, graph.inputs[node]))}
+    fused = _fused(graph)
     uids: dict[str, Transformation] = {}
     taken: dict[str, Transformation] = {}
     for node in graph.nodes:
@@ -33,6 +33,25 @@ def state_names(graph: StreamGraph) -> Mapping[Transformation, str]:
         else:
             names[node] = f"{place}:{node.name}"
     return names
+
+
+def demand_uids(graph: StreamGraph) -> None:
+    """See that the user has named all operators that can be named; of fused ones, the first.
+
+    Raises:
+        JobTranslationError: if one has neither a uid nor a uid hash.
+    """
+    fused = _fused(graph)
+    for node in graph.nodes:
+        if node not in fused and not (node.uid_hash or node.uid):
+            raise JobTranslationError(
+                "Auto generated UIDs have been disabled but no UID or hash has been assigned to "
+                f"operator {node.name}: give it one, with uid()"
+            )
+
+
+def _fused(graph: StreamGraph) -> set[Transformation]:
+    return {node for node in graph.nodes if any(map(graph.python_chained, graph.inputs[node]))}
 
 
 def _take(taken: dict[str, Transformation], name: str | None, node: Transformation) -> None:

@@ -11,12 +11,15 @@ from pyflink_on_spark._graph.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import Step, build_steps
 from pyflink_on_spark._graph.sinks import place_sinks
+from pyflink_on_spark._graph.state_names import demand_uids
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._runtime.main_module import capture_classes
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.plan import JobSettings
 from pyflink_on_spark._runtime.progress import JobProgress
+
+_AUTO_UIDS = "pipeline.auto-generate-uids"
 
 
 def translate(
@@ -45,13 +48,16 @@ def translate(
         listeners: what is told how far the job is, while it goes on.
 
     Raises:
-        JobTranslationError: if the graph cannot be run, or two sinks want what only one may have.
+        JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or
+            an operator has no uid and none may be made up.
         FileNotFoundError: or another error of a source whose input is not there.
     """
     graph = StreamGraph(transformations, settings)
     for node in graph.nodes:
         _configure(node, configuration)
     sources = [node.source for node in graph.nodes if node.source is not None]
+    if configuration.get(_AUTO_UIDS, "true").strip().lower() == "false":
+        demand_uids(graph)
     steps = build_steps(graph)
     sinks = place_sinks(steps, name)
     return Job(

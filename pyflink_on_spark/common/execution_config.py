@@ -162,7 +162,11 @@ class ExecutionConfig:
         return self._write(options.AUTO_GENERATE_UIDS, True)
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
-        """Demand a uid of every operator."""
+        """Demand a uid of every operator; of Python operators in a row, of the first.
+
+        On Spark: keyed streams can be used, too. In PyFlink they contain an operator that cannot be
+        given a uid, so that the job is refused.
+        """
         return self._write(options.AUTO_GENERATE_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
