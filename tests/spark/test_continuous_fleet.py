@@ -131,8 +131,9 @@ def test_hosts_that_cannot_be_started():
         connect(fleet.control, "the driver")
 
 
-def test_what_failed_once_stays_failed():
+def test_what_failed_once_stays_failed(monkeypatch):
     """Spark tries a task again that failed, and tells only of the last time."""
+    monkeypatch.setattr(SlotHost, "_listen", lambda _: None)  # it would end this process
     fleet = Fleet("127.0.0.1", 1)
     host = SlotHost(0, connect(fleet.control, "the driver"), fleet.control.authkey)
     host._subtasks = Failing()
