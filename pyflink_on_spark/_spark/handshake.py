@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
@@ -12,6 +13,7 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from typing import Any
 
 HANDSHAKE_SECONDS = 20
+_PAUSE = 0.05
 _IDLE_SECONDS, _PROBE_SECONDS, _PROBES = 20, 10, 4
 
 
@@ -66,24 +68,28 @@ class Door:
         self, host: str, authkey: bytes, welcome: Callable[[Connection], None], name: str
     ) -> None:
         self._socket = socket.create_server((host, 0), backlog=128)
+        self._socket.settimeout(None)  # a program may have set a default
+        self._closed = False
         self.address = Address(host, int(self._socket.getsockname()[1]), authkey)
         self._welcome, self._name = welcome, name
         threading.Thread(target=self._accept, name=name, daemon=True).start()
 
     def close(self) -> None:
         """Let nobody in any more; those who are in stay."""
+        self._closed = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def _accept(self) -> None:
-        while True:
+        while not self._closed:
             try:
                 accepted, _ = self._socket.accept()
-            except ConnectionError:
-                continue  # one that left again
             except OSError:
-                return  # closed
+                if not self._closed:
+                    time.sleep(_PAUSE)  # one that left again, or there are too many open files
+                continue
+            accepted.settimeout(None)
             connection = Connection(accepted.detach())
             threading.Thread(
                 target=self._greet, args=(connection,), name=self._name, daemon=True
@@ -163,5 +169,11 @@ def give_up_on_silence(connection: Connection) -> None:
 
 
 def options_of(connection: Connection) -> socket.socket:
-    """Return a socket with the same connection, to be closed by itself."""
-    return socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+    """Return a socket with the same connection, to be closed by itself.
+
+    Not while another thread uses the connection: for a moment it may be one that does not block,
+    where a program has set a default timeout.
+    """
+    same = socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+    same.settimeout(None)
+    return same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -200,3 +201,24 @@ def test_a_function_that_fails_to_close(slots, failed, error):
     for slot in range(2):
         slots.answer(slot, "failed", "close failed")
     assert isinstance(outcome.exception(10), error)
+
+
+def test_a_default_timeout_of_the_program_is_none_of_connections():
+    much = b"x" * 30_000_000
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(0.05)
+    try:
+        fleet = Fleet("127.0.0.1", 1)
+        time.sleep(0.2)
+        wires = []
+        fleet.assemble(lambda: wires.append(call_in(fleet.control)))
+        with ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(fleet.tell, "snapshot", much)
+            number, *command = wires[0].receive(20)
+            fleet.check()
+            assert command == ["snapshot", much]
+            time.sleep(0.2)
+            wires[0].send(number, "done", much)
+            assert asked.result(20) == {0: much}
+    finally:
+        socket.setdefaulttimeout(before)

@@ -86,7 +86,8 @@ class Fleet:
                 host, port = address
                 self.data[slot] = Address(host, port, self.control.authkey)
                 self.processes[slot] = process
-                self._wires[slot] = Wire(connection, f"the host of slot {slot}")
+                wire.peer = f"the host of slot {slot}"
+                self._wires[slot] = wire
             self._called.notify_all()
 
     def check(self) -> None:

@@ -283,7 +283,6 @@ def main() -> None:
         os.chdir(archives)
     address: Address = driver
     control = connect(address, "the driver")
-    control.give_up_on_silence()
     host = SlotHost(slot, control, address.authkey)
     control.send(slot, host.address, os.getpid())
     code = 0

@@ -25,7 +25,8 @@ class Wire:
     """
 
     def __init__(self, connection: Connection, peer: str) -> None:
-        self._connection, self._peer = connection, peer
+        self._connection, self.peer = connection, peer
+        self._socket = options_of(connection)
 
     def send(self, *message: Any) -> None:
         """Send a message.
@@ -36,7 +37,7 @@ class Wire:
         try:
             self._connection.send_bytes(seal(message))
         except OSError as error:
-            raise HostLost(f"{self._peer} is gone ({error!r})") from error
+            raise HostLost(f"{self.peer} is gone ({error!r})") from error
 
     def receive(self, timeout: float | None = None) -> Any:
         """Wait for a message and return it.
@@ -54,9 +55,9 @@ class Wire:
             else:
                 message = None
         except (EOFError, OSError) as error:
-            raise HostLost(f"{self._peer} is gone ({error!r})") from error
+            raise HostLost(f"{self.peer} is gone ({error!r})") from error
         if message is None:
-            raise TimeoutError(f"{self._peer} has not answered within {timeout} s")
+            raise TimeoutError(f"{self.peer} has not answered within {timeout} s")
         return pickle.loads(message)
 
     def check(self) -> None:
@@ -66,14 +67,13 @@ class Wire:
             HostLost: if nobody is there any more.
         """
         try:
-            with options_of(self._connection) as same:
-                left = not same.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            left = not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
             return
         except OSError as error:
-            raise HostLost(f"{self._peer} is gone ({error!r})") from error
+            raise HostLost(f"{self.peer} is gone ({error!r})") from error
         if left:
-            raise HostLost(f"{self._peer} is gone")
+            raise HostLost(f"{self.peer} is gone")
 
     def give_up_on_silence(self) -> None:
         """Treat a peer that takes nothing for a minute as lost: it always reads at once."""
@@ -81,11 +81,11 @@ class Wire:
 
     def own_address(self) -> str:
         """Return the address of this end, as the other one can reach it."""
-        with options_of(self._connection) as same:
-            return str(same.getsockname()[0])
+        return str(self._socket.getsockname()[0])
 
     def close(self) -> None:
         """Hang up."""
+        self._socket.close()
         self._connection.close()
 
 
