@@ -201,6 +201,43 @@ def test_what_a_lost_attempt_has_left_is_removed(run, calls, tmp_path):
     assert Path(tmp_path, Path(other.sink._folder).name).is_dir()
 
 
+def test_a_run_hands_over_what_a_savepoint_has_though_the_job_went_back_behind_it(
+    run, calls, tmp_path
+):
+    run.sink.commit(run.prepared(1, "row 2"))
+    savepoint = run.prepared(2, "rows 3 to 6")
+    for _ in range(2):
+        run.sink.keep(savepoint)
+    lost = run.prepared(3, "lost")
+    # The attempt fails, and the next one goes back to checkpoint 1.
+    run.sink.commit(run.prepared(3, "row 3", attempt=1))
+    run.sink.commit(run.prepared(4, "rows 4 to 6", attempt=1))
+    assert not Path(lost[0].path).exists()
+    another = Run(tmp_path, calls)
+    another.sink.commit_again(savepoint)
+    another.sink.commit_again(savepoint)
+    another.sink.commit(another.prepared(3, "row 7"))
+    assert calls[3:] == [(["rows 3 to 6"], 2), (["row 7"], 3)]
+
+
+def test_a_savepoint_of_what_the_job_has_handed_over_hands_nothing_over(run, calls, tmp_path):
+    savepoint = run.prepared(2, "a")
+    run.sink.keep(savepoint)
+    run.sink.commit([*savepoint, *run.prepared(3, "b")])
+    run.sink.commit(run.prepared(3, "c", attempt=1))
+    assert not files(tmp_path)
+    Run(tmp_path, calls).sink.commit_again(savepoint)
+    assert calls == [(["a", "b"], 3), (["c"], 3)]
+
+
+def test_a_job_that_fails_without_a_checkpoint_after_a_savepoint(run, calls, tmp_path):
+    savepoint = run.prepared(1, "a")
+    run.sink.keep(savepoint)
+    run.sink.commit(run.prepared(2, "A", attempt=1))
+    Run(tmp_path, calls).sink.commit_again(savepoint)
+    assert calls == [(["A"], 2), (["a"], 1)]
+
+
 def test_a_writer_that_is_given_up_leaves_nothing(run, tmp_path):
     writer = run.writer()
     writer.write(iter(["a"]))

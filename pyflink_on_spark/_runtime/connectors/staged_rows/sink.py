@@ -47,9 +47,9 @@ class StagingPlace:
 class StagedSink(Sink):
     """Writes Parquet files, and hands those of a checkpoint over as one.
 
-    Each run of a job has a folder of its own. There it is noted up to which checkpoint rows were
-    handed over: before their files are removed, all at once, and for as long as a checkpoint may
-    name them.
+    Each run of a job has a folder of its own. There it is noted up to which checkpoint the rows of
+    each attempt were handed over: before their files are removed, all at once, and for as long as a
+    checkpoint may name them.
 
     Args:
         place: says for a job's configuration where to stage.
@@ -64,9 +64,10 @@ class StagedSink(Sink):
         self._hand_over: HandOver | None = hand_over
         self._folder, self._stays = "", False
         self._type: TypeInformation | None = None
+        self._in_savepoints: set[str] = set()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_place": None, "_hand_over": None}
+        return {**self.__dict__, "_place": None, "_hand_over": None, "_in_savepoints": set()}
 
     def with_input_type(self, type_info: Any) -> Sink:
         """Return this sink for a stream of a type.
@@ -122,18 +123,26 @@ class StagedSink(Sink):
             self._hand_over(sorted(file.path for file in waiting), number)
             note_handed_over(waiting)
         remove_files([*committables, *self._abandoned(committables)])
+        self._in_savepoints -= {file.path for file in committables}
+
+    def keep(self, committables: list[Any]) -> None:
+        """Spare files; nobody but this very sink removes any that others have left in its folder."""
+        self._in_savepoints |= {file.path for file in committables}
 
     def abort(self, committables: list[Any]) -> None:
         """Remove the files."""
         remove_files(committables)
 
     def _abandoned(self, committed: list[StagedFile]) -> list[StagedFile]:
-        """Return what former attempts of this run left; all of theirs that counts is committed."""
+        """Return what former attempts of this run left, and no savepoint has.
+
+        All of theirs that counts is committed.
+        """
         own = [file.attempt for file in committed if file.folder == Path(self._folder)]
         return [
             StagedFile(str(path))
             for path in files_in(Path(self._folder))
-            if own and attempt_of(path) < max(own)
+            if own and attempt_of(path) < max(own) and str(path) not in self._in_savepoints
         ]
 
 

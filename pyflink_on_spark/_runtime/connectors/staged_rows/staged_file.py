@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,24 +65,31 @@ def make_safe(path: Path) -> None:
 
 def not_handed_over(files: Iterable[StagedFile]) -> list[StagedFile]:
     """Return the files whose rows Spark has not got, with their checkpoint or a later one."""
-    last: dict[Path, int] = {}
+    last: dict[Path, dict[int, int]] = {}
     waiting = []
     for file in files:
         if file.folder not in last:
             last[file.folder] = _last_handed_over(file.folder)
-        if not 0 < file.number <= last[file.folder]:
+        if not 0 < file.number <= last[file.folder].get(file.attempt, 0):
             waiting.append(file)
     return waiting
 
 
 def note_handed_over(files: Iterable[StagedFile]) -> None:
-    """Note, for all files of a checkpoint at once, that Spark has got their rows."""
-    numbers: dict[Path, int] = {}
+    """Note, for all files of a checkpoint at once, that Spark has got their rows.
+
+    Of each attempt by itself: a later one goes back, and does not have what a savepoint has of an
+    earlier one.
+    """
+    numbers: dict[Path, dict[int, int]] = {}
     for file in files:
-        numbers[file.folder] = max(file.number, numbers.get(file.folder, 0))
-    for folder, number in numbers.items():
-        if number > 0:
-            LocalFolder(str(folder)).write(_NOTE, str(number).encode())
+        if file.number > 0:
+            if file.folder not in numbers:
+                numbers[file.folder] = _last_handed_over(file.folder)
+            of_attempts = numbers[file.folder]
+            of_attempts[file.attempt] = max(file.number, of_attempts.get(file.attempt, 0))
+    for folder, of_attempts in numbers.items():
+        LocalFolder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
 
 
 def remove_files(files: Iterable[StagedFile]) -> None:
@@ -95,8 +103,10 @@ def remove_files(files: Iterable[StagedFile]) -> None:
             folder.rmdir()
 
 
-def _last_handed_over(folder: Path) -> int:
+def _last_handed_over(folder: Path) -> dict[int, int]:
+    """Return the number of the last checkpoint of each attempt that handed anything over."""
     try:
-        return int(LocalFolder(str(folder)).read(_NOTE))
+        noted = json.loads(LocalFolder(str(folder)).read(_NOTE))
     except FileNotFoundError:
-        return 0
+        return {}
+    return {int(attempt): number for attempt, number in noted.items()}
