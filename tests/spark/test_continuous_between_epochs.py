@@ -104,6 +104,40 @@ def test_a_job_goes_on_if_its_savepoint_fails(job, stop):
     assert not job.between.ended
 
 
+def test_a_job_goes_on_if_what_its_savepoint_names_cannot_be_kept(job, monkeypatch):
+    def keep(_):
+        raise OSError("503 slow down")
+
+    monkeypatch.setattr(job.sink, "keep", keep)
+    path = job.ask()
+    job.between.work_off(GOES_ON)
+    assert "503 slow down" in str(path.exception(0))
+    assert not job.between.ended
+    assert job.hosts.aborted == [1]
+    assert os.listdir(job.path / "savepoints") == []
+
+
+@pytest.mark.parametrize("drain", [False, True])
+def test_who_stops_a_job_hears_where_it_is_saved_even_if_a_function_then_fails(
+    job, monkeypatch, drain
+):
+    path = job.ask(stop=True, drain=drain)
+    if drain:
+        job.between.work_off(GOES_ON)
+    tell = job.hosts.tell
+
+    def fail(command, *arguments, **how):
+        if command == "complete":
+            raise SubtaskFailure("a function failed")
+        return tell(command, *arguments, **how)
+
+    monkeypatch.setattr(job.hosts, "tell", fail)
+    assert isinstance(job.fail(), SubtaskFailure)
+    assert path.result(0)
+    assert job.coordinator.over
+    assert job.sink.found == ["1-0", "1-1"]
+
+
 def test_but_not_if_all_windows_have_fired_for_it(job):
     job.coordinator.checkpoint(job.hosts)
     before = job.coordinator.restore

@@ -175,6 +175,7 @@ def test_a_job_that_ends_with_a_savepoint_goes_on_from_there(world):
     world.checkpoint()
     path = world.savepoint(stop=True)
     assert world.coordinator.restore == (2, path)
+    world.coordinator.tell_complete(world.hosts)
     assert world.hosts.completed == [1, 2]
     assert world.coordinator.over
 

@@ -107,6 +107,9 @@ class BetweenEpochs:
                 raise  # all windows have fired: only an earlier checkpoint can be gone on from
             request.path.set_exception(error)
         else:
+            self._begun = None
             request.path.set_result(path)
-            self.ended = request.stop
+            if request.stop:
+                self._coordinator.tell_complete(self._fleet)
+                self.ended = True
         self._begun = None

@@ -205,7 +205,7 @@ class CheckpointCoordinator:
         Args:
             fleet: the hosts.
             place: what ``savepoint_folder`` returned.
-            stop: whether the job ends with it.
+            stop: whether the job ends with it; ``tell_complete`` is what is left to do then.
             drained: whether all input has ended before, so that nothing is left to wait for.
 
         Raises:
@@ -216,13 +216,29 @@ class CheckpointCoordinator:
         with self._written(fleet, place):
             _, answers = self._write(fleet, place, savepoint=True)
             if not stop:
-                self._commits.keep(self._prepared(answers))
+                self._keep_prepared(place, answers)
         if stop:
             self._becomes_safe(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
-            fleet.tell("complete", self._number)
         return place.uri
+
+    def tell_complete(self, fleet: Fleet) -> None:
+        """Let functions know that the last savepoint is complete, with which the job ends.
+
+        Raises:
+            SubtaskFailure: if a user's function fails in it.
+        """
+        fleet.tell("complete", self._number)
+
+    def _keep_prepared(self, place: Folder, answers: dict[int, Any]) -> None:
+        try:
+            self._commits.keep(self._prepared(answers))
+        except Exception as error:
+            raise CheckpointError(
+                f"the savepoint {place.shown} was given up, since what it names cannot be kept: "
+                f"{error}"
+            ) from error
 
     def finish(self, fleet: Fleet) -> bool:
         """Commit what is prepared at the end of all input; tell whether that could be done.
