@@ -113,8 +113,7 @@ class Broker:
 
     def listen(self, seconds: float) -> None:
         """Let messages and signs of life come and go."""
-        if self._connection is None or not self._connection.is_open:
-            # pika has a ValueError for that.
+        if self._connection is None:
             raise pika().exceptions.ConnectionWrongStateError("the connection is closed")
         self._connection.listen(seconds)
 
@@ -144,7 +143,8 @@ class Broker:
             unless_it_works.callback(self.close)
             made = pika().BlockingConnection(self._parameters)
             heartbeat = self._parameters.heartbeat
-            self._connection = LivingConnection(made, heartbeat, broker_errors())
+            closed = pika().exceptions.ConnectionWrongStateError
+            self._connection = LivingConnection(made, heartbeat, broker_errors(), closed)
             self.channel = self._connection.channel(partial(self._begin, declare))
             unless_it_works.pop_all()
 

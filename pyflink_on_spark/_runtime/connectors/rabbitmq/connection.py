@@ -21,12 +21,17 @@ class LivingConnection:
         connection: pika's connection.
         heartbeat: the longest time (s) without a sign of life; 0 if there is none.
         errors: what pika raises.
+        closed: what of these to raise if it is closed.
     """
 
     def __init__(
-        self, connection: Any, heartbeat: float, errors: tuple[type[Exception], ...]
+        self,
+        connection: Any,
+        heartbeat: float,
+        errors: tuple[type[Exception], ...],
+        closed: type[Exception],
     ) -> None:
-        self._connection, self._errors = connection, errors
+        self._connection, self._errors, self._closed = connection, errors, closed
         self._lock = threading.RLock()
         self._ended = threading.Event()
         if heartbeat:
@@ -51,6 +56,9 @@ class LivingConnection:
     def listen(self, seconds: float) -> None:
         """Let messages and signs of life come and go."""
         with self._lock:
+            # The thread may have found the loss meanwhile; pika has a ValueError for that.
+            if not self._connection.is_open:
+                raise self._closed("the connection is closed")
             self._connection.process_data_events(time_limit=seconds)
 
     def close(self) -> None:
