@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +25,11 @@ def client_is_there():
 def period(topic, checkpoint, *values, run="run-0"):
     records = [(topic, None, value.encode(), 0) for value in values]
     return Period(run, checkpoint, (zlib.compress(pickle.dumps(records)),))
+
+
+def of_topic(topic, *values, checkpoint, run="run-0"):
+    """As sinks prepare it now: it names its topic."""
+    return replace(period(topic, checkpoint, *values, run=run), topic=topic)
 
 
 @pytest.fixture
@@ -56,6 +62,57 @@ def test_what_is_written_is_not_written_again(kafka, open_transactions, topic):
     assert kafka.values(topic) == ["a", "b", "c", "d"]
     offset, mark = kafka.broker.committed["sink-written"][topic, 0]
     assert (offset, mark.rstrip("\0")) == (3, "run-0=3")
+
+
+class TestTopicsThatDifferFromPeriodToPeriod:
+    """As a topic selector makes them."""
+
+    @pytest.fixture
+    def topics(self, kafka):
+        return sorted([kafka.topic(1), kafka.topic(1)])
+
+    @pytest.mark.parametrize("make", [of_topic, lambda t, v, checkpoint: period(t, checkpoint, v)])
+    def test_a_savepoint_of_some_of_what_was_written_together(
+        self, kafka, open_transactions, topics, make
+    ):
+        a, b = topics
+        of_savepoint = make(b, "six", checkpoint=6)
+        open_transactions().write([of_savepoint, make(a, "seven", checkpoint=7)])
+        again = open_transactions()
+        again.write([of_savepoint])
+        again.write([of_topic(a, "other", checkpoint=7, run="run-1")])
+        assert (kafka.values(a), kafka.values(b)) == (["seven", "other"], ["six"])
+
+    def test_more_than_what_was_written_at_first(self, kafka, open_transactions, topics):
+        a, b = topics
+        open_transactions().write([of_topic(b, "six", checkpoint=6)])
+        both = [of_topic(b, "six", checkpoint=6), of_topic(a, "seven", checkpoint=7)]
+        for _ in range(2):
+            open_transactions().write(both)
+        assert (kafka.values(a), kafka.values(b)) == (["seven"], ["six"])
+
+    def test_marks_that_are_only_at_the_first_topic(self, kafka, open_transactions, topics):
+        """So they were written formerly."""
+        a, b = topics
+        kafka.broker.committed["sink-written"] = {(a, 0): (7, "run-0=7")}
+        both = [of_topic(b, "six", checkpoint=6), of_topic(a, "seven", checkpoint=7)]
+        open_transactions().write(both)
+        assert (kafka.values(a), kafka.values(b)) == ([], [])
+
+    def test_no_mark_where_nothing_is_written(self, kafka, open_transactions, topics):
+        """The topic may be gone since."""
+        a, b = topics
+        first = of_topic(b, "six", checkpoint=6)
+        open_transactions().write([first])
+        before = kafka.broker.committed["sink-written"][b, 0]
+        open_transactions().write([first, of_topic(a, "seven", checkpoint=7)])
+        assert kafka.broker.committed["sink-written"][b, 0] == before
+
+
+def test_nothing_to_write(kafka, open_transactions):
+    open_transactions().write([])
+    open_transactions().write([Period("run-0", 1, ())])
+    assert "sink-written" not in kafka.broker.committed
 
 
 def test_a_checkpoint_of_another_run_is_written_though_its_number_is_lower(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.connectors.kafka.client import Client, api_timeout, confluent_kafka
@@ -26,10 +26,11 @@ class Transactions:
     """One transaction after the other, under one transactional id.
 
     Each transaction also commits, as the offset and the metadata of a consumer group that nobody is
-    a member of, which run of the job has written up to which checkpoint. Whoever has to write a
-    checkpoint again, after a failure at whatever moment, first takes over the transactional id:
-    that ends an open transaction and shuts out whoever had it before. Then the group says whether
-    the checkpoint is written.
+    a member of, which run of the job has written up to which checkpoint: at a topic of each period,
+    where whoever has only some of the periods will look. Whoever has to write a checkpoint again,
+    after a failure at whatever moment, first takes over the transactional id: that ends an open
+    transaction and shuts out whoever had it before. Then the group says whether the checkpoint is
+    written.
 
     Args:
         transactional_id: names the sink in its cluster.
@@ -61,22 +62,21 @@ class Transactions:
             ConnectionError: the cluster does not answer.
             RuntimeError: a record is refused, or another job has taken over the transactional id.
         """
-        topic = _marked_topic(periods)
-        if topic is None:
+        found = [(period, _marked_topic(period)) for period in periods]
+        placed = [(period, topic) for period, topic in found if topic is not None]
+        before = self._written_to({topic for _, topic in placed})
+        # A mark at any topic says that the run has written all before it.
+        done = {p.run: max(marks.get(p.run, 0) for marks in before.values()) for p, _ in placed}
+        rest = [(period, topic) for period, topic in placed if period.checkpoint > done[period.run]]
+        if not rest:
             return
-        before = self._written_to(topic)
-        todo = [p for p in periods if p.checkpoint > before.get(p.run, 0)]
-        if not todo:
-            return
-        written = dict(before)
-        for period in todo:
-            latest = max(period.checkpoint, written.pop(period.run, 0))
-            written[period.run] = latest  # behind the others, as the latest
-        for run in list(written)[:-_REMEMBERED_RUNS]:
-            del written[run]
+        todo = [period for period, _ in rest]
+        # Not at topics of what is written already: they may be gone.
+        topics = sorted({topic for _, topic in rest})
+        written = {topic: _with_periods(before[topic], todo) for topic in topics}
         for left in reversed(range(_TRIES)):
-            if self._transact(topic, todo, written, give_up=left == 0):
-                self._written[topic] = written
+            if self._transact(todo, written, give_up=left == 0):
+                self._written |= written
                 return
 
     def close(self) -> None:
@@ -88,13 +88,15 @@ class Transactions:
                 self._group.kafka.close()
 
     def _transact(
-        self, topic: str, periods: Sequence[Period], written: Mapping[str, int], give_up: bool
+        self, periods: Sequence[Period], written: Mapping[str, Mapping[str, int]], give_up: bool
     ) -> bool:
         """Run one transaction; return whether it was committed, and not aborted."""
         assert self._group is not None
-        mark = ",".join(f"{run}={checkpoint}" for run, checkpoint in written.items())
         offset = max(period.checkpoint for period in periods)
-        offsets = [topic_partition((topic, 0), offset, mark)]
+        offsets = [
+            topic_partition((topic, 0), offset, ",".join(f"{run}={n}" for run, n in marks.items()))
+            for topic, marks in written.items()
+        ]
         group = self._group.kafka.consumer_group_metadata()
         try:
             self._kafka.begin_transaction()
@@ -159,29 +161,42 @@ class Transactions:
         settings = {"enable.auto.commit": False}
         return Client("Consumer", wanted, api_timeout(properties), settings)
 
-    def _written_to(self, topic: str) -> dict[str, int]:
-        """Return up to which checkpoint each run has written, as its marker at a topic says."""
-        known = self._written.get(topic)
-        if known is None:
+    def _written_to(self, topics: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return up to which checkpoint each run has written, as its markers at topics say."""
+        wanted = [topic_partition((topic, 0)) for topic in sorted(topics)]
+        unknown = [partition for partition in wanted if partition.topic not in self._written]
+        if unknown:
             assert self._group is not None
-            wanted = [topic_partition((topic, 0))]
-            found = self._group.ask(self._group.kafka.committed, wanted)[0]
-            # confluent-kafka writes the NUL behind a text, too.
-            text = (found.metadata or "").rstrip("\0") if found.offset >= 0 else ""
-            pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
-            known = self._written[topic] = {run: int(number) for run, _, number in pairs}
-        return known
+            for found in self._group.ask(self._group.kafka.committed, unknown):
+                self._written[found.topic] = _marks(found)
+        return {partition.topic: self._written[partition.topic] for partition in wanted}
 
 
-def _marked_topic(periods: Sequence[Period]) -> str | None:
-    """Return the topic at which it is noted that some periods are written.
+def _marked_topic(period: Period) -> str | None:
+    """Return the topic at which it is noted that a period is written.
 
-    It is the same for the same records, in whatever order they come.
+    It does not depend on other periods: the next time it may come with other ones.
     """
-    topics = [period.topic for period in periods if period.topic]
-    if topics:
-        return min(topics)
-    return next((record[0] for period in periods for record in period.records()), None)
+    return period.topic or next((record[0] for record in period.records()), None)
+
+
+def _with_periods(before: Mapping[str, int], periods: Iterable[Period]) -> dict[str, int]:
+    """Return the marks of a topic once some periods are written, too."""
+    written = dict(before)
+    for period in periods:
+        latest = max(period.checkpoint, written.pop(period.run, 0))
+        written[period.run] = latest  # behind the others, as the latest
+    for run in list(written)[:-_REMEMBERED_RUNS]:
+        del written[run]
+    return written
+
+
+def _marks(found: Any) -> dict[str, int]:
+    """Return up to which checkpoint each run has written, as the metadata of an offset say."""
+    # confluent-kafka writes the NUL behind a text, too.
+    text = (found.metadata or "").rstrip("\0") if found.offset >= 0 else ""
+    pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
+    return {run: int(number) for run, _, number in pairs}
 
 
 class _AbortNeededError(Exception):
