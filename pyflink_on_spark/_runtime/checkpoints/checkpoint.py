@@ -154,7 +154,7 @@ def read_metadata(place: Folder) -> Metadata:
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
-    """Read what there is of the state of all slots; the state itself stays in the files.
+    """Read what there is of the state of all slots; most of the state itself stays in the files.
 
     They are closed, and opened again when something of them is wanted.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
 OPERATOR, KEYED, SOURCE = "operator", "keyed", "source"
+_LITTLE = 64 * 1024
 _PREFIX = struct.Struct("<II")
 
 T = TypeVar("T")
@@ -133,14 +134,19 @@ def _place(tagged: tuple[T, Content]) -> tuple[int, int]:
     return (0, 0) if isinstance(content, bytes) else (content.file.number, content.offset)
 
 
-def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Stored]]:
-    """Yield what is in a file, without reading the contents.
+def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Content]]:
+    """Yield what is in a file, without reading what there may be much of.
+
+    Little state without keys is read: each operator and source has some in each file, and to open
+    a file again for it is not cheap everywhere.
 
     Raises:
         ValueError: something is not what was written.
     """
     with file.open() as stream:
-        yield from _records(stream, file)
+        for head, content in _records(stream, file):
+            little = head.kind != KEYED and len(content) <= _LITTLE
+            yield head, content._read(stream) if little else content
 
 
 def _records(stream: BinaryIO, file: StoredFile) -> Iterator[tuple[RecordHead, Stored]]:

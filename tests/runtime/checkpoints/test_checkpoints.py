@@ -343,8 +343,9 @@ def test_a_file_is_opened_once_for_all_that_is_in_it(counted):
     finish(counted, 1, list(write(counted, running, 1, WHOLE).values()))
     metadata = read_metadata(counted)
     whole = read_states(counted, metadata)
-    state = shares(levels(1), 0, whole, 1)[0]
     before = len(CountedFolder.opened)
+    state = shares(levels(1), 0, whole, 1)[0]
+    assert len(CountedFolder.opened) == before, "little state was read with what there is"
     assert len(list(state.operators["op"].keyed.values())) == MAXIMUM
     assert len(CountedFolder.opened) == before + 1
 
@@ -354,6 +355,7 @@ def test_a_file_that_goes_while_it_is_wanted(counted):
     slot_of(running, "a").states["value"].update(1)
     finish(counted, 1, list(write(counted, running, 1, WHOLE).values()))
     whole = read_states(counted, read_metadata(counted))
+    state = shares(levels(1), 0, whole, 1)[0]
     counted.remove("slot-0")
     with pytest.raises(CheckpointError, match=r"cannot read .*slot-0"):
-        shares(levels(1), 0, whole, 1)
+        list(state.operators["op"].keyed.values())

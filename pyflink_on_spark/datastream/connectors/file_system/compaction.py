@@ -50,8 +50,7 @@ class FileCompactStrategy(JavaObjectWrapper):
         ) -> FileCompactStrategy.Builder:
             """Take together the files of some checkpoints.
 
-            On Spark: the files that are finished together, at the end of a bounded job all of them,
-            are taken together; no file waits for a later checkpoint.
+            On Spark: at the end of a bounded job without checkpoints all files are taken together.
             """
             self._checkpoints = num_checkpoints_before_compaction
             return self
