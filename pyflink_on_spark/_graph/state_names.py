@@ -43,7 +43,8 @@ def demand_uids(graph: StreamGraph) -> None:
     """
     fused = _fused(graph)
     for node in graph.nodes:
-        if node not in fused and not (node.uid_hash or node.uid):
+        nameless = node.aligned is not None  # added by the API, for keys: nobody can name it
+        if node not in fused and not nameless and not (node.uid_hash or node.uid):
             raise JobTranslationError(
                 "Auto generated UIDs have been disabled but no UID or hash has been assigned to "
                 f"operator {node.name}: give it one, with uid()"

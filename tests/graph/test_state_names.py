@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._graph.state_names import state_names
+from pyflink_on_spark._graph.state_names import demand_uids, state_names
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
-from pyflink_on_spark._graph.transformation import Edge, Transformation
+from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.partitioners import RebalancePartitioner
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -99,3 +99,28 @@ def test_a_hash_is_32_hexadecimal_digits(given):
     for settable in (stream.map(str), stream.print()):
         with pytest.raises(ValueError, match="32 character String"):
             settable.set_uid_hash(given)
+
+
+def demand(*nodes):
+    demand_uids(StreamGraph(nodes, GraphSettings(2, python_chaining=True)))
+
+
+def test_uids_are_demanded_of_all_that_can_have_one():
+    for well in (
+        sink(source("s"), "t"),
+        after(after(source("s"), "m")),
+        after(source("s"), None, HASH),
+    ):
+        demand(well)
+    with pytest.raises(JobTranslationError, match="assigned to operator source"):
+        demand(sink(source(), "t"))
+    with pytest.raises(JobTranslationError, match="assigned to operator map"):
+        demand(after(after(source("s"), "m"), fused=False))
+
+
+@pytest.mark.parametrize("aligned", [Aligned.INPUT, Aligned.READER])
+def test_what_is_added_for_keys_needs_no_uid(aligned):
+    keyed = Transformation(
+        "keys", PassOperator(), (Edge(source("s"), None, None),), None, None, aligned=aligned
+    )
+    demand(sink(keyed, "t"))
