@@ -13,7 +13,8 @@ from pyflink_on_spark._runtime.connectors.kafka.watermarks import PartitionWater
 from pyflink_on_spark._runtime.context import Cursor, OperatorContext, SystemClock, TaskInfo
 from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
 from pyflink_on_spark.testing import ManualClock
-from tests.connectors.kafka.jobs import reading
+from tests.connectors.kafka.jobs import elements, reading
+from tests.connectors.reading import checkpoint
 
 
 def context(index=0, parallelism=1, clock=None):
@@ -192,6 +193,35 @@ def test_the_group_learns_of_a_checkpoint_when_it_is_safe(kafka, readers):
         assert time.monotonic() < deadline
         found.readers[0].poll()
     assert committed == {0: 3}
+
+
+class TestTheEndOfABoundedSource:
+    """What the group learns when the subtask has ended that reads it."""
+
+    def read(self, kafka, env):
+        topic = kafka.topic(1)
+        kafka.write(topic, ["a", "b", "c"])
+        builder = reading(kafka.servers, topic).set_group_id("g")
+        builder.set_property("enable.auto.commit", "true")
+        assert sorted(elements(env, builder)) == ["a", "b", "c"]
+        return kafka.committed("g", topic, 1)
+
+    def test_without_checkpoints(self, kafka, env):
+        assert self.read(kafka, env) == {0: 3}
+
+    def test_with_checkpoints(self, kafka, env):
+        env.enable_checkpointing(60_000)
+        assert self.read(kafka, env) == {0: 3}
+
+
+def test_nothing_is_committed_on_closing_what_checkpoints_commit(kafka, readers):
+    topic = kafka.topic(1)
+    kafka.write(topic, ["a", "b"])
+    made = readers(unbounded(kafka, topic, group_id="g", enable_auto_commit="true"))
+    made.read(2)
+    checkpoint(made.readers)
+    made.close()
+    assert kafka.committed("g", topic, 1) == {}
 
 
 @pytest.mark.parametrize("off", [{}, {"commit_offsets_on_checkpoint": "false", "group_id": "g"}])
