@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 
 import pytest
 
+from pyflink_on_spark._runtime.connectors.kafka import patience
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
@@ -145,6 +147,23 @@ class TestKafka:
         writer.close()
         kafka.broker.start()
         assert f"2 records were not written to Kafka at {kafka.servers}" in caplog.text
+
+    def test_all_writers_of_a_process_together_wait_as_long_as_one(
+        self, kafka, caplog, monkeypatch
+    ):
+        monkeypatch.setattr(patience, "_of_attempts", {("", 0): patience.Patience(0.5)})
+        sink = writing(kafka.servers, kafka.topic(1), linger_ms="60000")._sink
+        writers = [sink.writer(context_of()) for _ in range(6)]
+        for writer in writers:
+            writer.write(iter(["a"]))
+        kafka.broker.stop()
+        started = time.monotonic()
+        for writer in writers:
+            writer.close()
+        seconds = time.monotonic() - started
+        kafka.broker.start()
+        assert 0.5 <= seconds < 2.5
+        assert caplog.text.count("1 records were not written to Kafka") == 6
 
     def test_a_record_that_is_refused_while_the_job_is_stopped(self, kafka):
         more = {"linger_ms": "60000", "topic_metadata_propagation_max_ms": "50"}

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.connectors.kafka.client import Client, api_timeout, confluent_kafka
+from pyflink_on_spark._runtime.connectors.kafka.patience import Patience
 from pyflink_on_spark._runtime.connectors.kafka.producer_properties import producer_properties
 from pyflink_on_spark._runtime.connectors.kafka.records import Record
 
@@ -108,18 +109,20 @@ class RecordProducer:
             self._told = True
             raise
 
-    def close(self, seconds: float = 0.0) -> None:
+    def close(self, patience: Patience | None = None) -> None:
         """Leave the cluster, and give up what is not written.
 
         Args:
-            seconds: how long to wait for it before; in vain, if something has gone wrong already.
+            patience: how long to wait for it before, which would be in vain if something has gone
+                wrong already; None: not at all.
 
         Raises:
             RuntimeError: a record could not be written, of which nobody has been told.
         """
         try:
-            if seconds and not self._told:
-                self._wait(seconds)
+            if patience is not None and not self._told:
+                with patience.spent() as seconds:
+                    self._wait(seconds)
         finally:
             self._closed = True
             with contextlib.suppress(self._kafka_exception):  # it says again why it has failed
@@ -129,7 +132,8 @@ class RecordProducer:
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + min(seconds, self.client.timeout)
-        while left := self.kafka.flush(_SECONDS_TO_WAIT):
+        pause = min(seconds, _SECONDS_TO_WAIT)
+        while left := self.kafka.flush(pause):
             self.check()
             if time.monotonic() >= deadline:
                 _log.error("%d records were not written to Kafka at %s", left, self.client.servers)

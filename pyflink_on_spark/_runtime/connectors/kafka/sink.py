@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.connectors.kafka.client import note_property
+from pyflink_on_spark._runtime.connectors.kafka.patience import Patience, patience_of
 from pyflink_on_spark._runtime.connectors.kafka.period import Period, PeriodWriter
 from pyflink_on_spark._runtime.connectors.kafka.producer import RecordProducer
 from pyflink_on_spark._runtime.connectors.kafka.producer_properties import (
@@ -20,10 +21,6 @@ from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
-
-
-_SECONDS_TO_CLOSE = 8.0
-"""Less than the time after which a process that has been told to end is killed."""
 
 
 class Guarantee(Enum):
@@ -173,6 +170,7 @@ class ProducingWriter(SinkWriter):
         self._cursor = context.cursor
         self._waits = writing.guarantee is not Guarantee.NONE
         self._producer = RecordProducer(writing.properties, writing.log_failures_only)
+        self._patience: Patience | None = patience_of(context.task.job_id, context.task.attempt)
         self._failed = False
 
     def write(self, elements: Iterator[Any]) -> None:
@@ -200,4 +198,5 @@ class ProducingWriter(SinkWriter):
 
     def close(self) -> None:
         # A job that is stopped or cancelled may still have records under way.
-        self._producer.close(0.0 if self._failed else _SECONDS_TO_CLOSE)
+        patience, self._patience = self._patience, None
+        self._producer.close(None if self._failed else patience)
