@@ -66,10 +66,14 @@ class Job:
         for source in self._sources():
             source.begin_again()
 
-    def ended(self) -> None:
-        """Let go of what the job's sources began in the driver; once, however the job has ended."""
+    def ended(self, resumable: bool) -> None:
+        """Let go of what the job's sources began in the driver; once, however the job has ended.
+
+        Args:
+            resumable: whether a checkpoint or savepoint is left, to go on from.
+        """
         for source in self._sources():
-            source.job_ended()
+            source.job_ended(resumable)
 
     def _sources(self) -> Iterator[Source]:
         for level in self.levels:

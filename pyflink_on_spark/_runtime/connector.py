@@ -131,8 +131,12 @@ class Source(ABC):
     def begin_again(self) -> None:  # noqa: B027 - most sources begin nothing in the driver
         """Begin what has failed of it once more; before each attempt but the first."""
 
-    def job_ended(self) -> None:  # noqa: B027 - most sources need nothing in the driver
-        """Let go of what ``splits`` began in the driver; once the job has ended, however."""
+    def job_ended(self, resumable: bool) -> None:  # noqa: B027 - most need nothing in the driver
+        """Let go of what ``splits`` began in the driver; once the job has ended, however.
+
+        Args:
+            resumable: whether a checkpoint or savepoint is left of the job, to go on from.
+        """
 
     def read(self, split: Any, context: OperatorContext) -> Iterator[Bundle]:
         """Yield a split's elements in order, a few thousand at a time; runs in a subtask."""

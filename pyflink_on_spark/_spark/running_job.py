@@ -125,6 +125,11 @@ class RunningJob(ABC):
     def _give_up(self) -> None:
         """Throw away what a job that failed, or was cancelled, has left."""
 
+    @property
+    def _resumable(self) -> bool:
+        """Whether a checkpoint or savepoint is left, once the job has ended."""
+        return False
+
     @abstractmethod
     def _attempt(self, number: int) -> None:
         """Run the job once, from a fresh start or its last checkpoint; raise what it fails with."""
@@ -165,7 +170,7 @@ class RunningJob(ABC):
             status = self._fail(error)
         finally:
             with contextlib.suppress(Exception):  # the job's own error is the one to tell
-                self._job.ended()
+                self._job.ended(self._resumable)
             self._runtime = int((time.monotonic() - started) * 1000)
             self._close_channels()
             self._status = status

@@ -38,7 +38,9 @@ def from_spark(
     A batch is removed from the folder once the oldest checkpoint that is kept
     (``execution.checkpointing.num-retained``) is past it. Savepoints, and checkpoints of former
     runs, hold nothing: who restores one whose batches are gone gets an error that says so. Without
-    checkpoints nothing is removed.
+    checkpoints nothing is removed. The rows of a batch DataFrame are removed when the job has
+    ended, unless it leaves a checkpoint or savepoint, and ``staging`` is given: then they stay for
+    whoever goes on from there, who does not read the DataFrame again.
 
     Args:
         env: the environment.
@@ -46,9 +48,10 @@ def from_spark(
         type_info: a row type with a field for each column; derived from the columns if not given.
         watermark_strategy: how watermarks are made; none if not given.
         name: the operator's name.
-        staging: a local path for the files. On a cluster, one that all machines see. If a streaming
-            job is to go on after its process has ended, one that stays, and belongs to this stream
-            alone: a checkpoint is restored with no other one. By default a temporary one.
+        staging: a local path for the files. On a cluster, one that all machines see. If a job is
+            to go on after its process has ended, one that stays: a checkpoint finds its rows there.
+            That of a streaming one belongs to this stream alone, and a checkpoint is restored with
+            no other. By default a temporary one.
 
     Raises:
         TypeError: if it is no DataFrame, or a column has a type that PyFlink has not.

@@ -308,6 +308,19 @@ def test_what_stays_when_a_job_ends(tmp_path, retention, kept, end):
         world.is_saved()
 
 
+def test_what_is_left_of_a_job_is_known(tmp_path):
+    world = World(tmp_path, externalized_checkpoint_retention="DELETE_ON_CANCELLATION")
+    assert not world.coordinator.resumable
+    world.checkpoint()
+    world.coordinator.job_failed()
+    assert world.coordinator.resumable
+    world.coordinator.job_cancelled()
+    assert not world.coordinator.resumable
+    world.savepoint()
+    world.coordinator.job_finished()
+    assert world.coordinator.resumable
+
+
 def test_whether_a_savepoint_can_be_written_is_known_before(world):
     in_the_way = world.path / "in the way"
     in_the_way.touch()

@@ -84,10 +84,10 @@ class SourceChain(Source):
         for source in self._sources:
             source.begin_again()
 
-    def job_ended(self) -> None:
+    def job_ended(self, resumable: bool) -> None:
         """Tell all sources."""
         for source in self._sources:
-            source.job_ended()
+            source.job_ended(resumable)
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext

@@ -80,6 +80,7 @@ class CheckpointCoordinator:
         self._failures = 0
         self._leftovers: list[Folder] = []
         self._kept: list[tuple[Folder, Metadata]] = []
+        self._has_savepoint = False
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
         )
@@ -127,6 +128,11 @@ class CheckpointCoordinator:
     def oldest_checkpoint(self) -> int | None:
         """The number of the oldest checkpoint that is kept, if there is one."""
         return self._kept[0][1].checkpoint_id if self._kept else self.last_checkpoint
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is a checkpoint or savepoint of this run, outside of this process."""
+        return bool(self._kept) or self._has_savepoint
 
     @property
     def due(self) -> bool:
@@ -217,6 +223,7 @@ class CheckpointCoordinator:
             _, answers = self._write(fleet, place, savepoint=True)
             if not stop:
                 self._keep_prepared(place, answers)
+        self._has_savepoint = True
         if stop:
             self._becomes_safe(place.uri, answers, drained)
             self._commits.commit()

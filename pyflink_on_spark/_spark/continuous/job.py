@@ -127,6 +127,10 @@ class ContinuousJob(RunningJob):
         with contextlib.suppress(OSError):
             self._coordinator.job_finished()
 
+    @property
+    def _resumable(self) -> bool:
+        return self._coordinator.resumable
+
     def _attempt(self, number: int) -> None:
         self._coordinator.attempt_begins()
         self._progress.attempt_begins()

@@ -235,12 +235,12 @@ class Lingering(NumberSequence):
 class Noticing(NumberSequence):
     told = 0
 
-    def job_ended(self):
+    def job_ended(self, resumable):
         type(self).told += 1
 
 
 def test_all_sources_learn_of_the_end(local_engine):
-    SourceChain([Noticing(0, 1), Noticing(0, 1)]).job_ended()
+    SourceChain([Noticing(0, 1), Noticing(0, 1)]).job_ended(False)
     assert Noticing.told == 2
 
 

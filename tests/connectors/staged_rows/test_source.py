@@ -263,7 +263,7 @@ def test_temporary_folders_are_one_for_each_run_and_go_with_it(tmp_path):
     second.begin()
     first.write(0, [1])
     assert first.spark.folders != second.spark.folders
-    first.source.job_ended()
+    first.source.job_ended(False)
     assert first.spark.ended == 1
     assert [str(path) for path in tmp_path.iterdir()] == second.spark.folders
 
@@ -271,7 +271,7 @@ def test_temporary_folders_are_one_for_each_run_and_go_with_it(tmp_path):
 def test_a_lasting_folder_stays(world):
     world.begin()
     world.write(0, [1])
-    world.source.job_ended()
+    world.source.job_ended(False)
     assert world.batches() == [0]
 
 
@@ -284,9 +284,67 @@ def test_a_bounded_frame_has_a_folder_for_each_run(tmp_path):
         run.splits(1)
         run.between_epochs(1)
         Path(spark.folders[-1]).mkdir()
-        run.job_ended()
+        run.job_ended(False)
     assert len(set(spark.folders)) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["of the user's"]
+
+
+class BoundedRun:
+    """A run of a job that reads a batch DataFrame."""
+
+    def __init__(self, path, given=True, chained=False):
+        spark = Staged()
+        source = StagedRows(str(path), given, Types.ROW([Types.INT()]), True, spark)
+        self.source = (SourceChain([source]) if chained else source).with_configuration({})
+
+        def write(folder):
+            batch = BatchFolder(folder).batch(0)
+            batch.mkdir(parents=True)
+            for index in range(3):
+                rows = pa.table({"n": [2 * index, 2 * index + 1]})
+                parquet.write_table(rows, batch / f"part-{index}.parquet")
+            return spark(folder)
+
+        source = self.source._sources[0] if chained else self.source
+        source._stage = write
+
+    def begin(self, parallelism, saved=None):
+        splits = self.source.splits(parallelism)
+        return readers_of(self.source, parallelism, saved, splits=splits)
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_bounded_frame_is_gone_on_with_in_another_run(tmp_path, chained):
+    first, second = BoundedRun(tmp_path, chained=chained), BoundedRun(tmp_path, chained=chained)
+    readers = first.begin(2)
+    before = values(readers[:1], 2)
+    saved = checkpoint(readers)
+    first.source.job_ended(True)
+    after = values(second.begin(2 if chained else 1, saved), 4)
+    assert sorted(before + after) == list(range(6))
+    second.source.job_ended(False)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("given", "resumable"), [(True, False), (False, True)])
+def test_a_checkpoint_of_a_bounded_frame_that_is_gone_is_told(tmp_path, given, resumable):
+    first, second = BoundedRun(tmp_path, given), BoundedRun(tmp_path, given)
+    readers = first.begin(2)
+    saved = checkpoint(readers)
+    first.source.job_ended(resumable)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError, match=r"goes on reading .*part-0.*gone.*staging="):
+        second.begin(2, saved)
+
+
+def test_a_checkpoint_that_has_read_a_bounded_frame_needs_no_file(tmp_path):
+    first, second = BoundedRun(tmp_path), BoundedRun(tmp_path)
+    readers = first.begin(1)
+    values(readers, 6)
+    assert readers[0].poll() is None
+    saved = checkpoint(readers)
+    first.source.job_ended(False)
+    assert second.begin(1, saved)[0].ended
 
 
 @pytest.mark.parametrize("chained", [False, True])
@@ -301,5 +359,5 @@ def test_a_job_looks_after_its_sources(world, chained):
         job.between_epochs(None)
     job.begins_again()
     assert len(world.spark.folders) == 2
-    job.ended()
+    job.ended(False)
     assert world.spark.ended == 2

@@ -126,7 +126,7 @@ class StagedSink(Sink):
         self._in_savepoints -= {file.path for file in committables}
 
     def keep(self, committables: list[Any]) -> None:
-        """Spare files; nobody but this very sink removes any that others have left in its folder."""
+        """Spare files; nobody but this very sink removes what was left in its folder."""
         self._in_savepoints |= {file.path for file in committables}
 
     def abort(self, committables: list[Any]) -> None:

@@ -8,6 +8,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.bundle import Bundle
@@ -44,8 +45,9 @@ class StagedRows(Source):
 
     Args:
         folder: the folder; on a cluster one that all workers reach.
-        lasting: whether a later run of the job goes on with what is there. Otherwise each has a
-            folder of its own in there; also a bounded one, which has no use for another one's.
+        lasting: whether a later run of the job goes on with what is there. A bounded one has a
+            folder of its own in there for each run, which stays with a checkpoint that may name its
+            files. Those that do not last have one, too, which goes with the run.
         produced_type: the type of the rows.
         bounded: whether there is one batch only, number 0.
         stage: makes Spark write into a folder. For the driver only: it does not travel.
@@ -62,6 +64,7 @@ class StagedRows(Source):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._parent, self._lasting = folder, lasting and not bounded
+        self._stays_if_resumable = lasting and bounded
         self._folder = BatchFolder(folder) if self._lasting else _own_folder(folder)
         self.produced_type, self.bounded = produced_type, bounded
         self._stage: Stage | None = stage
@@ -121,12 +124,12 @@ class StagedRows(Source):
             except OSError as error:
                 _log.warning("batches that are read could not be removed: %s", error)
 
-    def job_ended(self) -> None:
+    def job_ended(self, resumable: bool) -> None:
         """Let Spark end; remove what no other run can go on with."""
         if self._staging is not None:
             self._staging.end()
             self._staging = None
-            if not self._lasting:
+            if not self._lasting and not (self._stays_if_resumable and resumable):
                 shutil.rmtree(self._folder.path, ignore_errors=True)
 
     def read(self, split: str, context: OperatorContext) -> Iterator[Bundle]:
@@ -136,10 +139,27 @@ class StagedRows(Source):
     def reader(
         self, splits: Sequence[str], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        """Return a reader of one batch, or of all that will come."""
+        """Return a reader of one batch, or of all that will come.
+
+        Raises:
+            FileNotFoundError: if files are gone that a checkpoint of a bounded one names.
+        """
         if self.bounded:
+            if restored is not None:
+                _check_there(restored[context.task.subtask_index :: context.task.parallelism])
             return SplitReader(self, splits, restored, context)
         return BatchReader(self._folder.path, restored, context)
+
+
+def _check_there(restored: Sequence[tuple[str, Any, int]]) -> None:
+    for file, *_ in restored:
+        if not Path(file).exists():
+            raise FileNotFoundError(
+                f"this checkpoint goes on reading {file}, where Spark had put rows for "
+                "from_spark(), and which is gone. Rows of a batch DataFrame stay for as long as a "
+                "checkpoint may need them only in a folder that is given (staging=...), and only "
+                "if the job leaves a checkpoint or savepoint; begin without this one"
+            )
 
 
 def _own_folder(parent: str) -> BatchFolder:
