@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -67,13 +68,19 @@ class Job:
             source.begin_again()
 
     def ended(self, resumable: bool) -> None:
-        """Let go of what the job's sources began in the driver; once, however the job has ended.
+        """Let go of what sources and sinks have in the driver; once, however the job has ended.
 
         Args:
             resumable: whether a checkpoint or savepoint is left, to go on from.
+
+        Raises:
+            BaseException: what one of them fails with, when all have been told.
         """
-        for source in self._sources():
-            source.job_ended(resumable)
+        with ExitStack() as ends:
+            for source in self._sources():
+                ends.callback(source.job_ended, resumable)
+            for sink in self.sinks.values():
+                ends.callback(sink.job_ended)
 
     def _sources(self) -> Iterator[Source]:
         for level in self.levels:

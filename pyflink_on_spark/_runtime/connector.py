@@ -382,3 +382,6 @@ class Sink(ABC):
 
     def abort(self, committables: list[Any]) -> None:  # noqa: B027
         """Throw away what writers prepared in a job that failed."""
+
+    def job_ended(self) -> None:  # noqa: B027 - most sinks keep nothing open in the driver
+        """Let go of what is open in the driver; once the job has ended, however."""

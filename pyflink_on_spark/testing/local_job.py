@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -146,6 +147,8 @@ class LocalJob:
         except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
             status, self._error = JobStatus.FAILED, error
         finally:
+            with contextlib.suppress(Exception):  # the job's own error is the one to tell
+                self._job.ended(resumable=False)
             self._runtime = int((time.monotonic() - started) * 1000)
             with self._changed:
                 self._status = status

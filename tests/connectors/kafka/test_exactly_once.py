@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import time
 from dataclasses import replace
 
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
+from pyflink_on_spark._runtime.connectors.kafka import sink as sink_module
 from pyflink_on_spark._runtime.connectors.kafka.period import Period
-from pyflink_on_spark.common import SimpleStringSchema, Types
+from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
+from pyflink_on_spark.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
 from pyflink_on_spark.datastream.connectors.kafka import (
@@ -19,7 +22,7 @@ from pyflink_on_spark.datastream.connectors.kafka import (
     Semantic,
 )
 from pyflink_on_spark.testing import local_engine
-from tests.connectors.kafka.jobs import writing
+from tests.connectors.kafka.jobs import reading, writing
 from tests.connectors.reading import context_of
 
 EXACTLY_ONCE = DeliveryGuarantee.EXACTLY_ONCE
@@ -60,6 +63,57 @@ def prepared(sink, *texts, checkpoint=1, **of_the_job):
     found = writer.prepare_checkpoint(checkpoint)
     writer.close()
     return pickle.loads(pickle.dumps(found))
+
+
+class TestTheEndOfAJob:
+    """What the driver has open at the cluster is closed, however the job ends."""
+
+    @pytest.fixture
+    def opened(self, monkeypatch):
+        made = []
+
+        class Watched(Transactions):
+            def __init__(self, *arguments):
+                super().__init__(*arguments)
+                self.closed = 0
+                made.append(self)
+
+            def close(self):
+                super().close()
+                self.closed += 1
+
+        monkeypatch.setattr(sink_module, "Transactions", Watched)
+        return made
+
+    def test_that_has_finished(self, kafka, env, opened):
+        topic = kafka.topic(1)
+        stream(env, "a", "b").sink_to(writing(kafka.servers, topic, EXACTLY_ONCE))
+        env.execute()
+        assert kafka.values(topic) == ["a", "b"]
+        assert [each.closed for each in opened] == [1] * len(opened) != []
+
+    def test_that_was_cancelled(self, kafka, env, opened):
+        source, target = kafka.topic(1), kafka.topic(1)
+        kafka.write(source, ["a"])
+        env.enable_checkpointing(10)
+        builder = reading(kafka.servers, source)
+        builder._stopping, builder._bounded = None, False
+        texts = env.from_source(builder.build(), WatermarkStrategy.no_watermarks(), "texts")
+        texts.sink_to(writing(kafka.servers, target, EXACTLY_ONCE))
+        job = env.execute_async()
+        deadline = time.monotonic() + 20
+        while not kafka.values(target):
+            assert time.monotonic() < deadline
+        assert [each.closed for each in opened] == [0]
+        job.cancel().result()
+        assert [each.closed for each in opened] == [1]
+
+    def test_told_twice(self, kafka, opened):
+        sink = writing(kafka.servers, kafka.topic(1), EXACTLY_ONCE)._sink
+        sink.commit(prepared(sink, "a"))
+        sink.job_ended()
+        sink.job_ended()
+        assert [each.closed for each in opened] == [1]
 
 
 class TestSinksOfOneJob:

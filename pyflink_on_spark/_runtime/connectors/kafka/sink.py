@@ -139,6 +139,10 @@ class KafkaRecords(Sink):
             self._end()
             self._begin()
 
+    def job_ended(self) -> None:
+        """Leave the cluster."""
+        self._end()
+
     def _write(self, periods: list[Period]) -> None:
         try:
             self._begin().write(periods)
