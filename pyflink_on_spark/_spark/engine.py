@@ -26,9 +26,13 @@ class SparkEngine:
         Raises:
             CheckpointError: if the checkpoint that it is to begin with does not fit.
         """
-        kind = ContinuousJob if _goes_on(job) else BoundedJob
-        handle = kind(job, self.server)
-        handle.start()
+        try:
+            kind = ContinuousJob if _goes_on(job) else BoundedJob
+            handle = kind(job, self.server)
+            handle.start()
+        except BaseException:
+            job.ended(resumable=True)  # what sources have begun while the graph was translated
+            raise
         return handle
 
     def server(self, session: SparkSession) -> ResultServer:
