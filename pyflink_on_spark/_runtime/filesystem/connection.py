@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyflink_on_spark._runtime.filesystem.schemes import Scheme, uses_arrow
+from pyflink_on_spark._runtime.filesystem.session import SessionUse, SshSession
 
 # Servers end connections that are not used, after five minutes and more.
 _REST_SECONDS = 30.0
@@ -25,6 +27,7 @@ class Connection:
         has_folders: whether folders are there without files in them.
         shared: whether several threads may use it at the same time.
         tells_renamed: whether it is an error if a file did not get another name.
+        session: what has to be ended when it is not used any more.
     """
 
     def __init__(
@@ -36,11 +39,13 @@ class Connection:
         has_folders: bool,
         shared: bool,
         tells_renamed: bool = True,
+        session: SshSession | None = None,
     ) -> None:
         self._fs, self._top, self.shared = fs, top, shared
         self._copies, self._has_folders = copies, has_folders
         self._tells_renamed = tells_renamed
         self._used = time.monotonic()
+        self.session = SessionUse(session)
 
     @property
     def rested(self) -> bool:
@@ -52,6 +57,13 @@ class Connection:
         self._used = time.monotonic()
         self._fs.invalidate_cache()
         return self._fs
+
+    def is_lost(self, error: Exception) -> bool:
+        """Whether it may be gone after an error, which then is not what the server answered."""
+        if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
+            return True
+        # A server's "Failure" and a closed socket are the same to SFTP.
+        return not self.session.lives
 
     def inner_path(self, rest: str) -> str:
         """Return the file system's path for what follows the root in a URI."""
@@ -82,10 +94,19 @@ class Connection:
             fs.rmdir(path)
 
 
+class _Own(dict[str, Connection]):
+    """A thread's connections, which it does without when it ends."""
+
+    def __del__(self, exits: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exits():
+            for one in self.values():
+                one.session.release()
+
+
 class _OfThread(threading.local):
     def __init__(self) -> None:
         self.process = os.getpid()
-        self.connections: dict[str, Connection] = {}
+        self.connections = _Own()
 
 
 class _OfProcess:
@@ -120,6 +141,7 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
     found = _shared.connections.get(key) or _OWN.connections.get(key)
     if found is not None and (found.shared or not found.rested):
         return found
+    forget_connection(root, options)
     with _shared.lock:
         found = _shared.connections.get(key)
         if found is None:
@@ -129,8 +151,10 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
 
 
 def forget_connection(root: str, options: Mapping[str, Any]) -> None:
-    """Let this thread connect anew after an error; what threads share does so by itself."""
-    _OWN.connections.pop(_key(root, options), None)
+    """Let this thread connect anew; what threads share does so by itself."""
+    found = _OWN.connections.pop(_key(root, options), None)
+    if found is not None:
+        found.session.release()
 
 
 def _key(root: str, options: Mapping[str, Any]) -> str:
@@ -157,20 +181,22 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
         return _connect_arrow(root, scheme, options)
     fsspec: Any = importlib.import_module("fsspec")
     spec: Any = importlib.import_module("fsspec.spec")
-    fs = fsspec.filesystem(
-        scheme.protocol, use_listings_cache=False, skip_instance_cache=True, **options
-    )
+    # SFTP's remembers no folders, and hands on to paramiko what it does not know.
+    cache = {} if scheme.protocol == "sftp" else {"use_listings_cache": False}
+    fs = fsspec.filesystem(scheme.protocol, skip_instance_cache=True, **cache, **options)
     behind = root.partition("://")[2]
     top = str(fs._strip_protocol(f"{scheme.protocol}://{behind}/"))
     copies = type(fs).mv is spec.AbstractFileSystem.mv
+    shared = bool(getattr(fs, "async_impl", False))
     return Connection(
         fs,
         top,
         copies=copies,
         has_folders=not scheme.object_store,
-        shared=bool(getattr(fs, "async_impl", False)),
+        shared=shared,
         # WebHDFS answers "false", which fsspec drops.
         tells_renamed=scheme.protocol != "webhdfs",
+        session=SshSession(fs) if scheme.protocol == "sftp" and not shared else None,
     )
 
 

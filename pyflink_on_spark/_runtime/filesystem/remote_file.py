@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from pyflink_on_spark._runtime.filesystem.session import SessionUse
+
 Explaining = Callable[[], AbstractContextManager[Any]]
 
 
@@ -16,11 +18,13 @@ class _RemoteFile(io.RawIOBase):
     Args:
         stream: fsspec's file.
         explaining: makes a block whose errors are OSErrors with the file's URI.
+        session: what has to stay open until the file is closed.
     """
 
-    def __init__(self, stream: Any, explaining: Explaining) -> None:
+    def __init__(self, stream: Any, explaining: Explaining, session: SessionUse) -> None:
         super().__init__()
-        self._stream, self._explaining = stream, explaining
+        self._stream, self._explaining, self._session = stream, explaining, session
+        session.add()
 
     def close(self) -> None:
         if not self.closed:
@@ -29,6 +33,7 @@ class _RemoteFile(io.RawIOBase):
                     self._at(fs).close()
             finally:
                 super().close()
+                self._session.release()
 
     def _at(self, fs: Any) -> Any:
         """Return fsspec's file, on the connection that there is now, if it uses one."""
@@ -71,8 +76,8 @@ class RemoteInput(_RemoteFile):
 class RemoteOutput(_RemoteFile):
     """A file that is written, from its beginning to its end."""
 
-    def __init__(self, stream: Any, explaining: Explaining) -> None:
-        super().__init__(stream, explaining)
+    def __init__(self, stream: Any, explaining: Explaining, session: SessionUse) -> None:
+        super().__init__(stream, explaining, session)
         self._size = 0
 
     def writable(self) -> bool:

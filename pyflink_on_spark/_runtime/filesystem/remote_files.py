@@ -73,9 +73,10 @@ class RemoteFiles(FileSystem):
         return (file.path for file in self.visible_files(path) if file.path not in known)
 
     def matches(self, pattern: str) -> list[str]:
-        with self._explaining(pattern) as (fs, inner):
-            top = self._inner(self.root)
-            return sorted(_joined(self.root, _below(top, found)) for found in fs.glob(inner))
+        with self._connected(pattern) as found:
+            top = self._inside(found, self.root)
+            names = found.fresh().glob(self._inside(found, pattern))
+            return sorted(_joined(self.root, _below(top, name)) for name in names)
 
     def all_files(self, folder: str) -> Iterator[str]:
         try:
@@ -94,23 +95,28 @@ class RemoteFiles(FileSystem):
         return sorted({name.partition("/")[0] for name in below if name})
 
     def open(self, path: str) -> BinaryIO:
-        with self._explaining(path) as (fs, inner):
-            stream = fs.open(inner, "rb", **self._block_size())
-        return cast("BinaryIO", RemoteInput(stream, partial(self._explaining, path)))
+        with self._connected(path) as found:
+            inner = self._inside(found, path)
+            stream = found.fresh().open(inner, "rb", **self._block_size())
+            opened = RemoteInput(stream, partial(self._explaining, path), found.session)
+        return cast("BinaryIO", opened)
 
     def create(self, path: str) -> BinaryIO:
-        with self._explaining(path) as (fs, inner):
+        with self._connected(path) as found:
+            fs, inner = found.fresh(), self._inside(found, path)
             if not self.scheme.object_store:
                 fs.makedirs(inner.rpartition("/")[0] or "/", exist_ok=True)
             stream = fs.open(inner, "wb", **self._block_size())
-        return cast("BinaryIO", RemoteOutput(stream, partial(self._explaining, path)))
+            opened = RemoteOutput(stream, partial(self._explaining, path), found.session)
+        return cast("BinaryIO", opened)
 
     def make_durable(self, path: str) -> None:
         """Do nothing: what was closed without an error is as safe as it ever will be."""
 
     def rename(self, source: str, target: str) -> None:
-        with self._explaining(source) as (fs, inner):
-            self._connection.rename(fs, inner, self._inner(target))
+        with self._connected(source) as found:
+            inner = self._inside(found, source)
+            found.rename(found.fresh(), inner, self._inside(found, target))
 
     def remove(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError), self._explaining(path) as (fs, inner):
@@ -125,8 +131,8 @@ class RemoteFiles(FileSystem):
                 folders.add(parent)
                 parent = parent.rpartition("/")[0]
         for folder in [*sorted(folders, key=len, reverse=True), path]:
-            with contextlib.suppress(OSError), self._explaining(folder) as (fs, inner):
-                self._connection.remove_empty_folder(fs, inner)
+            with contextlib.suppress(OSError), self._connected(folder) as found:
+                found.remove_empty_folder(found.fresh(), self._inside(found, folder))
 
     def input_path(self, path: str) -> InputPath:
         return InputPath(path, self)
@@ -141,8 +147,8 @@ class RemoteFiles(FileSystem):
     def _connection(self) -> Connection:
         return connection(self.root, self.scheme, self.options)
 
-    def _inner(self, path: str) -> str:
-        return self._connection.inner_path(path[len(self.root) :])
+    def _inside(self, found: Connection, path: str) -> str:
+        return found.inner_path(path[len(self.root) :])
 
     def _block_size(self) -> dict[str, int]:
         return {"block_size": _FTP_BLOCK} if self.scheme.protocol == "ftp" else {}
@@ -150,9 +156,16 @@ class RemoteFiles(FileSystem):
     @contextlib.contextmanager
     def _explaining(self, path: str) -> Iterator[tuple[Any, str]]:
         """Yield fsspec's file system and path; let errors name the URI, and no secret."""
+        with self._connected(path) as found:
+            yield found.fresh(), self._inside(found, path)
+
+    @contextlib.contextmanager
+    def _connected(self, path: str) -> Iterator[Connection]:
+        """Yield the connection; let errors name the URI, and no secret."""
+        found = None
         try:
             found = self._connection
-            yield found.fresh(), found.inner_path(path[len(self.root) :])
+            yield found
         except FileNotFoundError as error:
             raise FileNotFoundError(errno.ENOENT, f"there is no such file: {path}") from error
         except Exception as error:  # noqa: BLE001 - each library has errors of its own
@@ -160,7 +173,7 @@ class RemoteFiles(FileSystem):
             for secret in _secrets(self.options):
                 text = text.replace(secret, "***")
             missing = _says_missing(error)
-            if not missing:
+            if not missing and found is not None and found.is_lost(error):
                 forget_connection(self.root, self.options)
             number = errno.ENOENT if missing else getattr(error, "errno", None) or errno.EIO
             raise OSError(number, f"{path}: {text}") from None

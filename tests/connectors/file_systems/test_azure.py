@@ -92,7 +92,7 @@ def test_the_key_of_the_configuration_signs(monkeypatch):
 def test_the_container_is_a_part_of_the_path():
     for uri in (URI, URI.replace("abfss", "az"), URI.replace("dfs", "blob")):
         place = locate(uri, CONFIGURATION)
-        assert place.files._inner(place.path) == "box/in"
+        assert place.files._inside(place.files._connection, place.path) == "box/in"
 
 
 def test_what_pyarrow_cannot_be_told():
