@@ -161,6 +161,7 @@ class LocalJob:
             tasks.open()
             while tasks.reading:
                 found = tasks.turn()
+                self._job.between_epochs(None)
                 if not found and tasks.reading:
                     tasks.settle()
                 snapshot = checkpointing.turn(tasks) if tasks.reading else None

@@ -53,6 +53,13 @@ class Endless(Source):
         return EndlessReader(self.available, self.bundle)
 
 
+class LookedAfter(Endless):
+    """Something in the driver that brings the elements fails."""
+
+    def between_epochs(self, oldest_checkpoint):
+        raise ConnectionError("the query has ended")
+
+
 class EndlessReader(SourceReader):
     def __init__(self, available, bundle):
         self.available, self.bundle, self.next = available, bundle, 0
@@ -134,6 +141,13 @@ def test_collecting_goes_only_as_far_as_it_is_asked(env):
 def test_a_limit_ends_an_endless_job(env):
     stream = env._from_runtime_source(Endless(), "endless", None).rebalance().map(lambda v: -v)
     assert stream.set_parallelism(2).execute_and_collect(limit=15) != []
+
+
+def test_what_fails_in_the_driver_between_two_turns_ends_the_job(engine):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env._from_runtime_source(LookedAfter(), "looked after", None).map(str).print()
+    with pytest.raises(Exception, match="the query has ended"):
+        env.execute()
 
 
 def test_an_endless_source_that_pauses_hands_everything_on(env):
