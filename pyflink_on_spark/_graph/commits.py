@@ -37,6 +37,10 @@ class Commits(Generic[Key]):
         """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
         return [*self._held, *prepared]
 
+    def keeping_snapshots(self) -> list[Key]:
+        """Return the sinks whose ``keep`` wants what writers' snapshots have, too."""
+        return [key for key, sink in self._sinks.items() if sink.keeps_snapshots]
+
     def keep(self, things: Iterable[tuple[Key, Any]]) -> None:
         """Let sinks remove nothing of what a savepoint has, while the job goes on without it."""
         for key, found in self._by_sink(things).items():

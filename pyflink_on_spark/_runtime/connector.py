@@ -374,6 +374,9 @@ class Sink(ABC):
         """Make visible, after a failure, what was perhaps committed before."""
         self.commit(committables)
 
+    keeps_snapshots: bool = False
+    """Whether ``keep`` gets, behind what writers prepared, what their ``snapshot`` returned."""
+
     def keep(self, committables: list[Any]) -> None:  # noqa: B027 - most are kept anyhow
         """Remove nothing of what writers prepared, whatever fails: a savepoint has it, too.
 

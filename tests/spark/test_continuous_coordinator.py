@@ -8,15 +8,21 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    write_state,
+)
 from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
 from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 from tests.runtime.checkpoints.checkpointed import (
@@ -543,3 +549,40 @@ def test_sinks_keep_what_a_savepoint_of_a_job_that_goes_on_names(world, monkeypa
     world.checkpoint()
     world.savepoint(stop=True)
     assert kept == [[]]
+
+
+class Writing(Prepares):
+    """Hosts whose writers go on with something after a checkpoint."""
+
+    def tell(self, command, *arguments, timeout=None):
+        if command == "complete":
+            return {}
+        number, where, contents = arguments
+        answers = {}
+        for slot in (0, 1):
+            going_on = OperatorSnapshot(split={"_writer": [f"going on in {slot}"]})
+            state = SubtaskState(number, {"sink": OperatorData({}, going_on, MAXIMUM)})
+            name = file_name(contents, number, slot)
+            file = write_state(folder(where), name, records_of(slot, state), shared=False)
+            answers[slot] = file, [(1, f"{number}-{slot}")]
+        return answers
+
+
+class Keeping(NeverTwice):
+    """A sink that is asked to keep things."""
+
+    def __init__(self, keeps_snapshots):
+        super().__init__()
+        self.keeps_snapshots, self.kept = keeps_snapshots, []
+
+    def keep(self, committables):
+        self.kept.append(committables)
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_a_sink_that_wants_to_keeps_what_a_savepoint_has_of_its_writers(tmp_path, wanted):
+    sink = Keeping(wanted)
+    path = saved(with_sink(tmp_path, sink), Writing(), tmp_path)
+    in_writers = ["going on in 0", "going on in 1"] if wanted else []
+    assert sink.kept == [["1-0", "1-1", *in_writers]]
+    assert read_metadata(find_checkpoint(path)).checkpoint_id == 1

@@ -184,6 +184,12 @@ def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> O
     return OperatorData(Pieces(pieces), without_keys[slot], maximum)
 
 
+def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:
+    """Return what each subtask of an operator has without keys, by the operator's stable name."""
+    parts = whole.operators.get(name, {})
+    return [unseal(_bytes(parts[index].operator)) for index in sorted(parts)]
+
+
 def stateful_operators(whole: SlotState) -> dict[str, int]:
     """Return the operators that have any state, and the number of key groups of each."""
     return {

@@ -8,6 +8,14 @@ from typing import Any
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+
+_WRITER = "_writer"
+
+
+def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[Any]:
+    """Return what writers' ``snapshot`` returned, of what a checkpoint has of their operators."""
+    return [thing for state in states for thing in state.split.get(_WRITER, ())]
 
 
 class SinkOperator(Operator):
@@ -32,7 +40,7 @@ class SinkOperator(Operator):
     def open(self, context: OperatorContext) -> None:
         """Make the writer."""
         self._writer = self._sink.writer(context)
-        self._in_progress = context.operator_state.list_state("_writer")
+        self._in_progress = context.operator_state.list_state(_WRITER)
         self._writer.restore(self._in_progress.get())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:

@@ -22,11 +22,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.fit import Owners, check_fit
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.context import Clock
 from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._spark.continuous.fleet import Fleet
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
@@ -220,9 +220,9 @@ class CheckpointCoordinator:
         """
         self._number += 1
         with self._written(fleet, place):
-            _, answers = self._write(fleet, place, savepoint=True)
+            metadata, answers = self._write(fleet, place, savepoint=True)
             if not stop:
-                self._keep_prepared(place, answers)
+                self._keep_named(place, metadata, answers)
         self._has_savepoint = True
         if stop:
             self._becomes_safe(place.uri, answers, drained)
@@ -238,14 +238,24 @@ class CheckpointCoordinator:
         """
         fleet.tell("complete", self._number)
 
-    def _keep_prepared(self, place: Folder, answers: dict[int, Any]) -> None:
+    def _keep_named(self, place: Folder, metadata: Metadata, answers: dict[int, Any]) -> None:
         try:
-            self._commits.keep(self._prepared(answers))
+            self._commits.keep([*self._prepared(answers), *self._in_writers(place, metadata)])
         except Exception as error:
             raise CheckpointError(
                 f"the savepoint {place.shown} was given up, since what it names cannot be kept: "
                 f"{error}"
             ) from error
+
+    def _in_writers(self, place: Folder, metadata: Metadata) -> list[tuple[str, Any]]:
+        """Return what a savepoint has of writers that go on, of those sinks that want to know."""
+        names = self._commits.keeping_snapshots()
+        states = read_states(place, metadata) if names else SlotState()
+        return [
+            (name, thing)
+            for name in names
+            for thing in writer_snapshots(operator_snapshots(states, name))
+        ]
 
     def finish(self, fleet: Fleet) -> bool:
         """Commit what is prepared at the end of all input; tell whether that could be done.

@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.connectors.files.file_sink import FileSink
 from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.connectors.files.rolling import ON_CHECKPOINT, RollingPolicy
 from pyflink_on_spark._runtime.context import TaskInfo
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
 from pyflink_on_spark.common.typeinfo import Types
 
@@ -196,6 +196,63 @@ def test_what_a_savepoint_names_is_there_whatever_the_job_goes_back_to(tmp_path)
     job.restart()
     job.sink.commit_again(savepoint)
     assert visible(tmp_path) == ["a", "b"]
+
+
+def savepoint_of(job):
+    """Make a savepoint, let the sink keep what it names, and return how a job begins with it."""
+    before = job.saved, job.safe if job.saved else None
+    job.checkpoint(commit=False)
+    saved = job.saved, job.safe
+    in_writers = writer_snapshots(pickle.loads(job.saved)) if job.sink.keeps_snapshots else []
+    job.sink.keep([*pickle.loads(job.safe), *in_writers])
+    job.saved, job.safe = before
+    return saved
+
+
+@pytest.mark.parametrize("new_process", [True, False])
+def test_a_part_file_that_a_savepoint_goes_on_with_is_there_though_the_job_went_back_behind_it(
+    tmp_path, new_process
+):
+    job = SinkJob(options_for(tmp_path))
+    job.checkpoint()
+    job.write("ab")
+    savepoint = savepoint_of(job)
+    job.write("c")
+    job.restart(closed=True, new_process=new_process)
+    job.write("ab")
+    job.checkpoint()
+    job.restart(new_process=new_process)
+    job.saved, job.safe = savepoint
+    job.restart()
+    job.write("d")
+    job.finish()
+    assert visible(tmp_path) == ["a", "b", "d"]
+
+
+def test_a_part_file_that_a_savepoint_goes_on_with_leaves_no_mark_when_it_is_finished(tmp_path):
+    job = SinkJob(options_for(tmp_path))
+    job.write("a")
+    savepoint = savepoint_of(job)
+    assert [name.count(".savepoint") for name in hidden(tmp_path)] == [0, 1]
+    for _ in range(2):
+        job.write("b")
+        job.checkpoint()
+    job.finish()
+    assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b", "b"], [])
+    job.saved, job.safe = savepoint
+    with pytest.raises(FileNotFoundError, match="finished later"):
+        job.restart()
+
+
+@pytest.mark.parametrize("strategy", [None, CompactionStrategy(checkpoints=1)])
+def test_a_mark_goes_with_what_is_committed_after_a_failure(tmp_path, strategy):
+    compaction = strategy and Compaction(strategy, Concatenation())
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT, compaction=compaction))
+    job.write("a")
+    job.saved, job.safe = savepoint_of(job)
+    assert len(hidden(tmp_path)) == 2
+    job.commit(again=True)
+    assert (visible(tmp_path), hidden(tmp_path)) == (["a"], [])
 
 
 def test_a_job_that_commits_what_a_savepoint_names_leaves_no_mark(tmp_path):

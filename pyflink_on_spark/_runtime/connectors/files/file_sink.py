@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.connectors.files.encoder import LineEncoder
 from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
 from pyflink_on_spark._runtime.connectors.files.file_sink_writer import FileSinkWriter
 from pyflink_on_spark._runtime.connectors.files.hidden_names import mark_of
-from pyflink_on_spark._runtime.connectors.files.part_file import PendingFile
+from pyflink_on_spark._runtime.connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._runtime.filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.types import java_text
 from pyflink_on_spark.common._charset import find_charset
@@ -94,7 +94,12 @@ class FileSink(Sink):
             return committables, []
         return self._options.compaction.hold_back(committables, checkpoint_id, self._files)
 
-    def keep(self, committables: list[PendingFile]) -> None:
+    @property
+    def keeps_snapshots(self) -> bool:  # type: ignore[override]
+        """Whether part files are gone on with, so that snapshots name them."""
+        return self._files.resumable and self._options.bulk is None
+
+    def keep(self, committables: list[PendingFile | InProgressFile]) -> None:
         for path in {file.in_progress_path for file in committables} - self._marked:
             if self._files.exists(path) and not self._files.exists(mark_of(path)):
                 self._files.create(mark_of(path)).close()
@@ -118,10 +123,11 @@ class FileSink(Sink):
         # What is gone was committed, and somebody has moved it since.
         if self._options.compaction is not None:
             self._options.compaction.commit(committables, again=True, files=self._files)
-            return
-        for file in committables:
-            if self._files.exists(file.in_progress_path):
-                file.commit(self._files)
+        else:
+            for file in committables:
+                if self._files.exists(file.in_progress_path):
+                    file.commit(self._files)
+        self._unmark(committables)
 
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:
