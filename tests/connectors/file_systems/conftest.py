@@ -9,6 +9,7 @@ import pytest
 from pyflink_on_spark._runtime.filesystem import schemes
 from tests.connectors.file_systems.ftp_server import ftp_server
 from tests.connectors.file_systems.place import Place
+from tests.connectors.file_systems.sftp_server import sftp_server
 from tests.connectors.kinesis.moto_server import REGION, moto
 
 _NUMBERS = itertools.count()
@@ -22,6 +23,12 @@ def ftp():
 
 
 @pytest.fixture(scope="package")
+def sftp():
+    with sftp_server() as uri:
+        yield uri
+
+
+@pytest.fixture(scope="package")
 def aws():
     with moto() as running:
         running.client("s3").create_bucket(
@@ -30,15 +37,15 @@ def aws():
         yield running
 
 
-@pytest.fixture(params=["memory", "ftp", "s3", "s3fs"])
+@pytest.fixture(params=["memory", "ftp", "sftp", "s3", "s3fs"])
 def place(request, monkeypatch):
     """An empty folder on a file system: S3 by pyarrow, and by s3fs."""
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     name, number = request.param, next(_NUMBERS)
     if name == "memory":
         return Place(f"memory://folder{number}")
-    if name == "ftp":
-        return Place(f"{request.getfixturevalue('ftp')}/folder{number}")
+    if name in {"ftp", "sftp"}:
+        return Place(f"{request.getfixturevalue(name)}/folder{number}")
     if name == "s3":
         monkeypatch.setattr(schemes, "_is_there", lambda package: False)
     elif not schemes._is_there("s3fs"):
