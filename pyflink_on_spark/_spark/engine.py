@@ -31,7 +31,7 @@ class SparkEngine:
             handle = kind(job, self.server)
             handle.start()
         except BaseException:
-            job.ended(resumable=True)  # what sources have begun while the graph was translated
+            job.ended(resumable=False)  # what sources have begun while the graph was translated
             raise
         return handle
 

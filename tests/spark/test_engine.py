@@ -16,4 +16,4 @@ def test_sources_let_go_of_what_they_have_begun_for_a_job_that_is_refused(tmp_pa
     object.__setattr__(job, "ended", lambda **how: told.append(how))
     with pytest.raises(CheckpointError, match="nowhere"):
         SparkEngine().submit(job)
-    assert told == [{"resumable": True}]
+    assert told == [{"resumable": False}]

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.commits import Commits
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog, remove_unneeded
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     complete,
@@ -29,6 +29,7 @@ from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._spark.continuous.fleet import Fleet
+from pyflink_on_spark._spark.continuous.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
 
 _PROBE = "_probe"
@@ -78,8 +79,11 @@ class CheckpointCoordinator:
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
-        self._leftovers: list[Folder] = []
-        self._kept: list[tuple[Folder, Metadata]] = []
+        self._retained = RetainedCheckpoints(
+            None if settings.directory is None else self._folder(f"{settings.directory}/{job_id}"),
+            settings.retained,
+            settings.incremental,
+        )
         self._has_savepoint = False
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
@@ -127,12 +131,12 @@ class CheckpointCoordinator:
     @property
     def oldest_checkpoint(self) -> int | None:
         """The number of the oldest checkpoint that is kept, if there is one."""
-        return self._kept[0][1].checkpoint_id if self._kept else self.last_checkpoint
+        return self._retained.oldest or self.last_checkpoint
 
     @property
     def resumable(self) -> bool:
         """Whether there is a checkpoint or savepoint of this run, outside of this process."""
-        return bool(self._kept) or self._has_savepoint
+        return bool(self._retained) or self._has_savepoint
 
     @property
     def due(self) -> bool:
@@ -196,7 +200,7 @@ class CheckpointCoordinator:
             place.write(_PROBE, b"")
         except OSError as error:
             raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
-        with _told(place.shown):
+        with telling(place.shown):
             place.remove()
         return place
 
@@ -280,17 +284,17 @@ class CheckpointCoordinator:
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that needs them no more."""
-        self._drop_all()
+        self._retained.drop_all()
 
     def job_cancelled(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
         if not self._settings.kept_when_cancelled:
-            self._drop_all()
+            self._retained.drop_all()
 
     def job_failed(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
         if not self._settings.kept_when_failed:
-            self._drop_all()
+            self._retained.drop_all()
 
     def _make(self, fleet: Fleet, final: bool) -> None:
         self._number += 1
@@ -304,7 +308,7 @@ class CheckpointCoordinator:
             with self._written(fleet, place):
                 metadata, answers = self._write(fleet, place, savepoint=False)
             self._becomes_safe(place.uri, answers, final)
-            self._keep(place, metadata)
+            self._retained.keep(place, metadata)
         self._commits.commit()
         self.over = final
         fleet.tell("complete", number)
@@ -334,25 +338,7 @@ class CheckpointCoordinator:
         if self._changelog is not None:
             self._changelog.broken()
         if place is not None:
-            with _told(place.shown):
-                place.remove()
-            if late:
-                self._leftovers.append(place)
-
-    def _keep(self, place: Folder, metadata: Metadata) -> None:
-        """Keep a checkpoint, and remove those that are too many by now."""
-        self._kept.append((place, metadata))
-        while len(self._kept) > self._settings.retained:
-            self._leftovers.append(self._kept.pop(0)[0])
-        self._remove_leftovers()
-        with _told("the changes that no checkpoint needs any more"):
-            self._remove_unneeded()
-
-    def _remove_leftovers(self) -> None:
-        leftovers, self._leftovers = self._leftovers, []
-        for place in leftovers:
-            with _told(place.shown):
-                place.remove()
+            self._retained.give_up(place, late)
 
     def _write(
         self, fleet: Fleet, place: Folder, savepoint: bool
@@ -374,11 +360,6 @@ class CheckpointCoordinator:
             committables=self._prepared(answers),
         )
         return metadata, answers
-
-    def _remove_unneeded(self) -> None:
-        if self._changelog is not None:
-            place = self._folder(f"{self._settings.directory}/{self._job_id}")
-            remove_unneeded(place, [metadata for _, metadata in self._kept])
 
     def _in_memory(self, fleet: Fleet) -> tuple[bytes, dict[int, Any]]:
         """Return a checkpoint's content, and what the hosts answered."""
@@ -414,28 +395,9 @@ class CheckpointCoordinator:
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)
 
-    def _drop_all(self) -> None:
-        self._leftovers += [place for place, _ in self._kept]
-        self._kept.clear()
-        self._remove_leftovers()
-        self._remove_unneeded()
-        if self._settings.directory is not None:
-            place = self._folder(f"{self._settings.directory}/{self._job_id}")
-            if not place.names():
-                place.remove()
-
 
 def _merged(answers: dict[int, Any]) -> SlotState:
     whole = SlotState()
     for content, _ in answers.values():
         whole.merge(SlotState.from_bytes(content))
     return whole
-
-
-@contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Go on if something cannot be removed."""
-    try:
-        yield
-    except OSError as error:
-        _log.warning("%s could not be removed: %s", what, error)
