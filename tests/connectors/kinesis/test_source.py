@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import FlinkKinesisConsumer
+from pyflink_on_spark.testing import ManualClock
 from tests.connectors.reading import checkpoint, close, context_of, readers_of
 
 SECONDS = 30
@@ -138,7 +139,9 @@ def test_the_latest_is_as_of_the_start_when_an_iterator_expires(kinesis, stream,
 
 
 def test_shards_are_looked_for_again_when_aws_is_busy(kinesis, stream, reading, monkeypatch):
-    (reader,) = readers_of(source_of(reading, stream_initpos="TRIM_HORIZON"), 1)
+    clock = ManualClock(0)
+    source = source_of(reading, stream_initpos="TRIM_HORIZON")
+    (reader,) = readers_of(source, 1, clock=clock)
     busy = ["LimitExceededException"]
     list_shards = reader._client.list_shards
 
@@ -149,11 +152,11 @@ def test_shards_are_looked_for_again_when_aws_is_busy(kinesis, stream, reading, 
 
     monkeypatch.setattr(reader._client, "list_shards", list_or_not)
     put(kinesis, stream, "1")
-    time.sleep(0.01)
+    clock.advance(1)
     assert take([reader], 1) == ["1"]
     assert not busy
     busy.append("AccessDeniedException")
-    time.sleep(0.01)
+    clock.advance(1)
     with pytest.raises(KinesisError, match=f"stream '{stream}': .*AccessDenied"):
         take([reader], 1)
     reader.close()

@@ -140,8 +140,7 @@ class TestRabbitMq:
         assert writer._broker._connection is connection
         writer.close()
         assert channel.basic_get(queue, auto_ack=True)[2] == b"b"
-        names = [thread.name for thread in threading.enumerate()]
-        until = time.monotonic() + 10
-        while "signs of life for RabbitMQ" in names and time.monotonic() < until:
-            names = [thread.name for thread in threading.enumerate()]
-        assert "signs of life for RabbitMQ" not in names
+        for thread in threading.enumerate():
+            if thread.name == "signs of life for RabbitMQ":
+                thread.join(10)
+                assert not thread.is_alive()

@@ -55,6 +55,8 @@ class FileSink(Sink):
         self._input_type = input_type
         self._id = uuid.uuid4().hex
         self._marked: set[str] = set()
+        # Only where part files are gone on with do snapshots name any.
+        self.keeps_snapshots = self._files.resumable and options.bulk is None
 
     def with_input_type(self, type_info: TypeInformation | None) -> FileSink:
         self._check_input(type_info)
@@ -81,6 +83,12 @@ class FileSink(Sink):
             place=self._place,
         )
 
+    def _unmark(self, committables: list[PendingFile]) -> None:
+        for file in committables:
+            if file.in_progress_path in self._marked:
+                self._files.remove(mark_of(file.in_progress_path))
+                self._marked.discard(file.in_progress_path)
+
     def _check_input(self, type_info: TypeInformation | None) -> None:
         if self._options.bulk is not None:
             self._options.bulk.check_input(type_info)
@@ -94,22 +102,11 @@ class FileSink(Sink):
             return committables, []
         return self._options.compaction.hold_back(committables, checkpoint_id, self._files)
 
-    @property
-    def keeps_snapshots(self) -> bool:  # type: ignore[override]
-        """Whether part files are gone on with, so that snapshots name them."""
-        return self._files.resumable and self._options.bulk is None
-
     def keep(self, committables: list[PendingFile | InProgressFile]) -> None:
         for path in {file.in_progress_path for file in committables} - self._marked:
             if self._files.exists(path) and not self._files.exists(mark_of(path)):
                 self._files.create(mark_of(path)).close()
             self._marked.add(path)
-
-    def _unmark(self, committables: list[PendingFile]) -> None:
-        for file in committables:
-            if file.in_progress_path in self._marked:
-                self._files.remove(mark_of(file.in_progress_path))
-                self._marked.discard(file.in_progress_path)
 
     def commit(self, committables: list[PendingFile]) -> None:
         if self._options.compaction is not None:
