@@ -40,8 +40,8 @@ from pyflink.datastream.state import (
 from pyflink.datastream.window import GlobalWindows, Trigger, TriggerResult
 
 from compat_tests.pacing import timed
-from compat_tests.running import Journal, collect
-from compat_tests.windowing import Average, add_times, keyed_by_first, session, tumbling
+from compat_tests.running import collect
+from compat_tests.windowing import add_times, keyed_by_first, session, tumbling
 
 ELEMENTS = [("k", 1), ("k", 2), ("k", 3), ("k", 4), ("k", 5)]
 BAD = ("k", 3)
@@ -242,22 +242,19 @@ class FaultyKeyedElements(KeyedBroadcastProcessFunction):
 
 
 class FaultyAsync(AsyncFunction):
-    """A plain method in place of a coroutine raises at once, not when it is awaited."""
-
     def __init__(self, fault):
         self.fault = fault
 
-    def async_invoke(self, value):
-        self.fault(value)
-        return self.result(value)
-
-    async def result(self, value):
-        return [value]
-
-
-class FaultyCoroutine(FaultyAsync):
     async def async_invoke(self, value):
         return [self.fault(value)]
+
+
+class FaultyTimeout(FaultyAsync):
+    async def async_invoke(self, value):
+        await asyncio.sleep(60)
+
+    def timeout(self, value):
+        return [self.fault(BAD)]
 
 
 # -- windows ---------------------------------------------------------------------------------------
@@ -367,9 +364,7 @@ def faulty_timestamps(env: Any, fault: Fault) -> Any:
             return fault(value)[1]
 
     strategy = WatermarkStrategy.for_monotonous_timestamps()
-    return pairs(env).assign_timestamps_and_watermarks(
-        strategy.with_timestamp_assigner(Assigner())
-    )
+    return pairs(env).assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(Assigner()))
 
 
 def connected(env: Any, with_key: bool) -> Any:
@@ -388,7 +383,8 @@ def with_broadcast(env: Any, function: Any) -> Any:
 
 def waiting(env: Any, function: Any, ordered: bool) -> Any:
     wait = AsyncDataStream.ordered_wait if ordered else AsyncDataStream.unordered_wait
-    return wait(pairs(env), function, Time.seconds(20), 10)
+    seconds = 1 if isinstance(function, FaultyTimeout) else 20
+    return wait(pairs(env), function, Time.seconds(seconds), 10)
 
 
 def fine(value: Any) -> Any:
@@ -477,15 +473,15 @@ KINDS = {
     "window assigner": lambda env, f: keyed(env).window(FaultyAssigner(f)).reduce(add_times),
     "timestamp assigner": faulty_timestamps,
     "timestamp assigner and map": lambda env, f: faulty_timestamps(env, f).map(fine),
-    "async, in order": lambda env, f: waiting(env, FaultyCoroutine(f), True),
-    "async, as ready": lambda env, f: waiting(env, FaultyCoroutine(f), False),
-    "async, no coroutine": lambda env, f: waiting(env, FaultyAsync(f), True),
+    "async, in order": lambda env, f: waiting(env, FaultyAsync(f), True),
+    "async, as ready": lambda env, f: waiting(env, FaultyAsync(f), False),
+    "async timeout": lambda env, f: waiting(env, FaultyTimeout(f), True),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_error_that_ends_a_loop(env, kind):
-    with pytest.raises(Exception, match="StopIteration: on purpose"):
+    with pytest.raises(Exception, match=r"StopIteration: on purpose|coroutine raised Stop"):
         collect(KINDS[kind](env, Fault(StopIteration)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -301,10 +301,6 @@ class SinkWriter(ABC):
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
         """Learn that a checkpoint was given up; what was prepared for it goes with the next one."""
-
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the user's callables that run inside, so that a failure can be traced to here."""
-        return ()
 
     def close(self) -> None:  # noqa: B027 - most writers have nothing to give up
         """Release everything; after a failure too. What was not prepared is given up."""

@@ -24,7 +24,7 @@ from pyflink_on_spark._runtime.isolation import (
     Freezer,
     is_immutable,
     seal,
-    unseal,
+    unseal_all,
 )
 from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, unwrap_key
 from pyflink_on_spark._runtime.partitioners import (
@@ -88,7 +88,7 @@ def decode(payload: bytes) -> Event:
     if type(thing) is not tuple:
         return thing  # type: ignore[no-any-return]
     values, timestamps, keys, sealed = thing
-    return Bundle(list(map(unseal, values)) if sealed else values, timestamps, keys)
+    return Bundle(unseal_all(values) if sealed else values, timestamps, keys)
 
 
 class _Buffer:

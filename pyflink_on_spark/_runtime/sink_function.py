@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
@@ -88,6 +88,3 @@ class _FunctionWriter(SinkWriter):
 
     def close(self) -> None:
         close_function(self._function)
-
-    def code_of_functions(self) -> Iterable[Any]:
-        return (self._function.invoke, self._function.finish)

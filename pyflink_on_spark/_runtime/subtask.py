@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.context import Clock, Cursor, OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.ended_readers import EndedReaders
 from pyflink_on_spark._runtime.exchange import ExchangeWriter, Row, decode
-from pyflink_on_spark._runtime.failure import SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.failure import Explained, SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import (
@@ -428,12 +428,8 @@ class Subtask:
         name = f"{self._plan.name} ({self._index + 1}/{self._plan.parallelism})"
         return describe_failure(error, self._operators, name)
 
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            raise self._failure(error) from error
+    def _explained(self) -> Explained:
+        return Explained(self._failure)
 
 
 def _side_output(segment: Segment | None, plan: OperatorPlan | None) -> Callable[[str, Any], None]:

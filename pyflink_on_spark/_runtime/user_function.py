@@ -106,13 +106,3 @@ def close_function(function: Any) -> None:
     """Call the user's ``close`` if there is one."""
     if hasattr(function, "close"):
         function.close()
-
-
-def code_of(function: Any) -> Any:
-    """Return the code object of a callable, or None if it has no Python code of its own."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    if not hasattr(function, "__code__") and not isinstance(function, type):
-        function = getattr(type(function).__call__, "__func__", type(function).__call__)
-    return getattr(function, "__code__", None)

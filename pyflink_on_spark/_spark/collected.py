@@ -61,4 +61,5 @@ class CollectedElements:
 
 def _elements(channel: Channel) -> Iterator[Any]:
     for sealed in channel.batches():
-        yield from map(unseal, sealed)
+        for payload in sealed:
+            yield unseal(payload)

@@ -90,11 +90,3 @@ def test_what_is_buffered_survives():
     restored.feed("c")
     restored.end()
     assert LOG == ["open", "3 is safe", "4 is given up", "open", ["a", "b", "c"]]
-
-
-def test_a_failure_can_be_traced_to_the_function():
-    harness = Harness(operator(Recording()))
-    assert [method.__name__ for method in harness.operator.code_of_functions()] == [
-        "invoke",
-        "finish",
-    ]

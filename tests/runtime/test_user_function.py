@@ -11,7 +11,6 @@ from pyflink_on_spark._runtime.user_function import (
     PlainFunction,
     UserFunction,
     close_function,
-    code_of,
     describe,
     open_function,
 )
@@ -98,19 +97,3 @@ def test_open_and_close_are_called_if_they_are_there():
         open_function(function, "context")
         close_function(function)
     assert calls == ["context", "close"]
-
-
-@pytest.mark.parametrize(
-    ("function", "code"),
-    [
-        (plain, plain.__code__),
-        (Doubles().map, Doubles.map.__code__),
-        (functools.partial(functools.partial(plain, 1), 2), plain.__code__),
-        (Doubles(), Doubles.__call__.__code__),
-        (len, None),
-        (str.upper, None),
-        (int, None),
-    ],
-)
-def test_code_of(function, code):
-    assert code_of(function) is code

@@ -60,11 +60,11 @@ class AsyncWaitOperator(RichFunctionOperator):
             elements = (Row(f0=unwrap_key(key), f1=value) for key, value in elements)
         cursor, capacity = self._cursor, self._capacity
         calls = CallsInOrder() if self._ordered else CallsAsReady()
-        for value in elements:
+        for element in elements:
             timestamp = cursor.timestamp
             while len(calls) >= capacity:
                 yield from self._results(calls.wait())
-            self._start(value, timestamp, calls)
+            self._start(element, timestamp, calls)
             while (call := calls.ready()) is not None:
                 yield from self._results(call)
             cursor.timestamp = timestamp
@@ -84,7 +84,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         self._event_loop.run(call.start)
 
     def _results(self, call: Call) -> Iterator[Any]:
-        cursor = self._cursor
+        cursor, value = self._cursor, call.value  # noqa: F841 - a failure is traced to the value
         for result in call.results():
             cursor.timestamp = call.timestamp
             yield result

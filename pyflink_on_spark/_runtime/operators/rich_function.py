@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.checkpointed import FunctionCheckpoints
@@ -67,11 +66,6 @@ class RichFunctionOperator(FunctionHolder):
         """Close the function."""
         if self._loaded is not None:
             close_function(self._loaded)
-
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the methods that run inside."""
-        found = (getattr(self._loaded, name, None) for name in self.methods)
-        return [method for method in found if method is not None]
 
 
 class KeyedFunctionOperator(RichFunctionOperator):

@@ -108,10 +108,6 @@ class RollingReduceOperator(RollingOperator, FunctionHolder):
         if self._loaded is not None:
             close_function(self._loaded)
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the user's method."""
-        return () if self._loaded is None else (getattr(self._loaded, "reduce", None),)
-
 
 class RollingAggregateOperator(RollingOperator):
     """Sums up a field, or keeps the smallest or largest.

@@ -40,7 +40,7 @@ class SelectKeyOperator(FunctionOperator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
-        select, plain = self._call, PLAIN_KEY_TYPES
+        select, plain = self.call, PLAIN_KEY_TYPES
         if self._convert is not None:
             yield from self._converted(elements, self._convert)
             return
@@ -49,7 +49,7 @@ class SelectKeyOperator(FunctionOperator):
             yield (key if type(key) in plain else wrap_key(key)), value
 
     def _converted(self, elements: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Any]:
-        select, plain, known = self._call, PLAIN_KEY_TYPES, self._known
+        select, plain, known = self.call, PLAIN_KEY_TYPES, self._known
         for value in elements:
             found = select(value)
             key = known.get(found) if type(found) in plain else None

@@ -15,14 +15,6 @@ from pyflink_on_spark._runtime.windows.regular_windows import RegularWindows
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
 
-_METHODS = {
-    "assigner": ("assign_windows", "merge_windows"),
-    "trigger": ("on_element", "on_event_time", "on_processing_time", "on_merge", "clear"),
-    "reduce": ("reduce",),
-    "aggregate": ("create_accumulator", "add", "get_result", "merge"),
-    "window": ("apply", "process", "clear"),
-}
-
 
 class WindowOperator(FunctionHolder):
     """Puts the elements of each key into windows, and emits what becomes of those that fire.
@@ -91,24 +83,13 @@ class WindowOperator(FunctionHolder):
         if self._description is not None:
             close_function(self._description.internal_window_function)
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the methods of the user's parts."""
+    def parts(self) -> Iterable[Any]:
+        """Return what keeps the windows, and what calls the window function."""
         description = self._description
         if description is None:
-            return []
-        state = description.window_state_descriptor
-        window_function = description.internal_window_function
-        parts = {
-            "assigner": description.assigner,
-            "trigger": description.trigger,
-            "reduce": getattr(state, "_reduce_function", None),
-            "aggregate": getattr(state, "_agg_function", None),
-            "window": getattr(window_function, "_wrapped_function", window_function),
-        }
-        found = [
-            getattr(parts[part], name, None) for part, names in _METHODS.items() for name in names
-        ]
-        return [method for method in found if method is not None]
+            return ()
+        function = description.internal_window_function
+        return (self._operation, self._windows, *self._windows.parts(), function)
 
     def _kind_of_windows(self, operation: WindowOperation) -> AnyWindows | RegularWindows:
         grid = self._grid

@@ -6,12 +6,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
 
 class ConversionError(PyFlinkOnSparkError):
-    """A value does not fit its declared type; the text says which part of it, and why.
-
-    ``declared`` is the type's name.
-    """
-
-    declared: str = ""
+    """A value does not fit its declared type; the text says which part of it, and why."""
 
 
 class ConversionTypeError(ConversionError, TypeError):

@@ -69,6 +69,10 @@ class RegularWindows:
             self._fired = operation.backend.table(FIRED_NAME, "value")
         self._panes: dict[int, Pane] = {}
 
+    def parts(self) -> Iterable[Any]:
+        """Return what adds elements to windows."""
+        return (self._contents,)
+
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield what late elements bring forth at once."""
         self._panes = {}
