@@ -473,15 +473,17 @@ KINDS = {
     "window assigner": lambda env, f: keyed(env).window(FaultyAssigner(f)).reduce(add_times),
     "timestamp assigner": faulty_timestamps,
     "timestamp assigner and map": lambda env, f: faulty_timestamps(env, f).map(fine),
+}  # fmt: skip
+ASYNC = {
     "async, in order": lambda env, f: waiting(env, FaultyAsync(f), True),
     "async, as ready": lambda env, f: waiting(env, FaultyAsync(f), False),
     "async timeout": lambda env, f: waiting(env, FaultyTimeout(f), True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_error_that_ends_a_loop(env, kind):
-    with pytest.raises(Exception, match=r"StopIteration: on purpose|coroutine raised Stop"):
+    with pytest.raises(Exception, match="StopIteration: on purpose"):
         collect(KINDS[kind](env, Fault(StopIteration)))
 
 
@@ -496,3 +498,18 @@ def test_an_error_that_closes_a_generator(env, kind):
 def test_errors_of_all_sorts(env, kind, error):
     with pytest.raises(Exception, match=rf"{error}: '?on purpose"):
         collect(KINDS[kind](env, Fault(RAISED[error])))
+
+
+@pytest.mark.parametrize("error", ["StopIteration", "StopAsyncIteration", "KeyError"])
+@pytest.mark.parametrize("kind", ASYNC)
+def test_errors_of_asynchronous_functions(env, kind, error):
+    with pytest.raises(Exception, match=error):
+        collect(ASYNC[kind](env, Fault(RAISED[error])))
+
+
+@pytest.mark.pyflink_bug("the job waits for ever, or ends with another error", run=False)
+@pytest.mark.parametrize("error", ["GeneratorExit", "CancelledError", "SystemExit"])
+@pytest.mark.parametrize("kind", ASYNC)
+def test_errors_that_end_an_event_loop(env, kind, error):
+    with pytest.raises(Exception, match=rf"{error}: on purpose"):
+        collect(ASYNC[kind](env, Fault(RAISED[error])))

@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.operators.boundary import (
     PassOperator,
 )
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
@@ -150,6 +151,9 @@ class _Builder:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""
         asked = edge.edge
         sender = self._of[asked.upstream]
+        if sender.plan is not None and isinstance(sender.operator, PartitionOperator):
+            receivers = self._graph.parallelism(edge.reader)
+            sender.plan = replace(sender.plan, operator=sender.operator.among(receivers))
         tag = None if asked.side_tag is None else f"{asked.upstream.number}/{asked.side_tag}"
         link = Link(sender, sender, edge.partitioner, asked.port, tag)
         if self._graph.python_chained(edge):

@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.isolation import (
     seal,
     unseal_all,
 )
-from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, unwrap_key
+from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group
 from pyflink_on_spark._runtime.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -152,8 +152,7 @@ class ExchangeWriter:
         if isinstance(partitioner, HashPartitioner):
             return self._by_key
         if isinstance(partitioner, CustomPartitioner):
-            self._partition = partitioner.load()
-            return self._by_custom_key
+            return self._as_chosen
         if isinstance(partitioner, ShufflePartitioner):
             self._random = partitioner.generator(sender)
             return self._at_random
@@ -196,20 +195,14 @@ class ExchangeWriter:
         buffer = self._routes[key] = self._buffers[index]
         return buffer
 
-    def _by_custom_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
-        plan, count = self._plan, len(self._buffers)
-        for key, value in pairs:
-            index = self._partition.partition(unwrap_key(key), count)
-            if type(index) is not int or not 0 <= index < count:
-                raise ValueError(
-                    f"the partitioner returned {index!r} for the key {unwrap_key(key)!r}; "
-                    f"expected an int from 0 to {count - 1}"
-                )
+    def _as_chosen(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        plan = self._plan
+        for index, value in pairs:
             buffer = self._buffers[index]
             if plan.isolate and not self._freezer.sealed and not is_immutable(value):
                 self._seal_buffers()
             buffer.values.append(seal(value) if self._freezer.sealed else value)
-            buffer.keys.append(key)
+            buffer.keys.append(index)
             if plan.timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 

@@ -67,12 +67,12 @@ def _identity(value: Any) -> Hashable:
     if kind is float:
         return ("float", struct.pack(">d", value))
     if kind is tuple or kind is list:
-        return (kind.__name__, *map(_identity, value))
+        return (kind.__name__, *[_identity(part) for part in value])
     if kind is Row:
         names = tuple(getattr(value, "_fields", ()))
-        return ("row", value.get_row_kind().name, names, *map(_identity, value))
+        return ("row", value.get_row_kind().name, names, *[_identity(part) for part in value])
     if kind is frozenset:
-        return ("frozenset", *sorted(map(_identity, value), key=repr))
+        return ("frozenset", *sorted([_identity(part) for part in value], key=repr))
     return ("object", _canonical_pickle(value))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from pyflink_on_spark._runtime.user_function import UserFunction
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -95,12 +93,6 @@ class HashPartitioner(Partitioner):
 
 @dataclass(frozen=True)
 class CustomPartitioner(Partitioner):
-    """By the user's function of key and number of subtasks; elements are pairs of key and value."""
+    """To the subtask that the user has chosen; elements are pairs of its index and the value."""
 
     strategy: ClassVar[str] = "CUSTOM"
-    function: UserFunction | None = None
-
-    def load(self) -> Any:
-        """Return the user's partitioner."""
-        assert self.function is not None
-        return self.function.load()

@@ -49,10 +49,8 @@ class _PrintWriter(SinkWriter):
         self._pace = _Pace()
 
     def write(self, elements: Iterator[Any]) -> None:
-        prefix = self._prefix
-        lines: Iterator[str] = map(self._text, elements)
-        if prefix:
-            lines = (prefix + line for line in lines)
+        prefix, text = self._prefix, self._text
+        lines = (prefix + text(value) for value in elements)
         _send_in_chunks(lines, self._send, self._pace)
 
 

@@ -50,6 +50,7 @@ class AsyncWaitOperator(RichFunctionOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the function, start the event loop."""
+        context.runtime_context.withhold_state()
         super().open(context)
         self._strategy = None if self._retry_strategy is None else self._retry_strategy.load()
         self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")

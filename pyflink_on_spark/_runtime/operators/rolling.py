@@ -27,10 +27,13 @@ class RollingOperator(Operator):
     """Keeps a value per key, and combines it with each element."""
 
     keyed = True
+    uses_state: bool = False
+    """Whether what combines elements may ask for other state of their key."""
 
     def open(self, context: OperatorContext) -> None:
         """Get ready."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._backend = keyed_state_of(context)
+        self._table = self._backend.table(STATE_NAME, "value")
         self._cursor = context.cursor
         self._batch = context.task.batch
         self._combine = self.combination(context)
@@ -43,15 +46,18 @@ class RollingOperator(Operator):
         """Yield the new value for each element; in BATCH nothing."""
         if self._batch:
             return self._absorbed(pairs)
-        if self._table.changed is not None:
-            return self._tracked(pairs)
-        return self._rolled(pairs)
+        return self._combined(pairs)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the last values in BATCH, at the end."""
         if self._batch and watermark == MAX_WATERMARK:
             return self._final()
         return ()
+
+    def _combined(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        if self.uses_state:
+            return self._with_state(pairs)
+        return self._rolled(pairs) if self._table.changed is None else self._tracked(pairs)
 
     def _rolled(self, pairs: Iterator[Any]) -> Iterator[Any]:
         values, combine = self._table.current, self._combine
@@ -72,8 +78,20 @@ class RollingOperator(Operator):
             note((None, key))
             yield result
 
+    def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        backend, values, combine = self._backend, self._table.current, self._combine
+        changed = self._table.changed
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            key = backend.key
+            current = values.get(key)
+            result = values[key] = value if current is None else combine(current, value)
+            if changed is not None:
+                changed.add((None, key))
+            yield result
+
     def _absorbed(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        deque(self._rolled(pairs), maxlen=0)
+        deque(self._combined(pairs), maxlen=0)
         return
         yield
 
@@ -101,6 +119,7 @@ class RollingReduceOperator(RollingOperator, FunctionHolder):
         """Return the user's function, opened."""
         self._loaded = self._function.load()
         self._open_function(self._loaded, context)
+        self.uses_state = hasattr(self._loaded, "open")
         return self._loaded.reduce  # type: ignore[no-any-return]
 
     def close(self) -> None:

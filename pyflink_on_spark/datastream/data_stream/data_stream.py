@@ -9,6 +9,7 @@ from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._runtime.connectors.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
+from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
@@ -333,10 +334,9 @@ class DataStream(EmittedStream):
             "Parameter partitioner should be type of Partitioner or a callable function.",
         )
         selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
-        keyed = self._then(
-            PARTITION_NAME, SelectKeyOperator(selector), self.get_type(), aligned=Aligned.INPUT
-        )
-        spread = DataStream(keyed._flow.partitioned(CustomPartitioner(chooser)))
+        operator = PartitionOperator(chooser, selector)
+        placed = self._then(PARTITION_NAME, operator, self.get_type(), aligned=Aligned.INPUT)
+        spread = DataStream(placed._flow.partitioned(CustomPartitioner()))
         return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
     # -- ends ------------------------------------------------------------------------------------

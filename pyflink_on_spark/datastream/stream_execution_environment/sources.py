@@ -34,7 +34,8 @@ class Sources(GeneralSettings):
         """
         elements: Iterable[Any] = collection
         if type_info is not None:
-            elements = list(map(source_converter(type_info), collection))
+            convert = source_converter(type_info)
+            elements = [convert(element) for element in collection]
         source = CollectionSource(elements, type_info)
         return self._from_runtime_source(source, "Collection Source", type_info)
 

@@ -93,7 +93,8 @@ class FileSinkWriter(SinkWriter):
 
     def write(self, elements: Iterator[Any]) -> None:
         # The text is taken when an element comes: its function may change the object afterwards.
-        texts = map(self._to_text if self._bucket_of is None else self._placed_text, elements)
+        text = self._to_text if self._bucket_of is None else self._placed_text
+        texts = (text(value) for value in elements)
         while True:
             before = self._clock.now()
             chunk = list(islice(texts, self._chunk_size))

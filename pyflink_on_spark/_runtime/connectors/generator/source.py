@@ -92,7 +92,8 @@ class GeneratorReader(SourceReader):
         if not count:
             return None
         behind = numbers.start + count
-        values = list(map(self._make, range(numbers.start, behind)))
+        make = self._make
+        values = [make(number) for number in range(numbers.start, behind)]
         if behind < numbers.stop:
             self._left[0] = range(behind, numbers.stop)
         else:

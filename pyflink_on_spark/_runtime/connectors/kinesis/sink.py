@@ -110,8 +110,9 @@ class _RequestingWriter(SinkWriter):
         """Send a request; return for each record why it was refused, or None."""
 
     def write(self, elements: Iterator[Any]) -> None:
-        limits = self._batching
-        for data in map(self._serialize, elements):
+        limits, serialize = self._batching, self._serialize
+        for value in elements:
+            data = serialize(value)
             if data is None:
                 continue
             if len(data) > limits.element_bytes:

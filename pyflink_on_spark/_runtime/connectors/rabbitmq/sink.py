@@ -61,7 +61,8 @@ class QueueWriter(SinkWriter):
         )
 
     def write(self, elements: Iterator[Any]) -> None:
-        bodies = (body for body in map(self._serialize, elements) if body is not None)
+        serialize = self._serialize
+        bodies = (body for value in elements if (body := serialize(value)) is not None)
         while chunk := list(islice(bodies, _MESSAGES_AT_ONCE)):
             self._send(chunk)
 

@@ -178,8 +178,9 @@ class _StagedWriter(SinkWriter):
         """Append rows to the file."""
         import pyarrow as pa
 
+        convert = self._convert
         while values := list(islice(elements, BUNDLE_SIZE)):
-            converted = list(map(self._convert, values))
+            converted = [convert(value) for value in values]
             if self._single:
                 batch = pa.RecordBatch.from_pydict({"value": converted}, self._schema)
             else:
