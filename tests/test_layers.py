@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "_compat": set(),
     **dict.fromkeys(VOCABULARY, VOCABULARY | {"_compat"}),
     "_runtime": VOCABULARY | {"_compat"},
+    "errors": {"_runtime", "_compat"},
     "_graph": VOCABULARY | {"_runtime", "_compat"},
     "datastream": ENGINE | VOCABULARY,
     "extensions": ENGINE | MIRROR,

@@ -28,7 +28,8 @@ class _EndOfJob(PyFlinkOnSparkError, RuntimeError):
     """For a script that has imported py4j it also is a Py4JJavaError, as in PyFlink."""
 
     def __new__(cls, *args: Any) -> Self:
-        return super().__new__(also_java_error(cls), *args)
+        kind: type[Self] = also_java_error(cls)
+        return super().__new__(kind, *args)
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""

@@ -37,19 +37,19 @@ class FailureText:
         sys.stderr.write(f"{self._text}\n")
 
 
-def also_java_error(kind: type[Any]) -> type[Any]:
+def also_java_error(kind: Any) -> Any:
     """Return a class of errors, as a Py4JJavaError too if somebody has imported py4j."""
     protocol = sys.modules.get("py4j.protocol")
     return kind if protocol is None else _also(kind, protocol.Py4JJavaError)
 
 
-def known_as(kind: type[Any]) -> type[Any]:
+def known_as(kind: Any) -> Any:
     """Return the class that has a name in a module, of one that ``also_java_error`` returned."""
     return kind.__base__ if kind.__qualname__ == kind.__base__.__qualname__ else kind
 
 
 @functools.cache
-def _also(kind: type[Any], java_error: type[Any]) -> type[Any]:
+def _also(kind: Any, java_error: Any) -> Any:
     if issubclass(kind, java_error):
         return kind
     own = {

@@ -13,10 +13,12 @@ from pyflink_on_spark._runtime.operators.boundary import (
     IsolateOperator,
     PassOperator,
 )
+from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOperator
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
+from pyflink_on_spark._runtime.operators.stateless import FilterOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.partitioners import (
     CustomPartitioner,
@@ -28,6 +30,7 @@ from pyflink_on_spark._runtime.types import boundary_converter
 
 _AS_IS_IN_BATCH = (RollingOperator, DropKeyOperator)
 _UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamps)
+_CHOOSING = (FilterOperator, KeyedFilterOperator)
 
 
 @dataclass(eq=False)
@@ -160,20 +163,22 @@ class _Builder:
             return link
         declared = asked.type_info
         if declared is not None and boundary_converter(declared) is not None:
-            if sender.conforms == declared:
+            if sender.conforms == declared and not asked.collected:
                 return link
             timestamped = sender.timestamped or tag is not None
-            convert = ConvertOperator(declared, sender.emits_pairs, timestamped=timestamped)
+            convert = ConvertOperator(declared, sender.emits_pairs, asked.collected, timestamped)
             return self._insert(link, convert, fresh=True, conforms=declared)
         stays = link.could_be_local_with(self._graph.parallelism(edge.reader))
-        if asked.side_tag is not None or sender.fresh or not stays:
+        sealed = asked.collected  # by the sink, as soon as they come
+        if asked.side_tag is not None or sender.fresh or sealed or not stays:
             return link
         return self._insert(link, IsolateOperator(sender.emits_pairs), fresh=True, conforms=None)
 
     def _insert(self, link: Link, operator: Operator, fresh: bool, conforms: object) -> Link:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender
-        step = Step(self._plan(sender.origin, operator), sender.origin, sender.parallelism)
+        plan = self._plan(_declarer(sender), operator)
+        step = Step(plan, sender.origin, sender.parallelism)
         inner = Link(sender, step, ForwardPartitioner(), 0, link.side_tag)
         sender.outputs.append(inner)
         step.inputs.append(inner)
@@ -218,3 +223,10 @@ class _Builder:
             call_site=node.call_site,
             state_id=state_id,
         )
+
+
+def _declarer(step: Step) -> Transformation:
+    """Return the user's operator that has made the elements which a step emits."""
+    while isinstance(step.operator, _UNCHANGING + _CHOOSING) and len(step.inputs) == 1:
+        step = step.inputs[0].sender
+    return step.origin

@@ -144,7 +144,7 @@ class StreamGraph:
 
     def _same_place(self, upstream: Transformation, reader: Transformation) -> bool:
         return (
-            self.parallelism(upstream) == self.parallelism(reader)
+            self.parallelism(upstream) == (1 if reader.single else self.parallelism(reader))
             and upstream.max_parallelism == reader.max_parallelism
             and (upstream.slot_sharing_group or "default")
             == (reader.slot_sharing_group or "default")
@@ -165,7 +165,7 @@ class StreamGraph:
         heads: dict[Transformation, Transformation] = {}
         for node in self.nodes:
             edges = self.inputs[node]
-            if len(edges) == 1 and self._chainable(edges[0]):
+            if len(edges) == 1 and (self._chainable(edges[0]) or self.python_chained(edges[0])):
                 heads[node] = heads[edges[0].edge.upstream]
             else:
                 heads[node] = node

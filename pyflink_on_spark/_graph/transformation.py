@@ -41,6 +41,7 @@ class Edge:
             parallelism changes.
         side_tag: the side output it is; None for the main output.
         port: which input of the reading operator it feeds.
+        collected: whether the elements go to the driver's program, and not to another function.
     """
 
     upstream: Transformation
@@ -48,6 +49,7 @@ class Edge:
     partitioner: Partitioner | None = None
     side_tag: str | None = None
     port: int = 0
+    collected: bool = False
 
 
 @dataclass(eq=False)
@@ -65,6 +67,8 @@ class Transformation:
             other, hand elements over without applying declared types.
         source: where it reads from, if it is a source.
         sink: where it writes to, if it is a sink.
+        single: whether Flink has one subtask of it, and so names its task for itself where the
+            operator before it has several.
     """
 
     name: str
@@ -85,4 +89,5 @@ class Transformation:
     buffer_timeout: int | None = None
     parallel: bool = True
     aligned: Aligned | None = None
+    single: bool = False
     number: int = field(default_factory=lambda: next(_numbers))

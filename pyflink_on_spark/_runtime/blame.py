@@ -51,16 +51,12 @@ def is_own(path: str) -> bool:
 
 
 def escaped_stop(error: BaseException) -> BaseException:
-    """Return the StopIteration of which Python has made a RuntimeError in a frame of ours, if any.
-
-    The RuntimeError that Python makes of it in a generator of the user's is for the user to see.
-    """
+    """Return the StopIteration of which Python has made a RuntimeError outside the user's code."""
     cause = error.__cause__
-    if isinstance(error, RuntimeError) and isinstance(cause, StopIteration):
-        *_, (innermost, _) = _frames(error)
-        if is_own(innermost.f_code.co_filename):
-            return cause
-    return error
+    if not isinstance(error, RuntimeError) or not isinstance(cause, StopIteration):
+        return error
+    outside = all(is_own(frame.f_code.co_filename) for frame, _ in _frames(error))
+    return cause if outside else error
 
 
 def culprit_of(

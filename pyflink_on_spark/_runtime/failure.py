@@ -86,7 +86,7 @@ def describe_failure(
     lines = [
         user_traceback(error, all_frames=not obvious).rstrip(),
         _place(culprit, subtask),
-        None if isinstance(error, ConversionError) else _work(culprit),
+        _work(culprit, error),
         advice(error, culprit),
     ]
     return SubtaskFailure("\n".join(line for line in lines if line is not None))
@@ -100,9 +100,11 @@ def _place(culprit: Culprit | None, subtask: str) -> str:
     return f"in operator {plan.name!r}{added} (task {subtask})"
 
 
-def _work(culprit: Culprit | None) -> str | None:
+def _work(culprit: Culprit | None, error: BaseException) -> str | None:
     if culprit is None or culprit.subject is None:
         return None
+    if isinstance(error, ConversionError) and not culprit.called:
+        return None  # the error says what could not be converted
     kind, thing = culprit.subject
     of_key = f" of the key {bounded_repr(culprit.key[0])}" if culprit.key else ""
     if kind == "time":

@@ -32,6 +32,8 @@ def seal(value: Any) -> bytes:
 def _sealed_by_value(value: Any) -> bytes:
     try:
         return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
+    except (pickle.PicklingError, TypeError) as error:
+        raise TypeError(f"an element cannot be handed on: {error}") from None
     except StopIteration as error:
         raise _stopped(value) from error
 

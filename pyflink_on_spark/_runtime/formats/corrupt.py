@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.errors import PUBLIC_MODULE, PyFlinkOnSparkError
 
 _SHOWN = 200
 
 
 class CorruptRecordError(PyFlinkOnSparkError, ValueError):
     """Data that is not what its format says; the text says where it is and what is wrong."""
+
+    __module__ = PUBLIC_MODULE
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.context import OperatorContext
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function
+from pyflink_on_spark._runtime.user_function import UserFunction
 
 
 class PartitionOperator(SelectKeyOperator):
@@ -53,5 +53,5 @@ class PartitionOperator(SelectKeyOperator):
     def close(self) -> None:
         """Close both functions."""
         if self._loaded_partitioner is not None:
-            close_function(self._loaded_partitioner)
+            self._close_function(self._loaded_partitioner)
         super().close()

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.checkpointed import FunctionCheckpoints
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
+from pyflink_on_spark._runtime.user_function import (
+    UserFunction,
+    close_function,
+    describe,
+    open_function,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+_log = logging.getLogger(__name__)
 
 
 class FunctionHolder(Operator):
     """Has a function object of the user's, which may take part in checkpoints."""
 
     _checkpoints: FunctionCheckpoints | None = None
+    _opened: bool = False
+    _task: str = ""
 
     def snapshot_state(self, checkpoint_id: int) -> None:
         """Have the function keep what has to survive."""
@@ -35,10 +45,25 @@ class FunctionHolder(Operator):
 
     def _open_function(self, function: Any, context: OperatorContext) -> None:
         """Give a function its state, then open it."""
+        self._task = context.task.task_name_with_subtasks
         checkpoints = FunctionCheckpoints(function, context)
         checkpoints.initialize()
         open_function(function, context.runtime_context)
-        self._checkpoints = checkpoints
+        self._checkpoints, self._opened = checkpoints, True
+
+    def _close_function(self, function: Any) -> None:
+        """Close a function; as in PyFlink no job fails because that fails."""
+        try:
+            close_function(function)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - whatever it is, others have to be closed as well
+            if self._opened:
+                _log.exception(
+                    "close() of %s failed in the task %r; the job goes on, as in PyFlink",
+                    describe(function),
+                    self._task,
+                )
 
 
 class RichFunctionOperator(FunctionHolder):
@@ -65,7 +90,7 @@ class RichFunctionOperator(FunctionHolder):
     def close(self) -> None:
         """Close the function."""
         if self._loaded is not None:
-            close_function(self._loaded)
+            self._close_function(self._loaded)
 
 
 class KeyedFunctionOperator(RichFunctionOperator):

@@ -14,7 +14,6 @@ from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.aggregations import aggregation
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
-from pyflink_on_spark._runtime.user_function import close_function
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
@@ -125,7 +124,7 @@ class RollingReduceOperator(RollingOperator, FunctionHolder):
     def close(self) -> None:
         """Close the user's function."""
         if self._loaded is not None:
-            close_function(self._loaded)
+            self._close_function(self._loaded)
 
 
 class RollingAggregateOperator(RollingOperator):

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.operators.function_loop import OneCall
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder
 from pyflink_on_spark._runtime.types import print_text
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function
+from pyflink_on_spark._runtime.user_function import UserFunction
 
 
 class FunctionOperator(FunctionHolder):
@@ -35,7 +35,7 @@ class FunctionOperator(FunctionHolder):
     def close(self) -> None:
         """Close the user's function."""
         if self._loaded is not None:
-            close_function(self._loaded)
+            self._close_function(self._loaded)
 
 
 class MapOperator(FunctionOperator, OneCall):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function
+from pyflink_on_spark._runtime.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.any_windows import AnyWindows
 from pyflink_on_spark._runtime.windows.contents import contents_of
 from pyflink_on_spark._runtime.windows.operation import Grid, WindowDescription, WindowOperation
@@ -81,7 +81,7 @@ class WindowOperator(FunctionHolder):
     def close(self) -> None:
         """Close the window function."""
         if self._description is not None:
-            close_function(self._description.internal_window_function)
+            self._close_function(self._description.internal_window_function)
 
     def parts(self) -> Iterable[Any]:
         """Return what keeps the windows, and what calls the window function."""

@@ -187,7 +187,7 @@ class Fleet:
             given_up: whether nobody wants to wait for that any more.
 
         Raises:
-            SubtaskFailure: if a function's ``close`` fails in a job that did not.
+            SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
             TimeoutError: if it was given up before that.
         """

@@ -99,6 +99,12 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         Raises:
             JobExecutionError: if the job fails; it begins with the user's own traceback.
             ValueError: if nothing was added.
+
+        On Spark: a job that fails raises ``JobExecutionError`` of ``pyflink_on_spark.errors``. That
+        is a ``py4j.protocol.Py4JJavaError``, too, so a script's ``except Py4JJavaError`` catches
+        it; ``java_exception`` has the text, with ``toString()`` and ``getMessage()``, and no Java
+        object. What can be known before the job starts raises plain errors: a missing file, for
+        example, ``FileNotFoundError``.
         """
         return self._submit(self._take(), job_name, attached=True).result()
 

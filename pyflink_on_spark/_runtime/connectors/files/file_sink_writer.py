@@ -94,7 +94,7 @@ class FileSinkWriter(SinkWriter):
     def write(self, elements: Iterator[Any]) -> None:
         # The text is taken when an element comes: its function may change the object afterwards.
         text = self._to_text if self._bucket_of is None else self._placed_text
-        texts = (text(value) for value in elements)
+        texts: Iterator[Any] = (text(value) for value in elements)
         while True:
             before = self._clock.now()
             chunk = list(islice(texts, self._chunk_size))
