@@ -694,3 +694,12 @@ def test_idleness_takes_time(timeout):
     strategy = WatermarkStrategy.for_monotonous_timestamps()
     with pytest.raises(Exception, match="idleTimeout must be greater than zero"):
         strategy.with_idleness(Duration.of_millis(timeout))
+
+
+def test_a_keyed_function_on_a_stream_without_key(env):
+    class Keyed(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield ctx.get_current_key()
+
+    with pytest.raises(Exception, match=r"AttributeError: .*get_current_key"):
+        collect(env.from_collection([1]).process(Keyed()))

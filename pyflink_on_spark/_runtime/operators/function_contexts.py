@@ -37,6 +37,14 @@ class ElementContext:
         self._cursor = cursor
         self._timer_service = timer_service
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "get_current_key":
+            raise AttributeError(
+                "there is no get_current_key() here: the element has no key. Call key_by() before "
+                "this operator; elements of a broadcast stream never have one"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def timer_service(self) -> TimerService:
         """Return what tells the time and registers timers."""
         return self._timer_service

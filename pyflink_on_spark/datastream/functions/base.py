@@ -25,10 +25,7 @@ class Function(ABC):  # noqa: B024 - as in PyFlink
     def close(self):
         """Give up what ``open`` took; called once, after the last element.
 
-        On Spark: an error in it is logged, and the job succeeds, as in PyFlink; so write what must
-        not get lost before. All other functions are closed, where PyFlink leaves out those that
-        come after it in its worker. In ``pyflink_on_spark.extensions`` the ``close`` of a sink
-        function fails the job, as in Java.
+        An error in it is logged, and the job succeeds: so write what must not get lost before.
         """
 
 

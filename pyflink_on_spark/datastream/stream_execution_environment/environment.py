@@ -97,14 +97,9 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         """Run everything that was added since the last time, and wait for the end.
 
         Raises:
-            JobExecutionError: if the job fails; it begins with the user's own traceback.
+            JobExecutionError: if the job fails; it begins with the user's own traceback. In a
+                script that imports py4j it also is a ``py4j.protocol.Py4JJavaError``.
             ValueError: if nothing was added.
-
-        On Spark: a job that fails raises ``JobExecutionError`` of ``pyflink_on_spark.errors``. That
-        is a ``py4j.protocol.Py4JJavaError``, too, so a script's ``except Py4JJavaError`` catches
-        it; ``java_exception`` has the text, with ``toString()`` and ``getMessage()``, and no Java
-        object. What can be known before the job starts raises plain errors: a missing file, for
-        example, ``FileNotFoundError``.
         """
         return self._submit(self._take(), job_name, attached=True).result()
 
