@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from pyflink_on_spark._runtime.keys import unwrap_key
-from pyflink_on_spark._runtime.operators.function_loop import step_of
+from pyflink_on_spark._runtime.operators.function_loop import LOOP_FILE, step_of
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._runtime.segment import Segment
@@ -47,7 +47,7 @@ class Culprit:
 
 def is_own(path: str) -> bool:
     """Whether a source file is one of this package."""
-    return path.startswith(_PACKAGE_FOLDER)
+    return path == LOOP_FILE or path.startswith(_PACKAGE_FOLDER)
 
 
 def escaped_stop(error: BaseException) -> BaseException:

@@ -7,7 +7,6 @@ for all functions, compiled for just these, is no slower than ``map`` and ``filt
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from types import FrameType
@@ -15,7 +14,9 @@ from typing import Any
 
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 
-_FILE = os.path.join(os.path.dirname(__file__), "<function loop>")
+LOOP_FILE = "<pyflink_on_spark function loop>"
+"""Where the code of a loop is, as a traceback says it."""
+
 _LINES = "LINES"
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
@@ -48,7 +49,7 @@ def processes(operators: Sequence[Operator]) -> list[Process]:
 
 def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
     """Return which operator a loop was at, and with which element; None for another frame."""
-    if frame.f_code.co_filename != _FILE:
+    if frame.f_code.co_filename != LOOP_FILE:
         return None
     operator, value = frame.f_globals[_LINES].get(line, (None, ""))
     return None if operator is None else (operator, frame.f_locals[value])
@@ -80,6 +81,6 @@ def _loop(operators: Sequence[OneCall]) -> Process:
             indent += " "
     source += [f"{indent}yield {value}", " return loop"]
     namespace: dict[str, Any] = {_LINES: lines}
-    exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
+    exec(compile("\n".join(source), LOOP_FILE, "exec"), namespace)  # noqa: S102 - see above
     loop: Process = namespace["bind"](*[operator.call for operator in operators])
     return loop
