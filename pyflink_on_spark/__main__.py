@@ -9,6 +9,7 @@ from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._graph.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
@@ -63,7 +64,19 @@ def main(arguments: list[str] | None = None) -> int:
         trace = from_script_on(error.__traceback__, script, isinstance(error, PyFlinkOnSparkError))
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
+    _tell_of_unexecuted(script)
     return 0
+
+
+def _tell_of_unexecuted(script: str) -> None:
+    """Say it if the script has ended without running what it describes."""
+    sink = UNEXECUTED.first()
+    if sink is not None:
+        print(
+            f"{script} has ended, and nothing has run what leads to the sink added at {sink}: "
+            "call env.execute()",
+            file=sys.stderr,
+        )
 
 
 def _settings(arguments: list[str]) -> dict[str, str]:

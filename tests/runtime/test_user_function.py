@@ -71,6 +71,21 @@ def test_an_attribute_that_cannot_be_pickled():
         UserFunction.of(function)
 
 
+def test_a_spark_session_in_a_function():
+    class Session:
+        __module__ = "pyspark.sql.session"
+
+        def __reduce__(self):
+            raise RuntimeError("[CONTEXT_ONLY_VALID_ON_DRIVER] It appears that ...")
+
+    spark = Session()
+    with pytest.raises(TypeError) as caught:
+        UserFunction.of(lambda value: spark.range(value).count())
+    assert "it holds spark = " in str(caught.value)
+    assert "Spark can only be used where the job is described" in str(caught.value)
+    assert "CONTEXT_ONLY" not in str(caught.value)
+
+
 def test_what_cannot_be_pickled_itself():
     with pytest.raises(TypeError, match=r"lock cannot be sent to the workers: .*\. Create such"):
         UserFunction.of(threading.Lock())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from pyflink_on_spark._graph.job import JobHandle, current_engine
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._graph.translation import translate
+from pyflink_on_spark._graph.unexecuted import UNEXECUTED
 from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
 from pyflink_on_spark.common._execution_options import check_execution_options
 from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
@@ -28,6 +30,7 @@ from pyflink_on_spark.serializers import PickleSerializer
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 _PYTHON_CHAINING = "python.operator-chaining.enabled"
 _console = threading.Lock()
+_numbers = itertools.count()
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 _CLOSED = (
     "this StreamExecutionEnvironment is closed: get a new one with "
@@ -56,6 +59,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._progress_listeners: list[Any] = []
         self._cached_files: dict[str, str] = {}
         self._closed = False
+        self._number = next(_numbers)
 
     @staticmethod
     def get_execution_environment(
@@ -119,8 +123,10 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     def _add(self, transformation: Transformation) -> None:
         self._require_open()
         self._transformations.append(transformation)
+        UNEXECUTED.added(self._number, transformation)
 
     def _forget(self) -> None:
+        UNEXECUTED.executed(self._number)
         self._transformations.clear()
         self._printers = {}
 
@@ -140,6 +146,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._require_open()
         if not self._transformations:
             raise ValueError(_NO_OPERATORS)
+        UNEXECUTED.executed(self._number)
         taken = list(self._transformations)
         self._transformations.clear()
         return taken
