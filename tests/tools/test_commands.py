@@ -78,11 +78,13 @@ stream.print()
 """
 
 
-@pytest.mark.parametrize(("end", "told"), [
-    ("", ["job.py has ended, and nothing has run what leads to the sink added at job.py:5: "
-          "call env.execute()"]),
-    ("env.close()", []),
-])  # fmt: skip
+FORGOTTEN = (
+    "job.py has ended, and nothing has run what leads to the sink added at job.py:5: "
+    "call env.execute()"
+)
+
+
+@pytest.mark.parametrize(("end", "told"), [("", [FORGOTTEN]), ("env.close()", [])])
 def test_a_script_that_forgets_to_execute(tmp_path, end, told):
     (tmp_path / "job.py").write_text(FORGETFUL + end)
     root = str(Path(__file__).resolve().parents[2])
