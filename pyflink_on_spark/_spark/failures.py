@@ -9,8 +9,8 @@ from pyflink_on_spark._spark.level_function import FAILURE_BEGINS, FAILURE_ENDS
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
-_STAGE_FAILURE = re.compile(r"Job aborted due to stage failure: .*?(?=: org\.apache|: java\.|\n|$)")
-_FULL_TEXT_LIMIT, _SHORT_TEXT_LIMIT = 2000, 300
+_JAVA_FRAME = re.compile(r"\s+(?:at |\.\.\. \d+ more)")
+_LONGEST, _MOST_LINES = 1000, 8
 _LOST = (
     "a Python worker process ended unexpectedly: it was killed, ran out of memory, or crashed in "
     "native code"
@@ -18,7 +18,7 @@ _LOST = (
 
 
 def job_error(job_name: str, error: BaseException) -> JobExecutionError:
-    """Return the one error of a failed job: the user's traceback first, Spark's text last.
+    """Return the one error of a failed job: what a user did wrong, or the gist of what Spark said.
 
     Args:
         job_name: the job's name.
@@ -47,17 +47,15 @@ def print_error(job_name: str, error: BaseException) -> JobExecutionError:
 def _text(job_name: str, text: str) -> str:
     found = _FAILURE.search(text)
     if found is not None:
-        return f"{found[1]}\n\nSpark said: {_in_short(text)}"
+        return found[1]
     if _LOST_WORKER.search(text):
-        return f"the job {job_name!r} failed: {_LOST}\n\nSpark said: {_in_short(text)}"
-    return f"the job {job_name!r} failed in Spark: {_bounded(text, _FULL_TEXT_LIMIT)}"
+        return f"the job {job_name!r} failed: {_LOST}"
+    return f"the job {job_name!r} failed in Spark: {_gist(text)}"
 
 
-def _in_short(text: str) -> str:
-    said = _STAGE_FAILURE.search(text)
-    first_line = text.strip().partition("\n")[0].rstrip(":")
-    return _bounded(said[0] if said else first_line, _SHORT_TEXT_LIMIT)
-
-
-def _bounded(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[:limit] + " ..."
+def _gist(text: str) -> str:
+    """Return the first lines of a text, without Java's stack traces."""
+    lines = [line for line in text.splitlines() if line.strip() and not _JAVA_FRAME.match(line)]
+    gist = "\n".join(lines[:_MOST_LINES])
+    cut = len(lines) > _MOST_LINES or len(gist) > _LONGEST
+    return f"{gist[:_LONGEST]} ... (spark_error of this error says all)" if cut else gist

@@ -18,6 +18,7 @@ from pyflink_on_spark._runtime.failure import SubtaskFailure
 from pyflink_on_spark._runtime.garbage import look_for_garbage_less_often
 from pyflink_on_spark._runtime.level import DRIVER, START, LevelRunner
 from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._runtime.refused_exit import refused_exit
 from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
@@ -54,7 +55,7 @@ class LevelFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
         self._prepare()
-        with in_use(self.dependencies.here()):
+        with in_use(self.dependencies.here()), refused_exit():
             try:
                 yield from self._run(batches)
             except SubtaskFailure as failure:

@@ -45,12 +45,14 @@ class WindowOperator(FunctionHolder):
         self._passes_through = passes_through
         self._grid = grid
         self._description: WindowDescription | None = None
+        self._parts: tuple[Any, ...] = ()
 
     def open(self, context: OperatorContext) -> None:
         """Load the parts, and open the window function."""
         description: WindowDescription = self._pickled.load()
         self._description = description
-        self._open_function(description.internal_window_function, context)
+        function = description.internal_window_function
+        self._open_function(function, context)
         self._operation = WindowOperation(
             description,
             context,
@@ -59,6 +61,7 @@ class WindowOperator(FunctionHolder):
             passes_through=self._passes_through,
         )
         self._windows = self._kind_of_windows(self._operation)
+        self._parts = (self._operation, self._windows, *self._windows.parts(), function)
         self._ended = False
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
@@ -85,11 +88,7 @@ class WindowOperator(FunctionHolder):
 
     def parts(self) -> Iterable[Any]:
         """Return what keeps the windows, and what calls the window function."""
-        description = self._description
-        if description is None:
-            return ()
-        function = description.internal_window_function
-        return (self._operation, self._windows, *self._windows.parts(), function)
+        return self._parts
 
     def _kind_of_windows(self, operation: WindowOperation) -> AnyWindows | RegularWindows:
         grid = self._grid

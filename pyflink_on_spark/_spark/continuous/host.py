@@ -29,6 +29,7 @@ from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._runtime.garbage import look_for_garbage_less_often
 from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.main_module import install_classes
+from pyflink_on_spark._runtime.refused_exit import refused_exit
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.worker_dependencies import import_from, working_folder
 from pyflink_on_spark._spark.continuous.wire import HostLost, Wire, connect
@@ -287,7 +288,8 @@ def main() -> None:
     control.send(slot, host.address, os.getpid())
     code = 0
     try:
-        host.run()
+        with refused_exit():
+            host.run()
     except HostLost:
         code = 1
     sys.stdout.flush()
