@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._spark.java_text import gist
 from pyflink_on_spark._spark.level_function import FAILURE_BEGINS, FAILURE_ENDS
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
-_JAVA_FRAME = re.compile(r"\s+(?:at |\.\.\. \d+ more)")
-_LONGEST, _MOST_LINES = 1000, 8
 _LOST = (
     "a Python worker process ended unexpectedly: it was killed, ran out of memory, or crashed in "
     "native code"
@@ -50,12 +49,4 @@ def _text(job_name: str, text: str) -> str:
         return found[1]
     if _LOST_WORKER.search(text):
         return f"the job {job_name!r} failed: {_LOST}"
-    return f"the job {job_name!r} failed in Spark: {_gist(text)}"
-
-
-def _gist(text: str) -> str:
-    """Return the first lines of a text, without Java's stack traces."""
-    lines = [line for line in text.splitlines() if line.strip() and not _JAVA_FRAME.match(line)]
-    gist = "\n".join(lines[:_MOST_LINES])
-    cut = len(lines) > _MOST_LINES or len(gist) > _LONGEST
-    return f"{gist[:_LONGEST]} ... (spark_error of this error says all)" if cut else gist
+    return f"the job {job_name!r} failed in Spark: {gist(text)}"
