@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import traceback
 from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._compat.own_frames import is_own, raised_on_purpose
 from pyflink_on_spark._graph.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
-_PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _USAGE = (
     "usage: python -m pyflink_on_spark [--master URL] [--conf KEY=VALUE ...] SCRIPT [ARGUMENT ...]"
 )
@@ -61,7 +62,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         runpy.run_path(script, run_name="__main__")
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
-        trace = from_script_on(error.__traceback__, script, isinstance(error, PyFlinkOnSparkError))
+        trace = error.__traceback__
+        says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(
+            traceback.extract_tb(trace)
+        )
+        trace = from_script_on(trace, script, without_package=says_enough)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     _tell_of_unexecuted(script)
@@ -120,7 +125,7 @@ def from_script_on(
     kept = [
         frame
         for frame, file in zip(frames[begin:], files[begin:], strict=True)
-        if not (without_package and file.startswith(_PACKAGE_FOLDER))
+        if not (without_package and is_own(file))
     ]
     for frame in reversed(kept):
         frame.tb_next, trace = trace, frame

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
+from pyflink_on_spark._compat.own_frames import is_own
 from pyflink_on_spark._runtime.keys import unwrap_key
-from pyflink_on_spark._runtime.operators.function_loop import LOOP_FILE, step_of
+from pyflink_on_spark._runtime.operators.function_loop import step_of
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._runtime.segment import Segment
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
 
-_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _OWNERS = ("self", "codec", "owner")
 """Names of variables that tell to which operator a frame belongs."""
 
@@ -43,11 +42,6 @@ class Culprit:
     called: bool = False
     direct: bool = True
     before: OperatorPlan | None = None
-
-
-def is_own(path: str) -> bool:
-    """Whether a source file is one of this package."""
-    return path == LOOP_FILE or path.startswith(_PACKAGE_FOLDER)
 
 
 def escaped_stop(error: BaseException) -> BaseException:

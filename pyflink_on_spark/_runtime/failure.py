@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.own_frames import is_own, raised_on_purpose
 from pyflink_on_spark._runtime.advice import advice
-from pyflink_on_spark._runtime.blame import Culprit, culprit_of, escaped_stop, is_own
+from pyflink_on_spark._runtime.blame import Culprit, culprit_of, escaped_stop
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.plan import OperatorPlan
 from pyflink_on_spark._runtime.types.errors import ConversionError
@@ -126,14 +127,9 @@ def user_traceback(error: BaseException, all_frames: bool = True) -> str:
     part: traceback.TracebackException | None = whole
     while part is not None:
         frames = [f for f in part.stack if not is_own(f.filename)]
-        if frames or not all_frames or _on_purpose(part):
+        if frames or not all_frames or raised_on_purpose(part.stack):
             part.stack = traceback.StackSummary.from_list(frames)
         part = part.__cause__ or part.__context__
     if not whole.stack:
         return "".join(whole.format_exception_only())
     return "".join(whole.format())
-
-
-def _on_purpose(error: traceback.TracebackException) -> bool:
-    line = error.stack[-1].line if error.stack else None
-    return line is not None and line.startswith("raise ")

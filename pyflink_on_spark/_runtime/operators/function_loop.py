@@ -12,11 +12,10 @@ from itertools import groupby
 from types import FrameType
 from typing import Any
 
+from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 
-LOOP_FILE = "<pyflink_on_spark function loop>"
-"""Where the code of a loop is, as a traceback says it."""
-
+_FILE = compiled_file("function loop")
 _LINES = "LINES"
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
@@ -49,7 +48,7 @@ def processes(operators: Sequence[Operator]) -> list[Process]:
 
 def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
     """Return which operator a loop was at, and with which element; None for another frame."""
-    if frame.f_code.co_filename != LOOP_FILE:
+    if frame.f_code.co_filename != _FILE:
         return None
     operator, value = frame.f_globals[_LINES].get(line, (None, ""))
     return None if operator is None else (operator, frame.f_locals[value])
@@ -81,6 +80,6 @@ def _loop(operators: Sequence[OneCall]) -> Process:
             indent += " "
     source += [f"{indent}yield {value}", " return loop"]
     namespace: dict[str, Any] = {_LINES: lines}
-    exec(compile("\n".join(source), LOOP_FILE, "exec"), namespace)  # noqa: S102 - see above
+    exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
     loop: Process = namespace["bind"](*[operator.call for operator in operators])
     return loop
