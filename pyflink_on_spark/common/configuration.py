@@ -84,7 +84,10 @@ class Configuration:
         On Spark: ``pipeline.jars`` and ``pipeline.classpaths`` are kept, and no jar is loaded.
         """
         if key in _JAR_KEYS:
-            note_recorded(f"The option {key}", "name jars for Spark in the option spark.jars")
+            note_recorded(
+                f"The option {key}",
+                "the connectors here need no jars; name those that Spark needs in spark.jars",
+            )
         self._values[_key(key)] = _typed(value, str, "Configuration.set_string(key, value)")
         return self
 
