@@ -10,7 +10,7 @@ from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._compat.own_frames import is_own, raised_on_purpose
+from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
 from pyflink_on_spark._graph.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
@@ -62,15 +62,22 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         runpy.run_path(script, run_name="__main__")
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
-        trace = error.__traceback__
-        says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(
-            traceback.extract_tb(trace)
-        )
-        trace = from_script_on(trace, script, without_package=says_enough)
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        _tell(error, script)
         return 1
     _tell_of_unexecuted(script)
     return 0
+
+
+def _tell(error: Exception, script: str) -> None:
+    """Print an error; only what a user can do something about, if its text says enough."""
+    told = traceback.TracebackException.from_exception(error)
+    says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
+    if says_enough:
+        forget_causes(told)
+        if told.__cause__ is None and told.__context__ is None:
+            error.__cause__ = error.__context__ = None
+    trace = from_script_on(error.__traceback__, script, without_package=says_enough)
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 
 def _tell_of_unexecuted(script: str) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from traceback import StackSummary
+import sysconfig
+from traceback import StackSummary, TracebackException
 
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMPILED = "<pyflink_on_spark "
+_STANDARD_LIBRARY = ("<frozen ", sysconfig.get_path("stdlib") + os.sep)
+_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 def compiled_file(what: str) -> str:
@@ -25,3 +28,24 @@ def raised_on_purpose(stack: StackSummary) -> bool:
         return False
     innermost = stack[-1]
     return is_own(innermost.filename) and (innermost.line or "").startswith("raise ")
+
+
+def users_frames(stack: StackSummary) -> StackSummary:
+    """Return the frames of neither this package nor any other that is installed."""
+    return StackSummary.from_list([frame for frame in stack if _is_users(frame.filename)])
+
+
+def _is_users(file: str) -> bool:
+    if is_own(file) or file.startswith(_STANDARD_LIBRARY):
+        return False
+    return not any(folder in file for folder in _INSTALLED)
+
+
+def forget_causes(error: TracebackException) -> None:
+    """Leave the causes of an error out if no frame of a user's is in them."""
+    part = error.__cause__ or error.__context__
+    while part is not None:
+        if users_frames(part.stack):
+            return
+        part = part.__cause__ or part.__context__
+    error.__cause__ = error.__context__ = None

@@ -9,7 +9,12 @@ from types import TracebackType
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._compat.own_frames import is_own, raised_on_purpose
+from pyflink_on_spark._compat.own_frames import (
+    forget_causes,
+    is_own,
+    raised_on_purpose,
+    users_frames,
+)
 from pyflink_on_spark._runtime.advice import advice
 from pyflink_on_spark._runtime.blame import Culprit, culprit_of, escaped_stop
 from pyflink_on_spark._runtime.operators.operator import Operator
@@ -124,12 +129,19 @@ def user_traceback(error: BaseException, all_frames: bool = True) -> str:
             purpose, with a message that says enough.
     """
     whole = traceback.TracebackException.from_exception(error)
+    if raised_on_purpose(whole.stack):
+        forget_causes(whole)
     part: traceback.TracebackException | None = whole
     while part is not None:
-        frames = [f for f in part.stack if not is_own(f.filename)]
-        if frames or not all_frames or raised_on_purpose(part.stack):
-            part.stack = traceback.StackSummary.from_list(frames)
+        part.stack = _telling_frames(part.stack, all_frames)
         part = part.__cause__ or part.__context__
-    if not whole.stack:
+    if not whole.stack and whole.__cause__ is None and whole.__context__ is None:
         return "".join(whole.format_exception_only())
     return "".join(whole.format())
+
+
+def _telling_frames(stack: traceback.StackSummary, all_frames: bool) -> traceback.StackSummary:
+    if raised_on_purpose(stack):
+        return users_frames(stack)
+    frames = [frame for frame in stack if not is_own(frame.filename)]
+    return traceback.StackSummary.from_list(frames) if frames or not all_frames else stack
