@@ -11,8 +11,8 @@ from types import TracebackType
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
-from pyflink_on_spark._graph.unexecuted import UNEXECUTED
-from pyflink_on_spark._spark.spark_defaults import command_line
+from pyflink_on_spark._job.unexecuted import UNEXECUTED
+from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
 _USAGE = (

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext
-from pyflink_on_spark._runtime.isolation import Isolation
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.immutability import Isolation
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 

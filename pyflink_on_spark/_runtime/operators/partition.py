@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class PartitionOperator(SelectKeyOperator):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.checkpointed import FunctionCheckpoints
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_function import (
+from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
+from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
     close_function,
     describe,
@@ -15,13 +15,13 @@ from pyflink_on_spark._runtime.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 _log = logging.getLogger(__name__)
 
 
-class FunctionHolder(Operator):
+class UdfOperator(Operator):
     """Has a function object of the user's, which may take part in checkpoints."""
 
     _checkpoints: FunctionCheckpoints | None = None
@@ -66,7 +66,7 @@ class FunctionHolder(Operator):
                 )
 
 
-class RichFunctionOperator(FunctionHolder):
+class RichFunctionOperator(UdfOperator):
     """Loads a function object, opens it, and closes it in the end.
 
     Args:

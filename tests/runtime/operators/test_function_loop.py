@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     MapOperator,
     ProjectOperator,
 )
-from pyflink_on_spark._runtime.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from tests.runtime.harness import Harness
 
 

@@ -1,0 +1,147 @@
+"""Turns what went wrong in a subtask into what the user has to know."""
+
+from __future__ import annotations
+
+import reprlib
+import traceback
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.own_frames import (
+    forget_causes,
+    is_own,
+    raised_on_purpose,
+    users_frames,
+)
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.user_code.advice import advice
+from pyflink_on_spark._runtime.user_code.blame import Culprit, culprit_of, escaped_stop
+
+REPR_LIMIT = 300
+
+
+class SubtaskFailure(PyFlinkOnSparkError, RuntimeError):
+    """A subtask failed; the text says all about it: traceback, operator, place, record."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SubtaskFailure, self.args
+
+
+class Interruption(BaseException):
+    """An engine ends a subtask, which has not failed."""
+
+
+class Explained:
+    """A context out of which everything that is raised comes as a SubtaskFailure.
+
+    That is no ``contextmanager``: for one of those a StopIteration has a meaning.
+
+    Args:
+        explain: makes the failure.
+    """
+
+    __slots__ = ("_explain",)
+
+    def __init__(self, explain: Callable[[BaseException], SubtaskFailure]) -> None:
+        self._explain = explain
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None and not isinstance(error, (KeyboardInterrupt, Interruption)):
+            raise self._explain(error) from error
+
+
+def bounded_repr(value: Any, limit: int = REPR_LIMIT) -> str:
+    """Return a repr of at most ``limit`` characters, even of objects whose repr fails."""
+    shortener = reprlib.Repr()
+    shortener.maxstring = shortener.maxother = shortener.maxlong = limit
+    shortener.maxtuple = shortener.maxlist = shortener.maxdict = shortener.maxset = 20
+    try:
+        text = shortener.repr(value)
+    except Exception as error:  # noqa: BLE001 - a repr may raise anything
+        text = f"<{type(value).__qualname__} object whose repr fails: {error}>"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def describe_failure(
+    error: BaseException,
+    operators: Sequence[tuple[OperatorPlan, Operator]],
+    subtask: str,
+) -> SubtaskFailure:
+    """Make the one error that leaves a subtask.
+
+    Args:
+        error: what was raised.
+        operators: all operators of the subtask.
+        subtask: its name, with index and parallelism.
+    """
+    culprit = culprit_of(error, operators)
+    error = escaped_stop(error)
+    obvious = culprit is not None and culprit.direct
+    lines = [
+        user_traceback(error, all_frames=not obvious).rstrip(),
+        _place(culprit, subtask),
+        _work(culprit, error),
+        advice(error, culprit),
+    ]
+    return SubtaskFailure("\n".join(line for line in lines if line is not None))
+
+
+def _place(culprit: Culprit | None, subtask: str) -> str:
+    if culprit is None:
+        return f"in task {subtask}"
+    plan = culprit.plan
+    added = f", added at {plan.call_site}" if plan.call_site else ""
+    return f"in operator {plan.name!r}{added} (task {subtask})"
+
+
+def _work(culprit: Culprit | None, error: BaseException) -> str | None:
+    if culprit is None or culprit.subject is None:
+        return None
+    if isinstance(error, ConversionError) and not culprit.called:
+        return None  # the error says what could not be converted
+    kind, thing = culprit.subject
+    of_key = f" of the key {bounded_repr(culprit.key[0])}" if culprit.key else ""
+    if kind == "time":
+        return f"while the timer at {thing}{of_key} fired"
+    if kind == "window":
+        return f"while it worked on {bounded_repr(thing)}{of_key}"
+    return f"while it worked on {bounded_repr(thing)}"
+
+
+def user_traceback(error: BaseException, all_frames: bool = True) -> str:
+    """Return the traceback without this package's own frames.
+
+    Args:
+        error: what was raised.
+        all_frames: whether an error that has no other frames keeps them, unless it was raised on
+            purpose, with a message that says enough.
+    """
+    whole = traceback.TracebackException.from_exception(error)
+    if raised_on_purpose(whole.stack):
+        forget_causes(whole)
+    part: traceback.TracebackException | None = whole
+    while part is not None:
+        part.stack = _telling_frames(part.stack, all_frames)
+        part = part.__cause__ or part.__context__
+    if not whole.stack and whole.__cause__ is None and whole.__context__ is None:
+        return "".join(whole.format_exception_only())
+    return "".join(whole.format())
+
+
+def _telling_frames(stack: traceback.StackSummary, all_frames: bool) -> traceback.StackSummary:
+    if raised_on_purpose(stack):
+        return users_frames(stack)
+    frames = [frame for frame in stack if not is_own(frame.filename)]
+    return traceback.StackSummary.from_list(frames) if frames or not all_frames else stack
