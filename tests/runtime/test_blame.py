@@ -261,6 +261,27 @@ def test_who_has_returned_nothing_elsewhere():
     assert message.endswith("the element is None: did the function before return nothing?")
 
 
+class Ambiguous:
+    """Like an array, which compares its elements one by one."""
+
+    def __eq__(self, other):
+        raise ValueError("the truth value is ambiguous")
+
+    __hash__ = None
+
+    def __repr__(self):
+        raise SystemExit("no repr")
+
+
+def test_elements_that_cannot_be_compared_or_shown():
+    def build(stream):
+        return stream.map(lambda v: Ambiguous()).map(lambda v: {}.get("x")[0])
+
+    message = message_of(build, [1])
+    assert "'NoneType' object is not subscriptable" in message
+    assert message.endswith("while it worked on <Ambiguous object whose repr fails: no repr>")
+
+
 def test_other_mistakes_with_none_are_not_explained():
     def build(stream):
         return stream.map(lambda v: {}.get("x")[0])

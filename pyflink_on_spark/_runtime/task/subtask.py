@@ -258,7 +258,7 @@ class Subtask:
             operator = self._opened.pop()
             try:
                 operator.close()
-            except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
+            except BaseException as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
         for _, context in self._contexts:
             if context.keyed_state is not None:

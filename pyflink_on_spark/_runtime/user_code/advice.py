@@ -40,7 +40,8 @@ def _about_results(message: str, culprit: Culprit) -> str | None:
 
 
 def _about_none(culprit: Culprit) -> str | None:
-    if culprit.subject != ("value", None):
+    kind, thing = culprit.subject or ("", "")
+    if kind != "value" or thing is not None:
         return None
     before = culprit.before
     if before is None:

@@ -131,8 +131,9 @@ class _Search:
         self, plan: OperatorPlan, subject: tuple[str, Any] | None, key: tuple[Any, ...]
     ) -> None:
         before = None
-        if self._chain is not None:
-            upstream = self._chain.operators[: self._chain.operators.index(plan.operator)]
+        line = [] if self._chain is None else self._chain.operators
+        if plan.operator in line:
+            upstream = line[: line.index(plan.operator)]
             before = self._plans[id(upstream[-1])] if upstream else self._sender
         self.found = Culprit(plan, subject, key, before=before)
 

@@ -69,7 +69,7 @@ def bounded_repr(value: Any, limit: int = REPR_LIMIT) -> str:
     shortener.maxtuple = shortener.maxlist = shortener.maxdict = shortener.maxset = 20
     try:
         text = shortener.repr(value)
-    except Exception as error:  # noqa: BLE001 - a repr may raise anything
+    except BaseException as error:  # noqa: BLE001 - a repr may raise anything
         text = f"<{type(value).__qualname__} object whose repr fails: {error}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
