@@ -49,3 +49,30 @@ def forget_causes(error: TracebackException) -> None:
             return
         part = part.__cause__ or part.__context__
     error.__cause__ = error.__context__ = None
+
+
+def user_traceback(error: BaseException, all_frames: bool = True) -> str:
+    """Return the traceback without this package's own frames.
+
+    Args:
+        error: what was raised.
+        all_frames: whether an error that has no other frames keeps them, unless it was raised on
+            purpose, with a message that says enough.
+    """
+    whole = TracebackException.from_exception(error)
+    if raised_on_purpose(whole.stack):
+        forget_causes(whole)
+    part: TracebackException | None = whole
+    while part is not None:
+        part.stack = _telling_frames(part.stack, all_frames)
+        part = part.__cause__ or part.__context__
+    if not whole.stack and whole.__cause__ is None and whole.__context__ is None:
+        return "".join(whole.format_exception_only())
+    return "".join(whole.format())
+
+
+def _telling_frames(stack: StackSummary, all_frames: bool) -> StackSummary:
+    if raised_on_purpose(stack):
+        return users_frames(stack)
+    frames = [frame for frame in stack if not is_own(frame.filename)]
+    return StackSummary.from_list(frames) if frames or not all_frames else stack

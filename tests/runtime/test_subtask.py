@@ -73,8 +73,8 @@ def test_all_are_closed_although_one_fails_to(calls, caplog):
     assert calls[-2:] == ["a close", "b close"]
     first, second = caplog.records
     assert "close() of Notes failed in the task 'Source: events -> Map, Map" in first.getMessage()
-    assert "a cannot close" in first.exc_text
-    assert "b cannot close" in second.exc_text
+    assert first.getMessage().endswith("a cannot close")
+    assert second.getMessage().endswith("b cannot close")
 
 
 def test_a_failure_to_close_does_not_hide_another_one(calls):

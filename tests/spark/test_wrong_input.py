@@ -134,8 +134,42 @@ def test_an_interpreter_that_is_missing(env):
 
 def test_a_worker_that_is_killed(env):
     env.from_collection([1]).map(lambda _: os.kill(os.getpid(), signal.SIGKILL)).print()
-    with pytest.raises(JobExecutionError, match="a Python worker process ended unexpectedly"):
+    lost = (
+        "'killed' failed: a Python worker process ended unexpectedly: .* it ran 'Collection Source"
+    )
+    with pytest.raises(JobExecutionError, match=lost):
         env.execute("killed")
+
+
+def test_a_function_that_ends_its_worker(env):
+    env.from_collection([1]).map(lambda _: os._exit(3)).name("leaves").print()
+    with pytest.raises(
+        JobExecutionError, match=r"os._exit\(3\) was called(.|\n)*in operator 'leaves'"
+    ):
+        env.execute()
+
+
+def test_a_function_that_fails_to_close(tmp_path):
+    script = """\
+        from pyflink.datastream import MapFunction, StreamExecutionEnvironment
+
+        class Same(MapFunction):
+            def map(self, value):
+                return value
+
+            def close(self):
+                raise OSError("not flushed")
+
+        env = StreamExecutionEnvironment.get_execution_environment()
+        env.set_parallelism(1)
+        env.from_collection([1]).map(Same()).print()
+        env.execute()
+    """
+    done = run_script(tmp_path, script)
+    assert done.returncode == 0
+    assert done.stdout == "1\n"
+    assert "close() of Same failed in the task" in done.stderr
+    assert "OSError: not flushed" in done.stderr
 
 
 def test_after_a_failure_the_next_job_runs(env):

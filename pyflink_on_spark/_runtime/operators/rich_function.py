@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.own_frames import user_traceback
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
@@ -57,12 +58,13 @@ class UdfOperator(Operator):
             close_function(function)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # noqa: BLE001 - whatever it is, others have to be closed as well
+        except BaseException as error:  # noqa: BLE001 - others have to be closed as well
             if self._opened:
-                _log.exception(
-                    "close() of %s failed in the task %r; the job goes on, as in PyFlink",
+                _log.error(
+                    "close() of %s failed in the task %r; the job goes on, as in PyFlink:\n%s",
                     describe(function),
                     self._task,
+                    user_traceback(error).rstrip(),
                 )
 
 

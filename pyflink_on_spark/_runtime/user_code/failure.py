@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import reprlib
-import traceback
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._compat.own_frames import (
-    forget_causes,
-    is_own,
-    raised_on_purpose,
-    users_frames,
-)
+from pyflink_on_spark._compat.own_frames import user_traceback
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from pyflink_on_spark._runtime.types.errors import ConversionError
@@ -118,30 +112,3 @@ def _work(culprit: Culprit | None, error: BaseException) -> str | None:
     if kind == "window":
         return f"while it worked on {bounded_repr(thing)}{of_key}"
     return f"while it worked on {bounded_repr(thing)}"
-
-
-def user_traceback(error: BaseException, all_frames: bool = True) -> str:
-    """Return the traceback without this package's own frames.
-
-    Args:
-        error: what was raised.
-        all_frames: whether an error that has no other frames keeps them, unless it was raised on
-            purpose, with a message that says enough.
-    """
-    whole = traceback.TracebackException.from_exception(error)
-    if raised_on_purpose(whole.stack):
-        forget_causes(whole)
-    part: traceback.TracebackException | None = whole
-    while part is not None:
-        part.stack = _telling_frames(part.stack, all_frames)
-        part = part.__cause__ or part.__context__
-    if not whole.stack and whole.__cause__ is None and whole.__context__ is None:
-        return "".join(whole.format_exception_only())
-    return "".join(whole.format())
-
-
-def _telling_frames(stack: traceback.StackSummary, all_frames: bool) -> traceback.StackSummary:
-    if raised_on_purpose(stack):
-        return users_frames(stack)
-    frames = [frame for frame in stack if not is_own(frame.filename)]
-    return traceback.StackSummary.from_list(frames) if frames or not all_frames else stack

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
@@ -16,16 +17,17 @@ _LOST = (
 )
 
 
-def job_error(job_name: str, error: BaseException) -> JobExecutionError:
+def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) -> JobExecutionError:
     """Return the one error of a failed job: what a user did wrong, or the gist of what Spark said.
 
     Args:
         job_name: the job's name.
         error: what Spark raised; kept as ``spark_error``.
+        tasks: the names of the job's tasks.
     """
     if isinstance(error, JobExecutionError):
         return error
-    told = JobExecutionError(_text(job_name, str(error) or repr(error)))
+    told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told
 
@@ -43,10 +45,11 @@ def print_error(job_name: str, error: BaseException) -> JobExecutionError:
     )
 
 
-def _text(job_name: str, text: str) -> str:
+def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
     found = _FAILURE.search(text)
     if found is not None:
         return found[1]
     if _LOST_WORKER.search(text):
-        return f"the job {job_name!r} failed: {_LOST}"
+        ran = "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
+        return f"the job {job_name!r} failed: {_LOST}{ran}"
     return f"the job {job_name!r} failed in Spark: {gist(text)}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import restart_strategy
 from pyflink_on_spark._runtime.clock import SystemClock
@@ -153,7 +153,7 @@ class RunningJob(ABC):
         if delay is None:
             raise error
         self._status = JobStatus.RESTARTING
-        told = job_error(self._job.name, error)
+        told = self._told(error)
         _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()
@@ -178,7 +178,7 @@ class RunningJob(ABC):
 
     def _fail(self, error: BaseException) -> JobStatus:
         status = JobStatus.FAILED
-        self._error = self._failed_printer() or job_error(self._job.name, error)
+        self._error = self._failed_printer() or self._told(error)
         if self._cancelled.is_set():
             status = JobStatus.CANCELED
             self._error = JobCancelledError("Job was cancelled.")
@@ -187,6 +187,10 @@ class RunningJob(ABC):
         except Exception as left:  # noqa: BLE001 - the job's own error is the one to tell
             self._error.add_note(f"Then what its sinks had prepared could not be removed: {left}")
         return status
+
+    def _told(self, error: BaseException) -> JobExecutionError:
+        tasks = [vertex.name for stage in self._job.levels for vertex in stage.regions]
+        return job_error(self._job.name, error, tasks)
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
