@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import uuid
@@ -22,7 +23,13 @@ from pyflink_on_spark._runtime.worker_dependencies import in_use
 from pyflink_on_spark._spark.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.prepared import PREPARED
-from pyflink_on_spark._spark.result_sender import ChannelAddress, ChannelClosed, Sender, connect
+from pyflink_on_spark._spark.result_sender import (
+    ChannelAddress,
+    ChannelClosed,
+    ChannelFailed,
+    Sender,
+    connect,
+)
 
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
@@ -76,6 +83,9 @@ class LevelFunction:
             yield from batches_of_rows(self._announced(runner.run(rows)))
             while senders:
                 senders.pop().close()
+        except SubtaskFailure:
+            _deliver(senders)
+            raise
         finally:
             for sender in senders:
                 sender.abandon()
@@ -101,13 +111,21 @@ class LevelFunction:
     ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
         def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
             def of_channel(channel: str) -> Callable[[list[Any]], None]:
-                sender = connect(self.address, self.channels[channel], target)
+                producer = f"{target}#{self.attempt}"
+                sender = connect(self.address, self.channels[channel], producer)
                 senders.append(sender)
                 return sender.send
 
             return of_channel
 
         return of_subtask
+
+
+def _deliver(senders: list[Sender]) -> None:
+    """Let the driver have what a subtask printed before it failed."""
+    for sender in senders:
+        with contextlib.suppress(ChannelClosed, ChannelFailed):
+            sender.flush()
 
 
 def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._graph.restarts import restart_strategy
+from pyflink_on_spark._graph.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._runtime.context import SystemClock
 from pyflink_on_spark._spark.collected import CollectedElements
 from pyflink_on_spark._spark.dataframes import channel_names, driver_channel
@@ -152,8 +152,9 @@ class RunningJob(ABC):
         delay = self._restarts.delay(SystemClock().now())
         if delay is None:
             raise error
-        self._status = JobStatus.RESTARTING
         told = job_error(self._job.name, error)
+        check_may_restart(self._job, told)
+        self._status = JobStatus.RESTARTING
         _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()
