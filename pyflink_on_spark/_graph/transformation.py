@@ -41,6 +41,8 @@ class Edge:
             parallelism changes.
         side_tag: the side output it is; None for the main output.
         port: which input of the reading operator it feeds.
+        united: whether a union lies between, also one of a single stream: PyFlink fuses no Python
+            functions across it.
     """
 
     upstream: Transformation
@@ -48,6 +50,7 @@ class Edge:
     partitioner: Partitioner | None = None
     side_tag: str | None = None
     port: int = 0
+    united: bool = False
 
 
 @dataclass(eq=False)

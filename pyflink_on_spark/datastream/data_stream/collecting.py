@@ -23,5 +23,7 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     untyped = Types.PICKLED_BYTE_ARRAY()
     collected = raw._then("Collect", convert, untyped, aligned=Aligned.INPUT)
     collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
-    elements = environment._collect(job_name, channel)
+    # PyFlink fuses Python functions before it collects, and finds none before a union.
+    fused = not any(edge.united for edge in edges)
+    elements = environment._collect(job_name, channel, fused)
     return CloseableIterator(elements, stream.get_type())

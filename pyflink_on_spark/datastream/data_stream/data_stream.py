@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
@@ -183,7 +184,7 @@ class DataStream(EmittedStream):
                     f"{self.get_type()} and {flow.type_info}"
                 )
             flows.append(flow)
-        edges = tuple(edge for flow in flows for edge in flow.edges)
+        edges = tuple(replace(edge, united=True) for flow in flows for edge in flow.edges)
         direct = len(flows) == 1 and self._flow.direct
         return DataStream(Flow(self._flow.environment, edges, self.get_type(), direct))
 

@@ -128,8 +128,8 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._printers[channel] = _print_lines
         return channel
 
-    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
-        return self._submit(self._take(), job_name, channel).collected()
+    def _collect(self, job_name: str | None, channel: str, fused: bool) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel, fused=fused).collected()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -149,13 +149,14 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         job_name: str | None,
         collected: str | None = None,
         attached: bool = False,
+        fused: bool = True,
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
         note_without_effect(self._configuration)
         job = translate(
             transformations,
-            self._graph_settings(transformations),
+            self._graph_settings(transformations, fused),
             name=job_name or self._configuration.get_string("pipeline.name", DEFAULT_JOB_NAME),
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
@@ -166,7 +167,9 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         )
         return current_engine().submit(job)
 
-    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
+    def _graph_settings(
+        self, transformations: list[Transformation], fused: bool = True
+    ) -> GraphSettings:
         mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
@@ -176,7 +179,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
-            python_chaining=self._configuration.get_boolean(_PYTHON_CHAINING, True),
+            python_chaining=fused and self._configuration.get_boolean(_PYTHON_CHAINING, True),
             batch=mode == "BATCH" or (mode == "AUTOMATIC" and endless is None),
             watermark_interval=self._watermark_interval(),
         )
