@@ -101,6 +101,9 @@ class KeyedStream(DataStream):
 
         Args:
             func: a function of two elements, or an object with ``reduce``.
+
+        On Spark: a result that is not of the stream's type fails the job at once. PyFlink notices
+        when it writes its state, at the end of a bundle, if the key's result still is not.
         """
         function = user_function(
             func,
@@ -108,7 +111,8 @@ class KeyedStream(DataStream):
             "reduce",
             "The input must be a ReduceFunction or a callable function",
         )
-        return self._then("Reduce", RollingReduceOperator(function), self._original_data_type_info)
+        type_info = self._original_data_type_info
+        return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
     class AccumulateType(Enum):
         """How ``sum`` and its like combine elements."""
@@ -124,6 +128,9 @@ class KeyedStream(DataStream):
 
         Args:
             position_to_sum: the field's index or name; 0 for elements without fields.
+
+        On Spark: a sum that is too large for its type fails the job at once. PyFlink notices when
+        it writes its state, at the end of a bundle, if the key's sum still is.
         """
         return self._accumulate(position_to_sum, self.AccumulateType.SUM)
 
@@ -292,8 +299,9 @@ class KeyedStream(DataStream):
                 "for min, max, min_by, max_by and sum. The given type is: "
                 f"{type(position)}"
             )
-        operator = RollingAggregateOperator(kind.name.lower(), position)
-        return self._then("Reduce", operator, self._original_data_type_info)
+        type_info = self._original_data_type_info
+        operator = RollingAggregateOperator(kind.name.lower(), position, type_info)
+        return self._then("Reduce", operator, type_info)
 
     def _values(self) -> DataStream:
         return self._then(
