@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util", "table", "serializers", "version"}
+VOCABULARY = {"common", "metrics", "util", "table", "serializers", "java_gateway", "version"}
 ENGINE = {"_graph", "_runtime", "_compat"}
 MIRROR = VOCABULARY | {"datastream"}
 

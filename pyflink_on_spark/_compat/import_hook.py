@@ -14,6 +14,13 @@ from types import ModuleType
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
 _OWN_ONLY = {"extensions", "testing"}
+OF_THE_JVM = {
+    "find_flink_home",
+    "fn_execution",
+    "pyflink_callback_server",
+    "pyflink_gateway_server",
+    "shell",
+}
 _lock = threading.RLock()
 
 
@@ -102,6 +109,11 @@ def _no_module(name: str) -> str:
         return (
             f"No module named {name!r}: the Table API is not part of pyflink_on_spark, which runs "
             "DataStream programs. Use Spark SQL for queries."
+        )
+    if name.split(".")[1] in OF_THE_JVM:
+        return (
+            f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here: PyFlink's "
+            "own works with Flink's JVM, of which there is none."
         )
     return (
         f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "
