@@ -33,4 +33,4 @@ def import_flink_view(gateway: Any) -> Any:
     """Make Flink's classes known to a connection. On Spark: raises."""
 
 
-__getattr__ = missing_name(__name__, "PyFlink's own works with Flink's JVM, of which there is none.")
+__getattr__ = missing_name(__name__, "It works with Flink's JVM, of which there is none.")

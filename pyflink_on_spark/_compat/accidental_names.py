@@ -1,7 +1,7 @@
 """Names that PyFlink's modules have only because their own code imports them.
 
-Scripts import them from there all the same: ``from pyflink.datastream.state import Types``. A module
-of this package finds such a name when a script asks for it.
+Scripts import them from there all the same: ``from pyflink.datastream.state import Types``. A
+module of this package finds such a name when a script asks for it.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from pyflink_on_spark._compat.accidental_names import accidental_name
 def missing_name(module: str, reason: str = "") -> Callable[[str], Any]:
     """Return a module's ``__getattr__``.
 
-    It finds what PyFlink's module has by accident. Else it raises ImportError in ``from module import name``, since Python would replace the text of an
-    AttributeError there, and AttributeError otherwise. A module may also call it in its own
-    ``__getattr__``.
+    It finds what PyFlink's module has by accident. Of other names it raises ImportError in
+    ``from module import name``, since Python would replace the text of an AttributeError there,
+    and AttributeError otherwise. A module may also call it in its own ``__getattr__``.
 
     Args:
         module: the module's ``__name__``.

@@ -19,7 +19,7 @@ NOT_HERE = {
     "pyflink.find_flink_home": "finds Flink's own files",
     "pyflink.pyflink_callback_server": "part of the connection to the JVM",
     "pyflink.testing.source_sink_utils": "writes to sinks of the JVM",
-    "pyflink.testing.test_case_utils": "starts a cluster in the JVM, from jars that pip does not install",
+    "pyflink.testing.test_case_utils": "starts a cluster from jars that pip does not install",
 }
 LEFT_OUT = {
     "pyflink.java_gateway": "the connection to the JVM: only what scripts import is here",
@@ -50,7 +50,7 @@ def test_nothing_is_added_that_pyflink_does_not_have():
 
 
 def test_importing_them_says_what_it_did_before():
-    import pyflink_on_spark.datastream.state as state
+    from pyflink_on_spark.datastream import state
 
     assert state.Types is importlib.import_module("pyflink_on_spark.common").Types
     with pytest.raises(ImportError, match=r"pyflink\.datastream\.state has no 'Typess'"):
