@@ -88,4 +88,6 @@ class Transformation:
     buffer_timeout: int | None = None
     parallel: bool = True
     aligned: Aligned | None = None
+    side_types: dict[str, Any] = field(default_factory=dict)
+    """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))
