@@ -16,6 +16,7 @@ from pyflink_on_spark._spark import spark_defaults
 from pyflink_on_spark._spark.java_home import JavaRuntime, find_java
 from pyflink_on_spark._spark.jvm_archive import find_archive
 from pyflink_on_spark._spark.jvm_watch import can_watch, watched_launch
+from pyflink_on_spark._spark.quiet_loggers import quiet_libraries
 from pyflink_on_spark._spark.scratch import remove_scratch_folder, scratch_folder
 from pyflink_on_spark._spark.spark_defaults import JAVA_OPTIONS, LOOPBACK, SQL_DEFAULTS, joined
 
@@ -50,6 +51,7 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
     """
     with _LOCK:
         _require_pyspark()
+        quiet_libraries()
         alive = _living_session()
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
 

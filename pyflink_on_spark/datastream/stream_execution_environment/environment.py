@@ -14,6 +14,7 @@ from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._graph.translation import translate
 from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
 from pyflink_on_spark.common._execution_options import check_execution_options
+from pyflink_on_spark.common._own_options import check_own_options
 from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
@@ -78,8 +79,10 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         """Take over every key of a configuration.
 
         Raises:
-            ValueError: an option has a value that it cannot have; nothing is taken over.
+            ValueError: an option has a value that it cannot have, or this package's prefix and a
+                name that it does not have; nothing is taken over.
         """
+        check_own_options(configuration.to_dict())
         together = Configuration(self._configuration).add_all(configuration)
         check_execution_options(together)
         CheckpointConfig(together)._check()
@@ -151,6 +154,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         attached: bool = False,
         fused: bool = True,
     ) -> JobHandle:
+        check_own_options(self._configuration.to_dict())
         printers, self._printers = self._printers, {}
         self._check_cached_files()
         note_without_effect(self._configuration)
