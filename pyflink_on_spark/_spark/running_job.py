@@ -80,12 +80,12 @@ class RunningJob(ABC):
     def result(self) -> JobExecutionResult:
         """Wait for the end; return the result or raise what the job failed with.
 
-        Ctrl-C while it waits cancels the job.
+        Ctrl-C while it waits ends the job, and its last checkpoint stays.
         """
         try:
             self._join()
         except KeyboardInterrupt:
-            self.cancel()
+            self.interrupt()
             raise
         if self._error is not None:
             raise self._error.with_traceback(None)
@@ -95,11 +95,15 @@ class RunningJob(ABC):
         """Return what the job collects, as it comes; closing it ends the job."""
         assert self._job.collected is not None
         channel = self._channels[self._job.collected]
-        return CollectedElements(channel, self.result, self.cancel, self.abandon)
+        return CollectedElements(channel, self.result, self)
 
     @abstractmethod
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed, and wait until it has ended."""
+        self.cancel()
 
     def abandon(self) -> None:
         """Let the job end, as soon as it has something to send, without waiting for that."""
