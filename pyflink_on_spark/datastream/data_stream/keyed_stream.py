@@ -103,9 +103,6 @@ class KeyedStream(DataStream):
 
         Args:
             func: a function of two elements, or an object with ``reduce``.
-
-        On Spark: a result that is not of the stream's type fails the job at once. PyFlink notices
-        when it writes its state, at the end of a bundle, if the key's result still is not.
         """
         function = user_function(
             func,
@@ -130,9 +127,6 @@ class KeyedStream(DataStream):
 
         Args:
             position_to_sum: the field's index or name; 0 for elements without fields.
-
-        On Spark: a sum that is too large for its type fails the job at once. PyFlink notices when
-        it writes its state, at the end of a bundle, if the key's sum still is.
         """
         return self._accumulate(position_to_sum, self.AccumulateType.SUM)
 

@@ -28,6 +28,23 @@ _PLAIN = {"int", "str", "float", "bool", "bytes", "list", "dict", "tuple", "set"
 _ANNOTATED_WITH = {"Optional", "Union"}
 
 
+def is_pyflink(name: str) -> bool:
+    """Whether a module is PyFlink's, or this package's own."""
+    return name.split(".", maxsplit=1)[0] in {REAL, OURS}
+
+
+def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether this package has all that a statement imports of PyFlink."""
+    if isinstance(statement, ast.Import):
+        names = [alias.name for alias in statement.names]
+        return all(module(name) is not None for name in names if is_pyflink(name))
+    found = statement.module or ""
+    return module(found) is not None and all(
+        alias.name == "*" or member_of_module(found, alias.name) is not None
+        for alias in statement.names
+    )
+
+
 def module(name: str) -> Any:
     """Return the module that stands for one of PyFlink's, or None."""
     ours = OURS + name.removeprefix(OURS).removeprefix(REAL)
