@@ -31,14 +31,14 @@ What is not in this list behaves as in PyFlink 2.3.0, or it is a bug. What does 
 raises `UnsupportedFlinkFeature`, which says what to do instead;
 `python -m pyflink_on_spark check script.py` says it before the script is run.
 
-This page is generated: each entry but those in general is the `On Spark:` section of a docstring. To change
-it, change the docstring, then run `python docs/generate_differences.py`.
+This page is generated: each entry but those in general is the `On Spark:` section of a docstring.
+To change it, change the docstring, then run `python docs/generate_differences.py`.
 
 ## In general
 
-- A value that does not have a state's declared type is refused when it is put in, and so is a result
-  of `reduce` or `sum` on a keyed stream that does not have the stream's type. PyFlink refuses what is
-  still there when it writes its state, at the end of a bundle.
+- A value that does not have a state's declared type is refused when it is put in, and so is a
+  result of `reduce` or `sum` on a keyed stream that does not have the stream's type. PyFlink
+  refuses what is still there when it writes its state, at the end of a bundle.
 - A `reduce` that returns None leaves nothing of the key: the next element is its first again. In
   PyFlink all further results of the key are None.
 """
