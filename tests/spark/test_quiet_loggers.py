@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._spark.quiet_loggers import quiet_libraries
+from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

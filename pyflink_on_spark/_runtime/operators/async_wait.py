@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.async_calls import Call, CallsAsReady, CallsInOrder, EventLoop
+from pyflink_on_spark._runtime.operators.async_calls import (
+    Call,
+    CallsAsReady,
+    CallsInOrder,
+    EventLoop,
+)
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
 from pyflink_on_spark._runtime.operators.select_key import keyed_rows
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class AsyncWaitOperator(RichFunctionOperator):
