@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.accidental_names import _NAMES_OF
+from pyflink_on_spark._compat.import_hook import own_name
 
 MODULES = json.loads(Path(__file__).with_name("pyflink_modules.json").read_text(encoding="utf-8"))
 
@@ -19,11 +20,11 @@ NOT_HERE = {
     "pyflink.find_flink_home": "finds Flink's own files",
     "pyflink.pyflink_callback_server": "part of the connection to the JVM",
     "pyflink.testing.source_sink_utils": "writes to sinks of the JVM",
-    "pyflink.testing.test_case_utils": "starts a cluster from jars that pip does not install",
 }
 LEFT_OUT = {
     "pyflink.java_gateway": "the connection to the JVM: only what scripts import is here",
     "pyflink.serializers": "the format of its files between Python and the JVM",
+    "pyflink.testing.test_case_utils": "tests of the Table API and of Java's classes",
     "pyflink.util.exceptions": "hooks into the connection to the JVM",
     "pyflink.util.java_utils": "options of a table's explanation, as Java objects",
 }
@@ -31,14 +32,14 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - NOT_HERE.keys() - LEFT_OUT.keys()))
 def test_every_name_can_be_imported(module):
-    ours = importlib.import_module(module.replace("pyflink", "pyflink_on_spark", 1))
+    ours = importlib.import_module(own_name(module))
     assert [name for name in MODULES[module].split() if not hasattr(ours, name)] == []
 
 
 @pytest.mark.parametrize("module", NOT_HERE)
 def test_modules_of_the_jvm_are_not_here(module):
     with pytest.raises(ModuleNotFoundError):
-        importlib.import_module(module.replace("pyflink", "pyflink_on_spark", 1))
+        importlib.import_module(own_name(module))
 
 
 def test_nothing_is_added_that_pyflink_does_not_have():

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from pyflink_on_spark._compat.import_hook import own_name
 from pyflink_on_spark.tools.check.values import (
     PLAIN,
     UNKNOWN,
@@ -47,7 +48,7 @@ def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
 
 def module(name: str) -> Any:
     """Return the module that stands for one of PyFlink's, or None."""
-    ours = OURS + name.removeprefix(OURS).removeprefix(REAL)
+    ours = name if name.split(".", maxsplit=1)[0] == OURS else own_name(name)
     parts = ours.split(".")[1:]
     if any(part.startswith("_") for part in parts):
         return None
