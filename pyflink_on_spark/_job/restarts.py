@@ -140,7 +140,7 @@ def check_may_restart(job: Job, failure: Exception) -> None:
         JobExecutionError: the job collects elements, and has no checkpoint to continue from.
     """
     if job.collected is not None and not job.settings.checkpointed:
-        raise JobExecutionError(f"{failure}\n\n{_ALREADY_COLLECTED}") from failure
+        raise JobExecutionError(f"{failure}\n\n{_ALREADY_COLLECTED}") from failure.__cause__
 
 
 def names_restart_strategy(settings: Mapping[str, str]) -> bool:

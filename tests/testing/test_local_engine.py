@@ -412,6 +412,19 @@ def test_a_restart_continues_from_the_latest_checkpoint(tmp_path):
     ]
 
 
+def test_a_job_that_collects_tells_of_both_the_failure_and_the_restart():
+    configuration = Configuration()
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    with local_engine():
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        keyed = env.from_collection([3], Types.INT()).key_by(lambda v: v)
+        with pytest.raises(JobExecutionError) as raised:
+            list(keyed.map(FailsOnce(at=3)).execute_and_collect())
+    assert "ValueError: the first attempt" in str(raised.value)
+    assert "Job restarted" in str(raised.value)
+    assert type(raised.value.__cause__) is ValueError
+
+
 def test_a_job_restarts_only_if_its_configuration_says_so():
     with local_engine(checkpoint_each_turn=True):
         env = with_checkpoints()
