@@ -178,6 +178,8 @@ def declared(type_info: Any) -> Any:
     (Types.INT(), "x", "an integer is required"),
     (Types.LONG(), "5", "an integer is required"),
     (Types.INT(), 2**40, "OverflowError"),
+    (Types.INT(), None, "an integer is required|NullValueError"),
+    (Types.STRING(), None, "AttributeError|NullValueError"),
     (Types.BOOLEAN(), "x", "an integer is required"),
     (Types.STRING(), 5, "'int' object has no attribute 'encode'"),
     (Types.TUPLE([Types.INT(), Types.STRING()]), [1, "a"], "TypeError"),

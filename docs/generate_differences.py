@@ -50,6 +50,16 @@ it, change the docstring, then run `python docs/generate_differences.py`.
   sink function of `pyflink_on_spark.extensions`, fails the job, as in Java.
 - `SystemExit`, `GeneratorExit`, `asyncio.CancelledError` and other errors that are no `Exception`
   fail the job, in asynchronous functions too, where a job of PyFlink may wait for ever.
+
+## In general
+
+- A value that does not have a state's declared type is refused when it is put in, and so is a
+  result of `reduce` or `sum` on a keyed stream that does not have the stream's type. PyFlink
+  refuses what is still there when it writes its state, at the end of a bundle.
+- None that a function emits into a stream without a declared type is an element like any other.
+  PyFlink fails with a `NullPointerException` where such an element leaves its Python worker.
+- A `reduce` that returns None leaves nothing of the key: the next element is its first again. In
+  PyFlink all further results of the key are None.
 """
 
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util", "table", "serializers", "version"}
+VOCABULARY = {"common", "metrics", "util", "table", "serializers", "java_gateway", "version"}
 RUNTIME = VOCABULARY | {"_compat", "_filesystem", "_runtime"}
 ENGINE = RUNTIME | {"_graph", "_connectors", "_job"}
 MIRROR = VOCABULARY | {"datastream"}

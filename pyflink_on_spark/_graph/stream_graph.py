@@ -121,6 +121,7 @@ class StreamGraph:
             and reader.python
             and edge.forward
             and edge.edge.side_tag is None
+            and not edge.edge.united
             and len(reader.edges) == 1
             and len(self.outputs[upstream]) == 1
             and reader.chaining is Chaining.ALWAYS

@@ -42,6 +42,8 @@ class Edge:
         side_tag: the side output it is; None for the main output.
         port: which input of the reading operator it feeds.
         collected: whether the elements go to the driver's program, and not to another function.
+        united: whether a union lies between, also one of a single stream: PyFlink fuses no Python
+            functions across it.
     """
 
     upstream: Transformation
@@ -50,6 +52,7 @@ class Edge:
     side_tag: str | None = None
     port: int = 0
     collected: bool = False
+    united: bool = False
 
 
 @dataclass(eq=False)
@@ -90,4 +93,6 @@ class Transformation:
     parallel: bool = True
     aligned: Aligned | None = None
     single: bool = False
+    side_types: dict[str, Any] = field(default_factory=dict)
+    """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))

@@ -291,6 +291,16 @@ class CheckpointCoordinator:
         if not self._settings.kept_when_cancelled:
             self._retained.drop_all()
 
+    def job_interrupted(self) -> None:
+        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        if self._retained:
+            assert self.restore is not None
+            _log.warning(
+                "the job was interrupted, and its checkpoint stays: %s. A job with "
+                "execution.state-recovery.path set to it continues from there.",
+                self.restore[1],
+            )
+
     def job_failed(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
         if not self._settings.kept_when_failed:

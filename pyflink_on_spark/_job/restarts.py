@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Protocol
 
+from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._job.checkpoint_options import checkpoint_interval
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark.common._option import (
     double_option,
     duration_option,
@@ -27,6 +29,11 @@ _RESET = duration_option(_PREFIX + "reset-backoff-threshold", 3_600_000)
 _JITTER = double_option(_PREFIX + "jitter-factor", 0.1)
 _ATTEMPTS = int_option(_PREFIX + "attempts-before-reset-backoff", 2**31 - 1)
 _EXPONENTIAL = ("exponential-delay", "exponentialdelay")
+_ALREADY_COLLECTED = (
+    "Job restarted: execute_and_collect() may have returned elements of the failed attempt, and "
+    "the next attempt would return them again. Call env.enable_checkpointing(...), or write the "
+    "stream to a sink."
+)
 
 
 class RestartStrategy(Protocol):
@@ -120,6 +127,25 @@ class ExponentialDelay:
             return None
         wait, self._current = self._current, min(self._current * self._multiplier, self._maximum)
         return round(wait * random.uniform(1 - self._jitter, 1 + self._jitter))
+
+
+def check_may_restart(job: Job, failure: Exception) -> None:
+    """Let a job restart, unless the program has received elements that would come again.
+
+    Args:
+        job: the job.
+        failure: why its attempt failed.
+
+    Raises:
+        JobExecutionError: the job collects elements, and has no checkpoint to continue from.
+    """
+    if job.collected is not None and not job.settings.checkpointed:
+        raise JobExecutionError(f"{failure}\n\n{_ALREADY_COLLECTED}") from failure.__cause__
+
+
+def names_restart_strategy(settings: Mapping[str, str]) -> bool:
+    """Return whether a job's configuration itself says when the job restarts."""
+    return _TYPE.key in settings or _OLD_TYPE.key in settings
 
 
 def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:

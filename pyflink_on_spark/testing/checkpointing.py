@@ -43,6 +43,10 @@ class Checkpointing:
         self._number = 0
         self._due = clock.now() + self._interval
         self._commits = Commits(job.sinks)
+        self.latest: bytes | None = None
+        """What subtasks continue from after a failure."""
+        self.finished = False
+        """Whether everything that the job will ever commit is committed."""
 
     def turn(self, tasks: TaskGroup) -> bytes | None:
         """Take a checkpoint if it is time; nothing may be in the middle of a bundle.
@@ -60,6 +64,11 @@ class Checkpointing:
         """Take the last checkpoint, once all input has ended."""
         if self._interval:
             self._take(tasks, final=True)
+            self.finished = True
+
+    def attempt_begins(self) -> None:
+        """Commit what the latest checkpoint has, which the failed attempt may not have done."""
+        self._commits.commit(again=True)
 
     def with_held(self, prepared: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         """Return what sinks have held back so far, and what was prepared since."""
@@ -69,6 +78,7 @@ class Checkpointing:
         self._number += 1
         snapshot = tasks.snapshot(self._number)
         self._commits.safe(self._commits.with_held(tasks.committables()), self._number)
+        self.latest = snapshot
         self._commits.commit(final=final)
         tasks.notify_checkpoint_complete(self._number)
         return snapshot

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.async_calls import (
     Call,
     CallsAsReady,
@@ -13,7 +12,7 @@ from pyflink_on_spark._runtime.operators.async_calls import (
     EventLoop,
 )
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark.common.types import Row
+from pyflink_on_spark._runtime.operators.select_key import keyed_rows
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -63,7 +62,7 @@ class AsyncWaitOperator(RichFunctionOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the results for the elements."""
         if self.keyed:
-            elements = (Row(f0=unwrap_key(key), f1=value) for key, value in elements)
+            elements = keyed_rows(elements)
         cursor, capacity = self._cursor, self._capacity
         calls = CallsInOrder() if self._ordered else CallsAsReady()
         for element in elements:

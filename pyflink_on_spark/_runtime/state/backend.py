@@ -79,7 +79,7 @@ class KeyedStateBackend:
         disk: DiskStore | None = None,
     ) -> None:
         self.key: Any = NO_KEY
-        self._converted = converted
+        self.converted = converted
         self._disk = disk
         self.timers = Timers(clock, track_changes)
         self._clock = clock
@@ -277,7 +277,7 @@ class KeyedStateBackend:
 
     def _declared(self, state: Any, descriptor: Any) -> Any:
         type_info = getattr(descriptor, "type_info", None)
-        state.declare(descriptor.get_name(), type_info, self._converted)
+        state.declare(descriptor.get_name(), type_info, self.converted)
         return state
 
     def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.types.errors import ConversionError, NullValueError, plain_error
 from pyflink_on_spark._runtime.types.explanation import bounded_repr, explain_source
 from pyflink_on_spark._runtime.types.stream import StreamConverter, one_by_one
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
@@ -23,6 +23,7 @@ __all__ = [
     "collect_converter",
     "java_text",
     "key_converter",
+    "plain_error",
     "print_text",
     "source_converter",
 ]
@@ -103,8 +104,14 @@ def java_text(type_info: Any) -> Callable[[Any], str]:
     """
     if _is_untyped(type_info):
         return str
-    text = codec_of(type_info).text
-    return lambda value: "null" if value is None else text(value)
+    name, text = str(type_info), codec_of(type_info).text
+
+    def text_of(value: Any) -> str:
+        if value is None:
+            raise NullValueError(f"None in a stream of {name} cannot be written: it has no text")
+        return text(value)
+
+    return text_of
 
 
 def _python_text(value: Any) -> str:

@@ -45,6 +45,12 @@ class NullPart(TypeError):
     """Inside a converter: the value is None, or Flink would read it as null."""
 
 
+def plain_error(error: ConversionError) -> Exception:
+    """Return the same as an error of Python's own kind."""
+    kinds = (TypeError, AttributeError, OverflowError, ValueError)
+    return next(kind for kind in (*kinds, Exception) if isinstance(error, kind))(str(error))
+
+
 def error_class_for(cause: BaseException) -> type[ConversionError]:
     """Return the error of this package that is also the built-in kind of the cause."""
     kinds: tuple[tuple[type[BaseException], type[ConversionError]], ...] = (

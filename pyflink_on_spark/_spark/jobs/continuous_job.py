@@ -56,6 +56,7 @@ class ContinuousJob(RunningJob):
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         super().__init__(job, server)
         self._requests: list[SavepointRequest] = []
+        self._interrupted = False
         setting = job.settings.configuration.get(PROGRESS, "auto")
         self._progress = Progress(job.name, job.listeners, line_for(setting))
         self._coordinator = CheckpointCoordinator(
@@ -87,6 +88,11 @@ class ContinuousJob(RunningJob):
         """End the job and wait until it has ended; nothing happens when it is over."""
         self.abandon()
         self._join()
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed: the last checkpoint stays."""
+        self._interrupted = True
+        self.cancel()
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint between two epochs; return its path."""
@@ -142,7 +148,9 @@ class ContinuousJob(RunningJob):
         super()._wait_for_restart(error)
 
     def _give_up(self) -> None:
-        if self._cancelled.is_set():
+        if self._interrupted:
+            self._coordinator.job_interrupted()
+        elif self._cancelled.is_set():
             self._coordinator.job_cancelled()
         else:
             self._coordinator.job_failed()

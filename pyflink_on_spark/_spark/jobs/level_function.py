@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import uuid
@@ -26,6 +27,7 @@ from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_o
 from pyflink_on_spark._spark.transport.result_sender import (
     ChannelAddress,
     ChannelClosed,
+    ChannelFailed,
     Sender,
     connect,
 )
@@ -82,6 +84,9 @@ class LevelFunction:
             yield from batches_of_rows(self._announced(runner.run(rows)))
             while senders:
                 senders.pop().close()
+        except SubtaskFailure:
+            _deliver(senders)
+            raise
         finally:
             for sender in senders:
                 sender.abandon()
@@ -107,13 +112,21 @@ class LevelFunction:
     ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
         def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
             def of_channel(channel: str) -> Callable[[list[Any]], None]:
-                sender = connect(self.address, self.channels[channel], target)
+                producer = f"{target}#{self.attempt}"
+                sender = connect(self.address, self.channels[channel], producer)
                 senders.append(sender)
                 return sender.send
 
             return of_channel
 
         return of_subtask
+
+
+def _deliver(senders: list[Sender]) -> None:
+    """Let the driver have what a subtask printed before it failed."""
+    for sender in senders:
+        with contextlib.suppress(ChannelClosed, ChannelFailed):
+            sender.flush()
 
 
 def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:

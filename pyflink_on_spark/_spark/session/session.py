@@ -18,6 +18,7 @@ from pyflink_on_spark._spark.session.java_text import gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
 from pyflink_on_spark._spark.session.jvm_watch import can_watch, watched_launch
 from pyflink_on_spark._spark.session.masters import check_master
+from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
 from pyflink_on_spark._spark.session.scratch import remove_scratch_folder, scratch_folder
 from pyflink_on_spark._spark.session.spark_defaults import (
     JAVA_OPTIONS,
@@ -57,6 +58,7 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
     """
     with _LOCK:
         _require_pyspark()
+        quiet_libraries()
         alive = _living_session()
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
 

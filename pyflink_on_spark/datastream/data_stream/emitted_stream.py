@@ -8,6 +8,10 @@ from pyflink_on_spark._graph.transformation import Chaining
 from pyflink_on_spark.common import ExecutionConfig
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation
 from pyflink_on_spark.datastream.data_stream.flow import Flow
+from pyflink_on_spark.datastream.data_stream.parallelism import (
+    checked_max_parallelism,
+    checked_parallelism,
+)
 from pyflink_on_spark.datastream.data_stream.sink import checked_hash, group_name
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -48,19 +52,25 @@ class EmittedStream:
     def set_parallelism(self, parallelism: int) -> Self:
         """Set how many subtasks the operator has.
 
+        Args:
+            parallelism: from 1; -1 for the environment's parallelism.
+
         Raises:
-            ValueError: for less than 1, or more than 1 where there can be only one.
+            TypeError: it is no int.
+            ValueError: it is another number, or more than 1 where there can be only one subtask.
         """
-        self._flow.transformation.parallelism = _checked_parallelism(
-            parallelism, self._flow.transformation.parallel
-        )
+        transformation = self._flow.transformation
+        transformation.parallelism = checked_parallelism(parallelism, transformation.parallel)
         return self
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the operator's number of key groups, above which its parallelism cannot grow."""
-        if not 0 < max_parallelism <= 32768:
-            raise ValueError("The maximum parallelism must be from 1 to 32768.")
-        self._flow.transformation.max_parallelism = max_parallelism
+        """Set the operator's number of key groups, above which its parallelism cannot grow.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self._flow.transformation.max_parallelism = checked_max_parallelism(max_parallelism)
         return self
 
     def get_type(self) -> TypeInformation:
@@ -121,11 +131,3 @@ class EmittedStream:
         """Set the text that the execution plan shows for the operator."""
         self._flow.transformation.description = description
         return self
-
-
-def _checked_parallelism(parallelism: int, parallel: bool) -> int:
-    if parallelism < 1:
-        raise ValueError("The parallelism must be at least one.")
-    if parallelism != 1 and not parallel:
-        raise ValueError("The parallelism of non parallel operator must be 1.")
-    return parallelism

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -18,7 +19,7 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingAggregateOperator,
     RollingReduceOperator,
 )
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, KeyedRowsOperator
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation
@@ -57,6 +58,7 @@ class KeyedStream(DataStream):
         super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
+        self._key_type_info: TypeInformation | None = None
 
     def map(
         self,
@@ -108,7 +110,8 @@ class KeyedStream(DataStream):
             "reduce",
             "The input must be a ReduceFunction or a callable function",
         )
-        return self._then("Reduce", RollingReduceOperator(function), self._original_data_type_info)
+        type_info = self._original_data_type_info
+        return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
     class AccumulateType(Enum):
         """How ``sum`` and its like combine elements."""
@@ -205,9 +208,9 @@ class KeyedStream(DataStream):
         """Write the elements to the driver's standard output.
 
         Args:
-            sink_identifier: stands before each line; PyFlink loses it on a keyed stream.
+            sink_identifier: without effect, as in PyFlink: a keyed stream loses it.
         """
-        return self._values().print(sink_identifier)
+        return self._values().print()
 
     def shuffle(self) -> DataStream:
         """Raise: a keyed stream is spread by its keys."""
@@ -292,8 +295,17 @@ class KeyedStream(DataStream):
                 "for min, max, min_by, max_by and sum. The given type is: "
                 f"{type(position)}"
             )
-        operator = RollingAggregateOperator(kind.name.lower(), position)
-        return self._then("Reduce", operator, self._original_data_type_info)
+        type_info = self._original_data_type_info
+        operator = RollingAggregateOperator(kind.name.lower(), position, type_info)
+        return self._then("Reduce", operator, type_info)
+
+    def _to_collect(self) -> DataStream:
+        """Return rows of key and element, in the order in which they were keyed."""
+        edges = tuple(replace(edge, partitioner=None) for edge in self._flow.edges)
+        types = [declared_type(self._key_type_info), self._original_data_type_info]
+        return DataStream(replace(self._flow, edges=edges))._then(
+            VALUES_NAME, KeyedRowsOperator(), declared_type(types), aligned=Aligned.INPUT
+        )
 
     def _values(self) -> DataStream:
         return self._then(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pyflink_on_spark._graph.transformation import Chaining, Transformation
+from pyflink_on_spark.datastream.data_stream.parallelism import checked_parallelism
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 
 
@@ -39,8 +40,16 @@ class DataStreamSink:
         return self
 
     def set_parallelism(self, parallelism: int) -> DataStreamSink:
-        """Set how many subtasks write."""
-        self._transformation.parallelism = parallelism
+        """Set how many subtasks write.
+
+        Args:
+            parallelism: from 1; -1 for the environment's parallelism.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is another number.
+        """
+        self._transformation.parallelism = checked_parallelism(parallelism)
         return self
 
     def set_description(self, description: str) -> DataStreamSink:

@@ -16,6 +16,7 @@ from pyflink_on_spark._job.translation import translate
 from pyflink_on_spark._job.unexecuted import UNEXECUTED
 from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
 from pyflink_on_spark.common._execution_options import check_execution_options
+from pyflink_on_spark.common._own_options import check_own_options
 from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
@@ -82,8 +83,10 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         """Take over every key of a configuration.
 
         Raises:
-            ValueError: an option has a value that it cannot have; nothing is taken over.
+            ValueError: an option has a value that it cannot have, or this package's prefix and a
+                name that it does not have; nothing is taken over.
         """
+        check_own_options(configuration.to_dict())
         together = Configuration(self._configuration).add_all(configuration)
         check_execution_options(together)
         CheckpointConfig(together)._check()
@@ -135,8 +138,8 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._printers[channel] = _print_lines
         return channel
 
-    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
-        return self._submit(self._take(), job_name, channel).collected()
+    def _collect(self, job_name: str | None, channel: str, fused: bool) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel, fused=fused).collected()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -157,13 +160,15 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         job_name: str | None,
         collected: str | None = None,
         attached: bool = False,
+        fused: bool = True,
     ) -> JobHandle:
+        check_own_options(self._configuration.to_dict())
         printers, self._printers = self._printers, {}
         self._check_cached_files()
         note_without_effect(self._configuration)
         job = translate(
             transformations,
-            self._graph_settings(transformations),
+            self._graph_settings(transformations, fused),
             name=job_name or self._configuration.get_string("pipeline.name", DEFAULT_JOB_NAME),
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
@@ -174,7 +179,9 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         )
         return current_engine().submit(job)
 
-    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
+    def _graph_settings(
+        self, transformations: list[Transformation], fused: bool = True
+    ) -> GraphSettings:
         mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
@@ -184,7 +191,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
-            python_chaining=self._configuration.get_boolean(_PYTHON_CHAINING, True),
+            python_chaining=fused and self._configuration.get_boolean(_PYTHON_CHAINING, True),
             batch=mode == "BATCH" or (mode == "AUTOMATIC" and endless is None),
             watermark_interval=self._watermark_interval(),
         )

@@ -6,6 +6,7 @@ import os
 from typing import ClassVar, Self
 
 from pyflink_on_spark.common import Configuration, ExecutionConfig
+from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.time_characteristic import TimeCharacteristic
@@ -52,8 +53,13 @@ class GeneralSettings:
         return self.get_config().get_max_parallelism()
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the number of key groups of operators that set none of their own."""
-        self.get_config().set_max_parallelism(max_parallelism)
+        """Set the number of key groups of operators that set none of their own.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self.get_config().set_max_parallelism(checked_max_parallelism(max_parallelism))
         return self
 
     def get_default_local_parallelism(self) -> int:

@@ -26,6 +26,7 @@ class Status(enum.Enum):
     DIFFERS = "differs"
     NOT_YET = "not yet"
     NEVER = "never"
+    WRONG = "wrong"
     UNKNOWN = "unknown"
 
     @property
