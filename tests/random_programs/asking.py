@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from tests.random_programs.outcome import Outcome, from_data
 from tests.random_programs.program import Program
@@ -27,7 +28,7 @@ class Oracle:
         self._process: subprocess.Popen[str] | None = None
         self._jobs = 0
 
-    def __enter__(self) -> Oracle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -92,6 +92,9 @@ def _start_worker(options: dict[str, str], environment: dict[str, str]) -> None:
     request: Any = beam_fn_api_pb2.StartWorkerRequest(
         worker_id=options["id"],
         provision_endpoint=endpoints_pb2.ApiServiceDescriptor(url=options["provision_endpoint"]),
-        params={**environment, "SEMI_PERSISTENT_DIRECTORY": options.get("semi_persist_dir", "/tmp")},
+        params={
+            **environment,
+            "SEMI_PERSISTENT_DIRECTORY": options.get("semi_persist_dir", "/tmp"),
+        },
     )
     BeamFnLoopbackWorkerPoolServicer().StartWorker(request, None)

@@ -16,7 +16,7 @@ from tests.random_programs.program import (
     Program,
     Step,
 )
-from tests.random_programs.shapes import Shape, type_of, wrong_type_of
+from tests.random_programs.shapes import STR, Shape, type_of, wrong_type_of
 
 _WRONG = 0.04
 
@@ -33,7 +33,7 @@ class Stream:
             same first field; ANY if it is not fixed at all.
         width: its parallelism.
         timed: whether elements have timestamps.
-        key: the expression of its key, if it is a keyed stream.
+        key: the expression of its key, if it is a keyed stream, and the key's shape.
         ends: whether its elements come at the end of the input only.
     """
 
@@ -44,6 +44,7 @@ class Stream:
     width: int = 1
     timed: bool = False
     key: str | None = None
+    key_shape: Shape = STR
     ends: bool = False
 
     @property

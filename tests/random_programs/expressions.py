@@ -61,7 +61,9 @@ def integer(rng: Random, given: Shape, source: str = "v") -> str:
     found = [s for s, shape in leaves(given, source) if shape == INT]
     if found and rng.random() < 0.9:
         return rng.choice(found)
-    texts = [s for s, shape in leaves(given, source) if shape.kind in {"str", "list", "map", "bytes"}]
+    texts = [
+        s for s, shape in leaves(given, source) if shape.kind in {"str", "list", "map", "bytes"}
+    ]
     if texts and rng.random() < 0.9:
         return f"len({rng.choice(texts)})"
     return f"len(str({source}))"

@@ -1,4 +1,4 @@
-"""One Flink cluster for many jobs. PyFlink starts one for each, which costs more than a small job."""
+"""One Flink cluster for many jobs: PyFlink's own, one for each, costs more than a small job."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

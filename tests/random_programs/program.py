@@ -1,4 +1,4 @@
-"""A DataStream program as data: what the generator makes, the renderer writes, the shrinker cuts."""
+"""A DataStream program as data: generated, rendered, shrunk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Line = str | list[Any]
 """A line of source, or a block: its header and what is indented below."""
 
 TOTAL, BY_FIRST, ANY = "total", "first", "any"
-"""How far an output's order is fixed: wholly, among elements of the same first field, not at all."""
+"""How far an output's order is fixed: wholly, among elements of one first field, not at all."""
 
 
 @dataclass(frozen=True)

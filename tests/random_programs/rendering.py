@@ -9,8 +9,8 @@ from tests.random_programs.program import ClassDefinition, Program, Step, lines
 _MODULES = {
     "pyflink.common": "Configuration Duration Instant Row RowKind Time Types WatermarkStrategy",
     "pyflink.common.watermark_strategy": "TimestampAssigner",
-    "pyflink.datastream": "AsyncDataStream OutputTag RuntimeExecutionMode StreamExecutionEnvironment "
-    "TimeDomain",
+    "pyflink.datastream": "AsyncDataStream OutputTag RuntimeExecutionMode "
+    "StreamExecutionEnvironment TimeDomain",
     "pyflink.datastream.connectors.number_seq": "NumberSequenceSource",
     "pyflink.datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction "
     "BroadcastProcessFunction CoFlatMapFunction CoMapFunction CoProcessFunction FilterFunction "
@@ -19,11 +19,11 @@ _MODULES = {
     "ProcessWindowFunction ReduceFunction WindowFunction",
     "pyflink.datastream.state": "AggregatingStateDescriptor ListStateDescriptor MapStateDescriptor "
     "ReducingStateDescriptor StateTtlConfig ValueStateDescriptor",
-    "pyflink.datastream.window": "ContinuousEventTimeTrigger CountSlidingWindowAssigner CountTrigger "
-    "CountTumblingWindowAssigner DynamicEventTimeSessionWindows EventTimeSessionWindows "
-    "EventTimeTrigger GlobalWindows PurgingTrigger SessionWindowTimeGapExtractor "
-    "SlidingEventTimeWindows TimeWindow Trigger TriggerResult TumblingEventTimeWindows "
-    "WindowAssigner",
+    "pyflink.datastream.window": "ContinuousEventTimeTrigger CountSlidingWindowAssigner "
+    "CountTrigger CountTumblingWindowAssigner DynamicEventTimeSessionWindows "
+    "EventTimeSessionWindows EventTimeTrigger GlobalWindows PurgingTrigger "
+    "SessionWindowTimeGapExtractor SlidingEventTimeWindows TimeWindow Trigger TriggerResult "
+    "TumblingEventTimeWindows WindowAssigner",
     "decimal": "Decimal",
 }
 _PLAIN_MODULES = ("datetime", "time")

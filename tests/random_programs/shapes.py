@@ -13,7 +13,8 @@ SCALARS = ("int", "float", "str", "bool", "bytes", "date", "time", "datetime", "
 class Shape:
     """The structure of a value: a scalar, or ``tuple``, ``row``, ``list`` or ``map`` of shapes.
 
-    An ``int`` is a number to calculate with, a ``long`` one that may be very large. A row's ``names`` may be empty: it has positions only then.
+    An ``int`` is a number to calculate with, a ``long`` one that may be very large; of ``any``
+    nothing is known. A row's ``names`` may be empty: it has positions only then.
     """
 
     kind: str
@@ -31,7 +32,7 @@ def tuple_of(*parts: Shape) -> Shape:
     return Shape("tuple", parts)
 
 
-INT, FLOAT, STR, BOOL, LONG = map(scalar, ("int", "float", "str", "bool", "long"))
+INT, FLOAT, STR, BOOL, LONG, UNKNOWN = map(scalar, ("int", "float", "str", "bool", "long", "any"))
 
 _COMMON = ("int",) * 6 + ("float", "float", "str", "str", "str", "bool")
 _RARE = ("bytes", "date", "time", "decimal")
@@ -93,6 +94,8 @@ def type_of(rng: Random, shape: Shape, source: bool = False) -> str:
         shape: the values' shape.
         source: whether the type is for ``from_collection``, where PyFlink fails with lists.
     """
+    if shape == UNKNOWN:
+        return "Types.PICKLED_BYTE_ARRAY()"
     if shape.kind == "bytes":
         return "Types.PICKLED_BYTE_ARRAY()" if source else "Types.PRIMITIVE_ARRAY(Types.BYTE())"
     if not shape.parts:

@@ -12,6 +12,7 @@ _EDGES = {
         "9223372036854775807",
     ),
     "long": ("0",),
+    "any": ("0",),
     "float": (
         "0.0", "-0.0", "0.1", "1e10", "1e-5", "1e300", "16777217.0", "3.4e38", "100.0",
         "float('inf')", "123456789.125",
@@ -19,7 +20,9 @@ _EDGES = {
     "str": ("''", "'a,b'", "' x '", "'é'", "'☃𝄞'", "'null'", "'1'", "\"it's\""),
     "bool": ("True", "False"),
     "bytes": ("b''", "b'ab'", "b'\\x00\\xff'"),
-    "date": ("datetime.date(1970, 1, 1)", "datetime.date(1969, 12, 31)", "datetime.date(2024, 2, 29)"),
+    "date": (
+        "datetime.date(1970, 1, 1)", "datetime.date(1969, 12, 31)", "datetime.date(2024, 2, 29)",
+    ),
     "time": ("datetime.time(0, 0)", "datetime.time(7, 5, 9)", "datetime.time(23, 59, 59)"),
     "datetime": (
         "datetime.datetime(2024, 2, 29, 7, 5, 9)",

@@ -67,7 +67,9 @@ def _in_class(rng: Random, found: ClassDefinition, name: str) -> ClassDefinition
 
 def _raised(rng: Random, method: Method) -> Line:
     raised = f"raise {rng.choice(_ERRORS)}"
-    names = [n for n in method.parameters.split(", ") if n in {"v", "value", "a", "key", "timestamp"}]
+    names = [
+        n for n in method.parameters.split(", ") if n in {"v", "value", "a", "key", "timestamp"}
+    ]
     if not names or rng.random() < 0.3:
         return raised
     return [f"if len(str({rng.choice(names)})) % {rng.choice([2, 3])} == 0:", raised]

@@ -33,7 +33,7 @@ def keyed(draft: Draft, stream: Stream) -> Stream:
     if draft.chance(0.2):
         function = f"{draft.define('KeySelector', get_key=('v', [f'return {key}']))}()"
     name = draft.call(stream.name, "key_by", function, key_type=typed)
-    return draft.add(replace(stream, name=name, key=key))
+    return draft.add(replace(stream, name=name, key=key, key_shape=shape))
 
 
 def aggregated(draft: Draft, stream: Stream) -> Stream | None:
@@ -44,7 +44,10 @@ def aggregated(draft: Draft, stream: Stream) -> Stream | None:
     position: int | str = 0
     if stream.shape.kind in {"tuple", "row"}:
         position = draft.rng.randrange(len(stream.shape.parts))
-        if stream.shape.kind == "tuple" and stream.shape.parts[position].kind not in {"int", "float"}:
+        if stream.shape.kind == "tuple" and stream.shape.parts[position].kind not in {
+            "int",
+            "float",
+        }:
             position = min(2, len(stream.shape.parts) - 1)
         if stream.shape.names and draft.chance(0.5):
             position = repr(stream.shape.names[position])
@@ -85,7 +88,7 @@ def stateful(draft: Draft, stream: Stream) -> Stream | None:
     kind = draft.rng.choice(["map", "flat_map", "filter"])
     base = {"map": "MapFunction", "flat_map": "FlatMapFunction", "filter": "FilterFunction"}[kind]
     body = StatefulBody(draft, stream.shape, "v")
-    made, shape, keeps = body.result("v[0]" if stream.key == "v[0]" else None)
+    made, shape, keeps = body.result("v[0]" if stream.key == "v[0]" else None, stream.key_shape)
     last: dict[str, Line] = {
         "map": f"return {made}",
         "flat_map": f"yield {made}",
@@ -121,14 +124,18 @@ def processed(draft: Draft, stream: Stream) -> Stream | None:
         return totalled(draft, stream)
     body = StatefulBody(draft, stream.shape, "value")
     timers = draft.chance(0.5)
-    made, shape, keeps = body.result("ctx.get_current_key()", timestamp=timers or draft.chance(0.2))
+    made, shape, keeps = body.result(
+        "ctx.get_current_key()", stream.key_shape, timestamp=timers or draft.chance(0.2)
+    )
     element = [*body.changes(), *body.emits(made)]
     side = draft.chance(0.2)
     if timers:
         element += body.registers(stream.timed)
     if side:
         tag = draft.constant("TAG", f"OutputTag('side', {side_type(draft, shape)})")
-        element.append([f"if {condition(draft.rng, stream.shape, 'value')}:", f"yield {tag}, {made}"])
+        element.append(
+            [f"if {condition(draft.rng, stream.shape, 'value')}:", f"yield {tag}, {made}"]
+        )
     methods = {
         "open": ("runtime_context", body.opened()),
         "process_element": ("value, ctx", element),
@@ -186,9 +193,7 @@ def _aggregate(draft: Draft, stream: Stream, method: str, argument: str, keeps: 
     order = draft.through(stream, keeps)
     if draft.batch and order == TOTAL:
         order = BY_FIRST if keeps and stream.key == "v[0]" else ANY  # keys come in any order
-    return draft.stream(
-        stream, method, argument, order=order, width=draft.parallelism, key=None
-    )
+    return draft.stream(stream, method, argument, order=order, width=draft.parallelism, key=None)
 
 
 def _combined(draft: Draft, shape: Shape, a: str, b: str, commutes: bool) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.random_programs.draft import Draft, Stream
-from tests.random_programs.expressions import condition, integer
+from tests.random_programs.expressions import condition, expression, integer
 from tests.random_programs.operators.stateless import filtered, mapped, target
 from tests.random_programs.program import ANY, BY_FIRST
-from tests.random_programs.shapes import Shape, tuple_of
+from tests.random_programs.shapes import STR, UNKNOWN, tuple_of
 
 
 def united(draft: Draft, stream: Stream) -> Stream | None:
@@ -23,7 +23,7 @@ def united(draft: Draft, stream: Stream) -> Stream | None:
     chosen = rng.choices(others, k=rng.choice([1, 1, 1, 2]))
     if stream.typed is not None or rng.random() < 0.5:
         chosen = [filtered(draft, stream)]
-    shape = stream.shape if all(s.shape == stream.shape for s in chosen) else Shape("str")
+    shape = stream.shape if all(s.shape == stream.shape for s in chosen) else UNKNOWN
     width = draft.parallelism
     return draft.stream(
         stream, "union", *(s.name for s in chosen), shape=shape, order=ANY, width=width
@@ -36,9 +36,9 @@ def connected(draft: Draft, stream: Stream) -> Stream:
     both = draft.call(stream.name, "connect", other.name)
     kind = draft.rng.choice(["map", "flat_map", "process"])
     shape, one, _ = target(draft, stream.shape, "value")
-    two = repr("other")
-    if draft.chance(0.5):
-        two = target(draft, other.shape, "value")[1]
+    two = expression(draft.rng, shape, other.shape, "value")
+    if draft.chance(0.2):
+        shape, two = UNKNOWN, target(draft, other.shape, "value")[1]
     if kind == "map":
         methods = {"map1": ("value", [f"return {one}"]), "map2": ("value", [f"return {two}"])}
         base = "CoMapFunction"
@@ -55,14 +55,11 @@ def connected(draft: Draft, stream: Stream) -> Stream:
         base = "CoProcessFunction"
     if stream.key is not None and other.key is not None and kind == "process":
         base = "KeyedCoProcessFunction"
-    elif (stream.key is None) != (other.key is None):
-        base = {"CoProcessFunction": "CoProcessFunction"}.get(base, base)
     name = draft.define(base, **methods)
     made = draft.call(both, kind, f"{name}()")
-    kept = shape if two != repr("other") else Shape("str")
     return draft.add(
         replace(
-            stream, name=made, shape=kept, typed=None, order=ANY, width=draft.parallelism, key=None
+            stream, name=made, shape=shape, typed=None, order=ANY, width=draft.parallelism, key=None
         )
     )
 
@@ -89,10 +86,9 @@ def joined(draft: Draft, stream: Stream) -> Stream | None:
         ]),
     )  # fmt: skip
     made = draft.call(both, "process", f"{name}()")
-    first = stream.shape.parts[0] if stream.key == "v[0]" else Shape("int")
     return draft.add(
         replace(
-            stream, name=made, shape=tuple_of(first, Shape("str")), typed=None, order=BY_FIRST,
+            stream, name=made, shape=tuple_of(stream.key_shape, STR), typed=None, order=BY_FIRST,
             width=draft.parallelism, key=None, ends=True,
         )
     )  # fmt: skip
@@ -124,10 +120,9 @@ def broadcast(draft: Draft, stream: Stream) -> Stream | None:
         ]),
     )  # fmt: skip
     made = draft.call(both, "process", f"{name}()")
-    first = stream.shape.parts[0] if stream.key == "v[0]" else Shape("int")
     return draft.add(
         replace(
-            stream, name=made, shape=tuple_of(first, Shape("str")), typed=None, order=BY_FIRST,
+            stream, name=made, shape=tuple_of(stream.key_shape, STR), typed=None, order=BY_FIRST,
             width=draft.parallelism, key=None, ends=True,
         )
     )  # fmt: skip

@@ -58,7 +58,7 @@ def timed(draft: Draft, stream: Stream) -> Stream:
     """Assign timestamps; the operator is not parallel, mostly, so that the order stays."""
     rng = draft.rng
     source = integer(rng, stream.shape, "value")
-    if stream.shape.kind == "tuple" and len(stream.shape.parts) > 1 and rng.random() < 0.8:
+    if stream.shape.kind == "tuple" and stream.shape.parts[1:2] == (INT,) and rng.random() < 0.8:
         source = "value[1]"
     assigner = draft.define(
         "TimestampAssigner", extract_timestamp=("value, record_timestamp", [f"return {source}"])

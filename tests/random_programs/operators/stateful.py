@@ -9,6 +9,7 @@ from tests.random_programs.expressions import condition, expression, integer
 from tests.random_programs.program import Line
 from tests.random_programs.shapes import (
     LONG,
+    STR,
     Shape,
     random_scalar,
     random_shape,
@@ -41,7 +42,14 @@ class StatefulBody:
 
     def __init__(self, draft: Draft, shape: Shape, source: str) -> None:
         self._draft, self._shape, self._source = draft, shape, source
-        makers = [self._value, self._value, self._list, self._map, self._reducing, self._aggregating]
+        makers = [
+            self._value,
+            self._value,
+            self._list,
+            self._map,
+            self._reducing,
+            self._aggregating,
+        ]
         chosen = draft.rng.choices(makers, k=draft.rng.choice([1, 1, 2, 3]))
         self._states = [make(f"state{number}") for number, make in enumerate(chosen)]
 
@@ -53,7 +61,9 @@ class StatefulBody:
         """Return what changes the states for an element."""
         return [line for state in self._states for line in state.changes]
 
-    def result(self, key: str | None, timestamp: bool = False) -> tuple[str, Shape, bool]:
+    def result(
+        self, key: str | None, key_shape: Shape, timestamp: bool = False
+    ) -> tuple[str, Shape, bool]:
         """Return an expression of what was read, its shape, and whether the key comes first."""
         reads = [state.reads for state in self._states]
         if timestamp:
@@ -62,8 +72,7 @@ class StatefulBody:
         parts = [source for source, _ in reads]
         if key is None:
             return f"({', '.join(parts)},)", tuple_of(*shapes), False
-        first = self._shape.parts[0] if self._shape.kind == "tuple" else Shape("str")
-        return f"({key}, {', '.join(parts)})", tuple_of(first, *shapes), True
+        return f"({key}, {', '.join(parts)})", tuple_of(key_shape, *shapes), True
 
     def emits(self, made: str) -> list[Line]:
         """Return lines that emit a result, or not."""
@@ -98,7 +107,9 @@ class StatefulBody:
             made = f"(ctx.get_current_key(), {', '.join(rest)})"
         lines: list[Line] = [f"yield {made}"]
         if rng.random() < 0.3:
-            again = f"ctx.timer_service().register_event_time_timer(timestamp + {rng.randint(1, 30)})"
+            again = (
+                f"ctx.timer_service().register_event_time_timer(timestamp + {rng.randint(1, 30)})"
+            )
             lines.append(["if timestamp < 60:", again])
         if rng.random() < 0.2 and not batch:
             state = rng.randrange(len(self._states))
@@ -133,7 +144,8 @@ class StatefulBody:
             when = condition(rng, self._shape, self._source)
             changes.append([f"if {when}:", f"{it}.clear()"])
         return _State(
-            f"{it} = runtime_context.get_state(ValueStateDescriptor({name!r}, {self._type(shape)}))",
+            f"{it} = runtime_context.get_state("
+            f"ValueStateDescriptor({name!r}, {self._type(shape)}))",
             changes,
             (read, shape),
         )
@@ -171,17 +183,17 @@ class StatefulBody:
                 rng.choice([f"{it}.remove({at})", f"{it}.clear()"]),
             ])  # fmt: skip
         read = rng.choice([
-            f"sorted({it}.items(), key=repr)",
-            f"sorted({it}.keys(), key=repr)",
-            f"sorted({it}.values(), key=repr)",
-            f"[({it}.get({at}))]" if self._source == "v" else f"[({it}.get(1))]",
-            f"[{it}.is_empty()]",
+            f"str(sorted({it}.items(), key=repr))",
+            f"str(sorted({it}.keys(), key=repr))",
+            f"str(sorted({it}.values(), key=repr))",
+            f"str({it}.get({at if self._source == 'v' else 1}))",
+            f"str({it}.is_empty())",
         ])  # fmt: skip
         types = f"{self._type(key)}, {self._type(shape)}"
         return _State(
             f"{it} = runtime_context.get_map_state(MapStateDescriptor({name!r}, {types}))",
             changes,
-            (read, Shape("list", (Shape("str"),))),
+            (read, STR),
         )
 
     def _reducing(self, name: str) -> _State:

@@ -78,9 +78,7 @@ def filtered(draft: Draft, stream: Stream) -> Stream:
     if draft.chance(0.25):
         function = f"{draft.define('FilterFunction', filter=('v', [f'return {kept}']))}()"
     order = draft.through(stream, keeps_first=True)
-    return draft.stream(
-        stream, "filter", function, order=order, width=draft.parallelism, key=None
-    )
+    return draft.stream(stream, "filter", function, order=order, width=draft.parallelism, key=None)
 
 
 def processed(draft: Draft, stream: Stream) -> Stream:

@@ -10,7 +10,7 @@ from tests.random_programs.operators.keyed import reduction
 from tests.random_programs.operators.sources import timed
 from tests.random_programs.operators.stateful import aggregate
 from tests.random_programs.program import ANY, BY_FIRST, TOTAL, Line
-from tests.random_programs.shapes import INT, STR, Shape, tuple_of
+from tests.random_programs.shapes import STR, Shape, tuple_of
 
 _WINDOW = "str(window)"
 
@@ -68,7 +68,9 @@ def all_windowed(draft: Draft, stream: Stream) -> Stream | None:
     made = draft.call(windows, "process", f"{function}()")
     shape = tuple_of(STR, STR)
     return draft.add(
-        replace(stream, name=made, shape=shape, typed=None, order=TOTAL, width=1, key=None, ends=True)
+        replace(
+            stream, name=made, shape=shape, typed=None, order=TOTAL, width=1, key=None, ends=True
+        )
     )
 
 
@@ -140,7 +142,9 @@ def _apply(
     else:
         typed = stream.typed
     name = draft.call(windows, method, *arguments, **options)
-    order = draft.through(replace(stream, order=TOTAL if stream.order == TOTAL else BY_FIRST), keeps)
+    order = draft.through(
+        replace(stream, order=TOTAL if stream.order == TOTAL else BY_FIRST), keeps
+    )
     if order == TOTAL and (draft.batch or not on_element):
         order = BY_FIRST  # windows of different keys fire in any order
     if order == BY_FIRST and not (keeps and stream.key == "v[0]"):
@@ -183,7 +187,7 @@ def _aggregated(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bo
     number = integer(draft.rng, stream.shape, "value")
     if stream.key == "v[0]":
         function = aggregate(draft, number, "value[0]", "None")
-        return "aggregate", [f"{function}()"], tuple_of(_first(stream), Shape("float")), True
+        return "aggregate", [f"{function}()"], tuple_of(stream.key_shape, Shape("float")), True
     return "aggregate", [f"{aggregate(draft, number)}()"], Shape("float"), False
 
 
@@ -198,9 +202,5 @@ def _contents(ordered: bool, name: str = "elements") -> str:
     return f"repr(list({name}))" if ordered else f"repr(sorted({name}, key=repr))"
 
 
-def _first(stream: Stream) -> Shape:
-    return stream.shape.parts[0] if stream.key == "v[0]" else INT
-
-
 def _shape(stream: Stream) -> Shape:
-    return tuple_of(_first(stream), STR, STR)
+    return tuple_of(stream.key_shape, STR, STR)
