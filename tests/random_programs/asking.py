@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.random_programs.outcome import Outcome, from_data
+from tests.random_programs.outcome import ENGINE, Failure, Outcome, from_data
 from tests.random_programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,19 +41,29 @@ class Oracle:
         self._stop()
 
     def outcomes(self, programs: Sequence[Program]) -> list[Outcome]:
-        """Return what programs give, some of them run at a time."""
+        """Return what programs give, some of them run at a time.
+
+        A program that ends the process of real PyFlink has failed.
+        """
         if self._jobs > _JOBS_PER_PROCESS:
             self._stop()
+        answers = self._answers(programs)
+        if all(answers):
+            return [from_data(json.loads(answer)) for answer in answers]
+        self._stop()
+        if len(programs) == 1:
+            return [Outcome(failure=Failure(ENGINE, "the process ended"))]
+        half = len(programs) // 2
+        return self.outcomes(programs[:half]) + self.outcomes(programs[half:])
+
+    def _answers(self, programs: Sequence[Program]) -> list[str]:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("".join(program.to_json() + "\n" for program in programs) + "\n")
         process.stdin.flush()
         self._jobs += len(programs)
-        answers = [process.stdout.readline() for _ in programs]
-        if not all(answers):
-            raise RuntimeError("the process of real PyFlink has ended")
-        return [from_data(json.loads(answer)) for answer in answers]
+        return [process.stdout.readline() for _ in programs]
 
     def _start(self) -> subprocess.Popen[str]:
         self._jobs = 0
@@ -70,7 +81,8 @@ class Oracle:
         if self._process is None:
             return
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:

@@ -120,11 +120,14 @@ class Draft:
     def through(self, stream: Stream, keeps_first: bool) -> str:
         """Return the order behind an operator of the environment's parallelism.
 
+        In BATCH mode a keyed operator works off the keys in any order.
+
         Args:
             stream: what the operator reads.
             keeps_first: whether the first field of what it emits is that of what it reads.
         """
-        if stream.order == TOTAL and stream.width == self.parallelism == 1:
+        one = stream.width == self.parallelism == 1 and not (self.batch and stream.key)
+        if stream.order == TOTAL and one:
             return TOTAL
         if stream.order == TOTAL and stream.key == "v[0]" and keeps_first:
             return BY_FIRST
@@ -155,7 +158,8 @@ def _leading_to(stream: str, steps: list[Step]) -> tuple[Step, ...]:
     """Return the steps that a stream needs; settings of a stream are steps of it, too."""
     needed, kept = {stream}, []
     for step in reversed(steps):
-        if step.name in needed:
+        # a side output that nobody takes is an element of the main output in real PyFlink
+        if step.name in needed or step.method == "get_side_output":
             kept.append(step)
             needed |= {step.of, *step.args}
     return tuple(reversed(kept))

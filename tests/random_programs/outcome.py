@@ -76,8 +76,13 @@ def canonical(value: Any) -> str:
         pairs = sorted(f"{canonical(k)}: {canonical(v)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
     if kind in {"int", "float", "str", "bool", "bytes", "NoneType", "date", "datetime", "time"}:
-        return repr(value).removeprefix("datetime.")
-    return f"{kind}:{value!r}"
+        return _anywhere(repr(value).removeprefix("datetime."))
+    return f"{kind}:{_anywhere(repr(value))}"
+
+
+def _anywhere(text: str) -> str:
+    """Return a text without addresses, and without the name of this project's package."""
+    return re.sub(r" at 0x[0-9a-f]+", "", text).replace("pyflink_on_spark.", "pyflink.")
 
 
 def difference(
@@ -131,8 +136,18 @@ def _some(counted: Counter[str]) -> str:
 def _by_first(elements: list[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for element in elements:
-        groups.setdefault(element.split(",")[0], []).append(element)
+        groups.setdefault(first_field(element), []).append(element)
     return groups
+
+
+def first_field(text: str) -> str:
+    """Return what is before the first comma that is not in brackets inside a value's own."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth <= 1:
+            return text[:place]
+    return text
 
 
 def _read(results: Iterable[str], reading: Reading) -> list[str]:
@@ -150,6 +165,14 @@ def _row(row: Any) -> str:
     return f"{'' if kind == '+I' else kind}Row({', '.join(values)})"
 
 
+def root_cause(text: str) -> str:
+    """Return the line that says why, of an error without a Python traceback."""
+    found = text.strip().splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in found if line.startswith("Caused by: ")]
+    named = [line[2:] for line in found[1:2] if line.startswith(": ")]
+    return (causes[-1:] or named or found or [""])[0][:200]
+
+
 _OWN = "pyflink_on_spark."
 """How the errors of this project begin, whose tracebacks leave its own frames out."""
 _TRACEBACK = "Traceback (most recent call last):"
@@ -159,7 +182,7 @@ _END = re.compile(r"^(\s+at [\w.$/]+\(|in operator '|while it worked on |Caused 
 def failure(text: str) -> Failure:
     """Return the failure that an error's text tells of: that of its first Python traceback."""
     if _TRACEBACK not in text:
-        return Failure(ENGINE, text.strip().splitlines()[0][:200] if text.strip() else "")
+        return Failure(ENGINE, root_cause(text))
     last_file, error = "", []
     for line in text.split(_TRACEBACK, 1)[1].splitlines()[1:]:
         if _END.match(line):

@@ -6,7 +6,15 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from tests.random_programs.outcome import BUILD, Failure, Outcome, canonical, failure
+from tests.random_programs.outcome import (
+    BUILD,
+    USER,
+    Failure,
+    Outcome,
+    canonical,
+    failure,
+    root_cause,
+)
 from tests.random_programs.program import Program
 from tests.random_programs.rendering import FILE_NAME, definitions
 
@@ -64,9 +72,8 @@ def _environment(program: Program, env: Any) -> Any:
 def _built(error: Exception) -> Failure:
     """Return who raised an error while the program was built: user code does not run then."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
-    text = str(error).strip().splitlines()
-    found = f"{type(error).__name__}: {text[0] if text else ''}"[:200]
-    return Failure(BUILD if last != FILE_NAME else "user", found)
+    found = f"{type(error).__name__}: {root_cause(str(error))}"
+    return Failure(BUILD if last != FILE_NAME else USER, found)
 
 
 def _text(error: BaseException) -> str:

@@ -18,7 +18,9 @@ from tests.random_programs.outcome import (
     canonical,
     difference,
     failure,
+    first_field,
     from_data,
+    root_cause,
 )
 from tests.random_programs.program import ANY, BY_FIRST, TOTAL, Output
 
@@ -86,6 +88,26 @@ def test_the_last_error_of_a_chain_counts():
 
 def results(*elements, order=TOTAL):
     return [Output("s1", order=order)], Outcome((("a, 1", "b, 2", "a, 3"),)), Outcome((elements,))
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("((1, 2), 3)", "((1, 2)"),
+        ("(a,[b, c])", "(a"),
+        ("5", "5"),
+        ("[(1, {2, 3}), 4]", "[(1, {2, 3})"),
+    ],
+)
+def test_the_first_field_of_an_element(text, first):
+    assert first_field(text) == first
+
+
+def test_the_cause_of_a_java_error():
+    text = "An error occurred.\n: java.lang.A: a\n\tat x\nCaused by: java.lang.B: b\n\tat y"
+    assert root_cause(text) == "java.lang.B: b"
+    assert root_cause("An error occurred.\n: java.lang.A: a\n\tat x") == "java.lang.A: a"
+    assert root_cause("") == ""
 
 
 @pytest.mark.parametrize("order", [TOTAL, BY_FIRST, ANY])

@@ -191,8 +191,6 @@ def _fixed(draft: Draft, stream: Stream) -> bool:
 
 def _aggregate(draft: Draft, stream: Stream, method: str, argument: str, keeps: bool) -> Stream:
     order = draft.through(stream, keeps)
-    if draft.batch and order == TOTAL:
-        order = BY_FIRST if keeps and stream.key == "v[0]" else ANY  # keys come in any order
     return draft.stream(stream, method, argument, order=order, width=draft.parallelism, key=None)
 
 
