@@ -35,6 +35,7 @@ class Stream:
         timed: whether elements have timestamps.
         key: the expression of its key, if it is a keyed stream, and the key's shape.
         ends: whether its elements come at the end of the input only.
+        paced: whether watermarks come between elements.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Stream:
     key: str | None = None
     key_shape: Shape = STR
     ends: bool = False
+    paced: bool = False
 
     @property
     def ordered_by_key(self) -> bool:

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from random import Random
 
 from tests.random_programs.draft import Draft, Stream
-from tests.random_programs.operators import keyed, merging, sources, stateless, windows
+from tests.random_programs.operators import (
+    asynchronous,
+    keyed,
+    merging,
+    paced,
+    sources,
+    stateless,
+    windows,
+)
 from tests.random_programs.operators.faults import add_fault
 from tests.random_programs.program import Program
 
@@ -26,6 +34,7 @@ _PLAIN: list[tuple[Operator, int]] = [
     (windows.all_windowed, 1),
     (merging.united, 2),
     (merging.connected, 2),
+    (asynchronous.awaited, 1),
 ]
 _KEYED: list[tuple[Operator, int]] = [
     (stateless.mapped, 1),
@@ -55,6 +64,7 @@ _ALWAYS = {"pipeline.auto-watermark-interval": "1 h"}
 """A watermark by the clock would come sooner or later, and results with it."""
 
 _FAULTY = 0.12
+_PACED = 0.08
 
 
 def generate(seed: int) -> Program:
@@ -62,12 +72,12 @@ def generate(seed: int) -> Program:
     rng = Random(seed)
     mode = rng.choice(["STREAMING"] * 6 + ["BATCH", "AUTOMATIC"])
     draft = Draft(rng, mode != "STREAMING", rng.choice([1, 1, 2]))
-    stream = rng.choice([sources.events] * 5 + [sources.anything] * 3 + [sources.numbers])(draft)
-    if stream.shape.kind == "tuple" and draft.chance(0.6):
-        stream = sources.timed(draft, stream)
-        if draft.chance(0.7):
-            stream = keyed.keyed(draft, stream)
-    for _ in range(rng.randint(1, 6)):
+    if mode == "STREAMING" and draft.chance(_PACED):
+        draft.parallelism = 1
+        stream = keyed.keyed(draft, paced.events(draft))
+    else:
+        stream = _beginning(draft)
+    for _ in range(rng.randint(1, 3 if stream.paced else 6)):
         stream = _next(draft, stream)
         if draft.chance(0.1):
             stream = rng.choice(draft.streams)
@@ -76,7 +86,19 @@ def generate(seed: int) -> Program:
     if draft.chance(_FAULTY):
         add_fault(draft)
     how = "print" if draft.chance(0.2) else "collect"
-    return draft.program(seed, mode, _settings(rng), how)
+    settings = {**_settings(rng), **(paced.SETTINGS if draft.streams[0].paced else {})}
+    return draft.program(seed, mode, settings, how)
+
+
+def _beginning(draft: Draft) -> Stream:
+    """Add a source, and perhaps what makes it timed and keyed."""
+    rng = draft.rng
+    stream = rng.choice([sources.events] * 5 + [sources.anything] * 3 + [sources.numbers])(draft)
+    if stream.shape.kind == "tuple" and draft.chance(0.6):
+        stream = sources.timed(draft, stream)
+        if draft.chance(0.7):
+            stream = keyed.keyed(draft, stream)
+    return stream
 
 
 def _next(draft: Draft, stream: Stream) -> Stream:

@@ -26,9 +26,10 @@ _MODULES = {
     "TumblingEventTimeWindows WindowAssigner",
     "decimal": "Decimal",
 }
-_PLAIN_MODULES = ("datetime", "time")
+_PLAIN_MODULES = ("asyncio", "datetime", "time")
 _HELPERS = {
     "fail": ["def fail(error):", "    raise error"],
+    "paced": ["def paced(value):", "    time.sleep(0.3)", "    return value"],
 }
 """Functions that a program has if it names them."""
 
@@ -76,18 +77,28 @@ def _body(program: Program) -> list[str]:
     blocks += [_class(name, found) for name, found in program.classes.items()]
     blocks.append("\n".join(["def build(env):", *(f"    {_call(s)}" for s in program.steps)]))
     used = "\n".join(blocks)
-    helpers = ["\n".join(text) for name, text in _HELPERS.items() if f"{name}(" in used]
+    words = set(re.findall(r"\w+", used))
+    helpers = ["\n".join(text) for name, text in _HELPERS.items() if name in words]
     return helpers + blocks
 
 
 def _class(name: str, definition: ClassDefinition) -> str:
     methods = [
         "\n".join(
-            [f"    def {method}({found.parameters}):", *lines(found.body or ("pass",), " " * 8)]
+            [
+                f"    {_header(method)}({found.parameters}):",
+                *lines(found.body or ("pass",), " " * 8),
+            ]
         )
         for method, found in definition.methods.items()
     ]
     return f"class {name}({definition.base}):\n" + ("\n\n".join(methods) or "    pass")
+
+
+def _header(method: str) -> str:
+    """Return how a method is defined; ``async`` is part of the names of some."""
+    words = method.split()
+    return " ".join([*words[:-1], "def", words[-1]])
 
 
 def _call(step: Step) -> str:

@@ -9,6 +9,8 @@ from tests.random_programs.expressions import integer
 from tests.random_programs.operators.keyed import reduction
 from tests.random_programs.operators.sources import timed
 from tests.random_programs.operators.stateful import aggregate
+from tests.random_programs.operators.stateless import side_type
+from tests.random_programs.operators.triggers import trigger
 from tests.random_programs.program import ANY, BY_FIRST, TOTAL, Line
 from tests.random_programs.shapes import STR, Shape, tuple_of
 
@@ -23,8 +25,15 @@ def windowed(draft: Draft, stream: Stream) -> Stream | None:
     merging = not draft.batch and rng.random() < 0.3
     assigner = _session(draft) if merging else _aligned(draft)
     windows = draft.call(stream.name, "window", assigner)
-    windows, purges = _settings(draft, windows)
-    return _apply(draft, stream, windows, merging, purges)
+    windows, on_element, late = _settings(draft, stream, windows, merging)
+    made = _apply(draft, stream, windows, merging, on_element)
+    if made is None or late is None:
+        return made
+    order = draft.through(stream, keeps_first=True)
+    taken = draft.stream(
+        made, "get_side_output", late, shape=stream.shape, typed="late", order=order, ends=False
+    )
+    return taken if draft.chance(0.5) else made
 
 
 def counted(draft: Draft, stream: Stream) -> Stream | None:
@@ -96,23 +105,26 @@ def _session(draft: Draft) -> str:
     return f"EventTimeSessionWindows.with_dynamic_gap({extractor}())"
 
 
-def _settings(draft: Draft, windows: str) -> tuple[str, bool]:
-    """Add a trigger and lateness, perhaps; tell whether windows fire on elements."""
+def _settings(
+    draft: Draft, stream: Stream, windows: str, merging: bool
+) -> tuple[str, bool, str | None]:
+    """Add a trigger and lateness, perhaps.
+
+    Returns:
+        The windows, whether they fire on elements, and the tag of what is late.
+    """
     rng = draft.rng
-    on_element = False
-    if rng.random() < 0.35 and not draft.batch:
-        trigger = rng.choice([
-            "EventTimeTrigger.create()",
-            f"CountTrigger.of({rng.randint(1, 3)})",
-            f"ContinuousEventTimeTrigger.of(Time.milliseconds({rng.randint(3, 12)}))",
-        ])  # fmt: skip
-        on_element = "Count" in trigger
-        if rng.random() < 0.4:
-            trigger = f"PurgingTrigger.of({trigger})"
-        windows = draft.call(windows, "trigger", trigger)
-    if rng.random() < 0.25:
+    on_element = stream.paced
+    if rng.random() < 0.4 and not draft.batch:
+        made, on_element = trigger(draft, merging, stream.paced)
+        windows = draft.call(windows, "trigger", made)
+    if rng.random() < (0.5 if stream.paced else 0.25):
         windows = draft.call(windows, "allowed_lateness", str(rng.randint(1, 20)))
-    return windows, on_element
+    late = None
+    if rng.random() < (0.5 if stream.paced else 0.15):
+        late = draft.constant("LATE", f"OutputTag('late', {side_type(draft, stream.shape)})")
+        windows = draft.call(windows, "side_output_late_data", late)
+    return windows, on_element, late
 
 
 def _apply(
@@ -130,7 +142,7 @@ def _apply(
         "process": _processed, "apply": _applied, "reduce": _reduced, "aggregate": _aggregated,
         "both": _both,
     }  # fmt: skip
-    method, arguments, shape, keeps = makers[kind](draft, stream)
+    method, arguments, shape, keeps = makers[kind](draft, stream, merging)
     ordered = stream.ordered_by_key
     if on_element and not ordered:
         return None
@@ -145,7 +157,7 @@ def _apply(
     order = draft.through(
         replace(stream, order=TOTAL if stream.order == TOTAL else BY_FIRST), keeps
     )
-    if order == TOTAL and (draft.batch or not on_element):
+    if order == TOTAL and (draft.batch or stream.paced or not on_element):
         order = BY_FIRST  # windows of different keys fire in any order
     if order == BY_FIRST and not (keeps and stream.key == "v[0]"):
         order = ANY
@@ -157,33 +169,38 @@ def _apply(
     )  # fmt: skip
 
 
-def _processed(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bool]:
-    return "process", [f"{_process_function(draft, stream)}()"], _shape(stream), True
+def _processed(draft: Draft, stream: Stream, merging: bool) -> tuple[str, list[str], Shape, bool]:
+    return "process", [f"{_process_function(draft, stream, merging)}()"], _shape(stream), True
 
 
-def _process_function(draft: Draft, stream: Stream) -> str:
+def _process_function(draft: Draft, stream: Stream, merging: bool) -> str:
     body: list[Line] = ["window = context.window()"]
     made = f"key, {_WINDOW}, {_contents(stream.ordered_by_key)}"
     if draft.chance(0.3):
         made += ", context.current_watermark()"
+    if draft.chance(0.25) and not merging:
+        kept = draft.rng.choice(["context.window_state()", "context.global_state()"])
+        state = f"{kept}.get_state(ValueStateDescriptor('fired', Types.LONG()))"
+        body += [f"fired = {state}", "fired.update((fired.value() or 0) + 1)"]
+        made += ", fired.value()"
     body.append(draft.rng.choice([f"yield {made}", f"return [({made})]"]))
     return draft.define("ProcessWindowFunction", process=("key, context, elements", body))
 
 
-def _applied(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bool]:
+def _applied(draft: Draft, stream: Stream, merging: bool) -> tuple[str, list[str], Shape, bool]:
     made = f"yield key, {_WINDOW}, {_contents(stream.ordered_by_key, 'inputs')}"
     function = draft.define("WindowFunction", apply=("key, window, inputs", [made]))
     return "apply", [f"{function}()"], _shape(stream), True
 
 
-def _reduced(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bool]:
+def _reduced(draft: Draft, stream: Stream, merging: bool) -> tuple[str, list[str], Shape, bool]:
     function, keeps = reduction(draft, stream, commutes=not stream.ordered_by_key)
     if not stream.ordered_by_key and stream.shape.kind != "tuple":
         function = "lambda a, b: max(a, b, key=str)"
     return "reduce", [function], stream.shape, keeps
 
 
-def _aggregated(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bool]:
+def _aggregated(draft: Draft, stream: Stream, merging: bool) -> tuple[str, list[str], Shape, bool]:
     number = integer(draft.rng, stream.shape, "value")
     if stream.key == "v[0]":
         function = aggregate(draft, number, "value[0]", "None")
@@ -191,10 +208,10 @@ def _aggregated(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bo
     return "aggregate", [f"{aggregate(draft, number)}()"], Shape("float"), False
 
 
-def _both(draft: Draft, stream: Stream) -> tuple[str, list[str], Shape, bool]:
+def _both(draft: Draft, stream: Stream, merging: bool) -> tuple[str, list[str], Shape, bool]:
     maker = draft.rng.choice([_reduced, _aggregated])
-    method, arguments, _, _ = maker(draft, stream)
-    function = _process_function(draft, stream)
+    method, arguments, _, _ = maker(draft, stream, merging)
+    function = _process_function(draft, stream, merging)
     return method, [*arguments, f"{function}()"], _shape(stream), True
 
 
