@@ -202,3 +202,29 @@ def test_opened_and_closed_once(connected, tmp_path):
 
     collect(connected.process(Logged()))
     assert journal.lines() == ["open", "close"]
+
+
+class Pairs(KeyedCoProcessFunction):
+    def process_element1(self, value, ctx):
+        yield ctx.get_current_key(), value
+
+    def process_element2(self, value, ctx):
+        yield ctx.get_current_key(), value
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(Types.INT(), None), (None, Types.INT()), (Types.INT(), Types.LONG())]
+)
+def test_keys_of_different_types_never_meet(env, first, second):
+    stream = env.from_collection([1, 2])
+    keyed = stream.key_by(lambda v: v, first).connect(stream.key_by(lambda v: v, second))
+    with pytest.raises(Exception, match=r"Key types .* KeyedStreams don't match"):
+        keyed.process(Pairs())
+
+
+@pytest.mark.parametrize("key_type", [None, Types.INT(), Types.PICKLED_BYTE_ARRAY()])
+def test_keys_of_one_type_meet(env, key_type):
+    stream = env.from_collection([1, 2])
+    keyed = [stream.key_by(lambda v: v % 2, key_type) for _ in range(2)]
+    expected = [(0, 2), (0, 2), (1, 1), (1, 1)]
+    assert collect_sorted(keyed[0].connect(keyed[1]).process(Pairs())) == expected

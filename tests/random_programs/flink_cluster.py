@@ -55,10 +55,10 @@ class FlinkCluster:
             output.seek(before)
             return output.read().decode().splitlines()
 
-    def cancel_all(self) -> None:
-        """Cancel all jobs that run."""
+    def cancel(self, name: str) -> None:
+        """Cancel the job of a name, if it runs."""
         for job in self._cluster.listJobs().get():
-            if not job.getJobState().isTerminalState():
+            if job.getJobName() == name and not job.getJobState().isTerminalState():
                 self._cluster.cancelJob(job.getJobId())
 
     def _start(self) -> Any:

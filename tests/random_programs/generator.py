@@ -34,6 +34,7 @@ _PLAIN: list[tuple[Operator, int]] = [
     (windows.all_windowed, 1),
     (merging.united, 2),
     (merging.connected, 2),
+    (merging.broadcast_plain, 1),
     (asynchronous.awaited, 1),
 ]
 _KEYED: list[tuple[Operator, int]] = [
@@ -85,7 +86,9 @@ def generate(seed: int) -> Program:
         _finish(draft, stream)
     if draft.chance(_FAULTY):
         add_fault(draft)
-    how = "print" if draft.chance(0.2) else "collect"
+    # real PyFlink cannot collect what partition_custom sends on
+    custom = any(step.method == "partition_custom" for step in draft.steps)
+    how = "print" if custom or draft.chance(0.2) else "collect"
     settings = {**_settings(rng), **(paced.SETTINGS if draft.streams[0].paced else {})}
     return draft.program(seed, mode, settings, how)
 

@@ -48,7 +48,7 @@ def _outcome(cluster: FlinkCluster, program: Program) -> Outcome:
     )
     if returned:
         return outcome
-    cluster.cancel_all()
+    cluster.cancel(label)
     return Outcome(failure=Failure(HANGS))
 
 

@@ -29,7 +29,7 @@ def run(program: Program, make_env: Callable[[], Any], printed: Printed, label: 
         program: what runs.
         make_env: makes an environment of the engine.
         printed: gets at what is printed.
-        label: tells this run's printed lines from those of other runs.
+        label: the job's name, which tells its printed lines from those of other jobs.
     """
     try:
         env = _environment(program, make_env())
@@ -42,9 +42,9 @@ def run(program: Program, make_env: Callable[[], Any], printed: Printed, label: 
         return Outcome(failure=_built(error))
     try:
         if program.outputs[0].how == "print":
-            found = printed(env.execute)
+            found = printed(lambda: env.execute(label))
             return Outcome(tuple(_lines(found, name) for name in names))
-        with streams[0].execute_and_collect() as results:
+        with streams[0].execute_and_collect(label) as results:
             return Outcome((tuple(map(canonical, results)),))
     except Exception as error:  # noqa: BLE001
         return Outcome(failure=failure(_text(error)))

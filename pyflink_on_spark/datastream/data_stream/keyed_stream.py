@@ -51,10 +51,18 @@ class KeyedStream(DataStream):
         j_data_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
+        key_type: the declared type of the keys, or None.
     """
 
-    def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
+    def __init__(
+        self,
+        j_keyed_stream,
+        original_data_type_info,
+        origin_stream: DataStream,
+        key_type: TypeInformation | None = None,
+    ):
         super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
+        self._key_type = key_type
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
 

@@ -70,7 +70,9 @@ def joined(draft: Draft, stream: Stream) -> Stream | None:
     if stream.key is None or draft.batch:
         return None
     other = _part(draft, replace(stream, key=None))
-    other_key = draft.call(other.name, "key_by", f"lambda v: {stream.key}")
+    keyed = next(s for s in draft.steps if s.name == stream.name)
+    same = None if draft.chance(0.1) else keyed.options.get("key_type")
+    other_key = draft.call(other.name, "key_by", f"lambda v: {stream.key}", key_type=same)
     both = draft.call(stream.name, "connect", other_key)
     state = "runtime_context.get_list_state(ListStateDescriptor({!r}, Types.PICKLED_BYTE_ARRAY()))"
     register = f"ctx.timer_service().register_event_time_timer({rng.randint(50, 99)})"
@@ -126,6 +128,36 @@ def broadcast(draft: Draft, stream: Stream) -> Stream | None:
             width=draft.parallelism, key=None, ends=True,
         )
     )  # fmt: skip
+
+
+def broadcast_plain(draft: Draft, stream: Stream) -> Stream | None:
+    """Rules for a stream without a key: elements and rules are emitted, each by itself."""
+    if stream.key is not None or draft.batch:
+        return None
+    # real PyFlink fails with a Python operator right before, unless elements are sent elsewhere
+    stream = draft.stream(stream, "rebalance", order=ANY)
+    rules = filtered(draft, stream)
+    anything = "Types.PICKLED_BYTE_ARRAY()"
+    descriptor = draft.constant("RULES", f"MapStateDescriptor('rules', {anything}, {anything})")
+    both = draft.call(stream.name, "connect", draft.call(rules.name, "broadcast", descriptor))
+    shape, made, _ = target(draft, stream.shape, "value")
+    number = integer(draft.rng, rules.shape, "value")
+    rule = expression(draft.rng, shape, rules.shape, "value")
+    state = f"ctx.get_broadcast_state({descriptor})"
+    name = draft.define(
+        "BroadcastProcessFunction",
+        process_element=("value, ctx", [f"yield {made}"]),
+        process_broadcast_element=("value, ctx", [
+            f"{state}.put({number}, {number})",
+            [f"if {state}.contains({number}):", f"yield {rule}"],
+        ]),
+    )  # fmt: skip
+    made_stream = draft.call(both, "process", f"{name}()")
+    return draft.add(
+        replace(
+            stream, name=made_stream, shape=shape, typed=None, order=ANY, width=draft.parallelism
+        )
+    )
 
 
 def _part(draft: Draft, stream: Stream) -> Stream:

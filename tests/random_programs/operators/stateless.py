@@ -9,6 +9,8 @@ from tests.random_programs.expressions import condition, expression, integer, tr
 from tests.random_programs.program import ANY, Line
 from tests.random_programs.shapes import (
     LONG,
+    STR,
+    UNKNOWN,
     Shape,
     random_scalar,
     random_shape,
@@ -40,9 +42,14 @@ def target(draft: Draft, given: Shape, source: str = "v") -> Target:
 
 def mapped(draft: Draft, stream: Stream) -> Stream:
     """map, as a lambda or a class."""
+    if draft.chance(0.08):
+        function = draft.rng.choice(["str", "repr", "lambda v: [v, v]", "lambda v: {'a': v}"])
+        return _applied(draft, stream, "map", function, UNKNOWN, keeps=False)
     shape, made, keeps = target(draft, stream.shape)
     function = f"lambda v: {made}"
-    if draft.chance(0.3):
+    if draft.chance(0.05):
+        function, shape = _knows_its_task(draft, made), tuple_of(shape, UNKNOWN)
+    elif draft.chance(0.3):
         name = draft.define(
             "MapFunction",
             open=("runtime_context", ["self.count = 0"]),
@@ -50,6 +57,20 @@ def mapped(draft: Draft, stream: Stream) -> Stream:
         )
         function = f"{name}()"
     return _applied(draft, stream, "map", function, shape, keeps)
+
+
+def _knows_its_task(draft: Draft, made: str) -> str:
+    """Define a map that adds what its context says. Which subtask has an element may differ."""
+    names = ["number_of_parallel_subtasks", "max_number_of_parallel_subtasks", "attempt_number"]
+    if draft.parallelism == 1:
+        names.append("index_of_this_subtask")
+    context = ", ".join(f"runtime_context.get_{name}()" for name in names)
+    name = draft.define(
+        "MapFunction",
+        open=("runtime_context", [f"self.task = ({context})"]),
+        map=("v", [f"return ({made}, self.task)"]),
+    )
+    return f"{name}()"
 
 
 def flat_mapped(draft: Draft, stream: Stream) -> Stream:
@@ -63,11 +84,14 @@ def flat_mapped(draft: Draft, stream: Stream) -> Stream:
         f"lambda v: ({made} for _ in range({integer(rng, stream.shape)} % 3))",
         f"lambda v: ({made},) if {when} else ()",
         f"lambda v: iter([{made}])",
+        f"lambda v: dict(a={made}).values()",
     ])  # fmt: skip
     if draft.chance(0.3):
         body: list[Line] = [f"yield {made}", [f"if {when}:", f"yield {made}"]]
         name = draft.define("FlatMapFunction", flat_map=("v", rng.sample(body, rng.choice([1, 2]))))
         function = f"{name}()"
+    if draft.chance(0.05):
+        function, shape, keeps = draft.rng.choice(["str", "lambda v: {'a': 1, 'b': v}"]), STR, False
     return _applied(draft, stream, "flat_map", function, shape, keeps)
 
 
@@ -124,13 +148,18 @@ def side_type(draft: Draft, shape: Shape) -> str:
 
 def partitioned(draft: Draft, stream: Stream) -> Stream | None:
     """Sends elements elsewhere."""
-    method = draft.rng.choice(["rebalance", "rescale", "shuffle", "broadcast", "forward"])
+    methods = ["rebalance", "rescale", "shuffle", "broadcast", "forward", "partition_custom"]
+    method = draft.rng.choice(methods)
     if method == "forward" and stream.width != draft.parallelism:
         return None
     stream = _plain(draft, stream)
     one = draft.parallelism == stream.width == 1
     order = stream.order if one else ANY
-    sent = draft.stream(stream, method, order=order)
+    arguments = []
+    if method == "partition_custom":
+        number = integer(draft.rng, stream.shape)
+        arguments = ["lambda key, count: key % count", f"lambda v: {number}"]
+    sent = draft.stream(stream, method, *arguments, order=order)
     # what follows a partitioning decides how many receive
     return mapped(draft, sent)
 
