@@ -23,7 +23,7 @@ def main() -> None:
     """Run a command."""
     chosen = _parser().parse_args()
     if chosen.command == "record":
-        record(chosen.pyflink, chosen.first, chosen.count)
+        record(chosen.pyflink, chosen.first, chosen.count, chosen.seconds)
     elif chosen.command == "compare":
         _compare(chosen)
     elif chosen.command == "show":
@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     recorder.add_argument("--pyflink", required=True, help="an interpreter that has PyFlink")
     recorder.add_argument("--first", type=int, required=True, help="the first seed")
     recorder.add_argument("--count", type=int, default=100, help="how many seeds")
+    recorder.add_argument("--seconds", type=float, default=3600.0, help="when to stop")
     comparer = commands.add_parser("compare", help="run recorded programs here")
     comparer.add_argument("--way", choices=WAYS, action="append", help="how they run; all in turn")
     comparer.add_argument(

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.random_programs.outcome import ENGINE, Failure, Outcome, from_data
+from tests.random_programs.outcome import ENGINE, HANGS, Failure, Outcome, from_data
 from tests.random_programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-_JOBS_PER_PROCESS = 250
+_JOBS_PER_PROCESS = 100
 
 
 class Oracle:
@@ -49,7 +49,10 @@ class Oracle:
             self._stop()
         answers = self._answers(programs)
         if all(answers):
-            return [from_data(json.loads(answer)) for answer in answers]
+            outcomes = [from_data(json.loads(answer)) for answer in answers]
+            if Outcome(failure=Failure(HANGS)) in outcomes:
+                self._stop()  # its thread would go on for ever
+            return outcomes
         self._stop()
         if len(programs) == 1:
             return [Outcome(failure=Failure(ENGINE, "the process ended"))]

@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from tests.random_programs.asking import Oracle
 from tests.random_programs.generator import generate
 from tests.random_programs.outcome import Reading, difference
-from tests.random_programs.program import TOTAL
+from tests.random_programs.program import TOTAL, Program
 from tests.random_programs.recordings import FOLDER, Recording, write
 
-_AT_A_TIME = 40
+_AT_A_TIME = 20
 _READING = Reading(any_subtask=True)
 
 
-def record(python: str, first: int, count: int) -> Path:
+def record(python: str, first: int, count: int, seconds: float) -> None:
     """Record programs. One whose order is not fixed is run twice, and left out if that shows.
 
     Args:
         python: an interpreter that has PyFlink.
         first: the first seed.
         count: how many.
+        seconds: after which no further programs are run; the file has those up to then.
     """
     kept: list[Recording] = []
     started = time.monotonic()
+    seeds = range(first, first + count)
     with Oracle(python) as oracle:
-        for begin in range(first, first + count, _AT_A_TIME):
-            programs = [generate(s) for s in range(begin, min(begin + _AT_A_TIME, first + count))]
-            outcomes = oracle.outcomes(programs)
-            unsure = [p for p in programs if p.parallelism > 1 or p.outputs[0].order != TOTAL]
-            again = dict(zip((p.seed for p in unsure), oracle.outcomes(unsure)))
-            for program, one in zip(programs, outcomes):
-                changed = difference(program.outputs, one, again.get(program.seed, one), _READING)
-                if changed is None:
-                    kept.append(Recording(program, one))
-                else:
-                    print(f"seed {program.seed} is left out: {changed}", flush=True)
-    path = FOLDER / f"{first:06}.jsonl.xz"
-    write(path, kept)
-    seconds = time.monotonic() - started
-    print(f"{len(kept)} of {count} programs recorded in {seconds:.0f} s: {path.name}")
-    return path
+        for begin in seeds[::_AT_A_TIME]:
+            if time.monotonic() - started > seconds:
+                break
+            kept += _recorded(oracle, [generate(s) for s in seeds[begin - first :][:_AT_A_TIME]])
+            write(FOLDER / f"{first:06}.jsonl.xz", kept)
+            passed = time.monotonic() - started
+            print(f"{len(kept)} recorded before {begin + _AT_A_TIME} in {passed:.0f} s", flush=True)
+
+
+def _recorded(oracle: Oracle, programs: list[Program]) -> list[Recording]:
+    """Return the programs that always give the same, each with what that is."""
+    kept = []
+    outcomes = oracle.outcomes(programs)
+    unsure = [p for p in programs if p.parallelism > 1 or p.outputs[0].order != TOTAL]
+    again = dict(zip((p.seed for p in unsure), oracle.outcomes(unsure)))
+    for program, one in zip(programs, outcomes):
+        changed = difference(program.outputs, one, again.get(program.seed, one), _READING)
+        if changed is None:
+            kept.append(Recording(program, one))
+        else:
+            print(f"seed {program.seed} is left out: {changed}", flush=True)
+    return kept

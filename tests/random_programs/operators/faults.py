@@ -57,7 +57,7 @@ def _in_class(rng: Random, found: ClassDefinition, name: str) -> ClassDefinition
     elif kind < 0.75:
         methods[name] = _first(methods[name], _raised(rng, methods[name]))
     elif kind < 0.85:
-        methods[name] = replace(methods[name], body=(rng.choice(_RESULTS),))
+        methods[name] = replace(methods[name], body=(_result(rng, name),))
     elif kind < 0.92:
         methods[name] = replace(methods[name], parameters=_other(rng, methods[name].parameters))
     else:
@@ -77,6 +77,10 @@ def _raised(rng: Random, method: Method) -> Line:
 
 def _first(method: Method, line: Line) -> Method:
     return replace(method, body=(line, *method.body))
+
+
+def _result(rng: Random, method: str) -> str:
+    return rng.choice([r for r in _RESULTS if "yield" not in r or "async" not in method])
 
 
 def _other(rng: Random, parameters: str) -> str:
