@@ -37,7 +37,7 @@ def test_what_an_output_needs_is_there(programs):
     for program in programs:
         names = {step.name for step in program.steps}
         assert program.outputs[0].stream in names
-        assert {step.of for step in program.steps} <= names | {"env"}
+        assert {step.of for step in program.steps} <= names | {"env", "AsyncDataStream"}
         assert {step.name for step in tidy(program).steps} <= names
 
 
