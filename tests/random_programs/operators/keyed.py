@@ -157,10 +157,11 @@ def processed(draft: Draft, stream: Stream) -> Stream | None:
         key=None,
     )
     draft.add(result)
-    if side and draft.chance(0.5):
-        typed = draft.constants[tag].split(", ", 1)[1][:-1]
-        return draft.stream(result, "get_side_output", tag, typed=typed)
-    return result
+    if not side:
+        return result
+    typed = draft.constants[tag].split(", ", 1)[1][:-1]
+    taken = draft.stream(result, "get_side_output", tag, typed=typed)
+    return taken if draft.chance(0.5) else result
 
 
 def totalled(draft: Draft, stream: Stream) -> Stream | None:
