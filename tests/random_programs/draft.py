@@ -161,7 +161,8 @@ def _leading_to(stream: str, steps: list[Step]) -> tuple[Step, ...]:
     needed, kept = {stream}, []
     for step in reversed(steps):
         # a side output that nobody takes is an element of the main output in real PyFlink
-        if step.name in needed or step.method == "get_side_output":
+        side = step.method == "get_side_output" and step.of in needed
+        if step.name in needed or side:
             kept.append(step)
             needed |= {step.of, *step.args}
     return tuple(reversed(kept))
