@@ -7,6 +7,7 @@ from random import Random
 from tests.random_programs.shapes import INT, Shape, leaves
 from tests.random_programs.values import compose, literal
 
+_KINDS = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
 _COMPARISONS = ("<", ">", ">=", ">=", "!=", "!=")
 
 
@@ -24,7 +25,10 @@ def expression(
     """
     if target.kind in {"tuple", "row"}:
         inner = [expression(rng, part, given, source, nothing) for part in target.parts]
-        return compose(target, inner)
+        made = compose(target, inner)
+        if target.kind == "row" and rng.random() < 0.1:
+            return f"of_kind({made}, RowKind.{rng.choice(_KINDS)})"
+        return made
     made = _scalar(rng, target, given, source)
     if rng.random() < nothing:
         return f"(None if {condition(rng, given, source)} else {made})"
@@ -104,9 +108,26 @@ def _float(rng: Random, given: Shape, source: str) -> str:
     ])  # fmt: skip
 
 
+def _of_row(rng: Random, row: str, shape: Shape) -> str:
+    """Return what a row says of itself."""
+    made = [
+        f"str({row})",
+        f"str({row}.get_row_kind())",
+        f"str(len({row}))",
+        f"str([x for x in {row}])",
+        f"str({row} == {row})",
+    ]
+    if shape.names:
+        made += [f"str({row}.as_dict())", f"str({row}[{shape.names[0]!r}])"]
+    return rng.choice(made)
+
+
 def _str(rng: Random, given: Shape, source: str) -> str:
     parts = [s for s, _ in leaves(given, source)]
     part = rng.choice(parts)
+    rows = [(s, shape) for s, shape in leaves(given, source) if shape.kind == "row"]
+    if rows and rng.random() < 0.25:
+        return _of_row(rng, *rng.choice(rows))
     return rng.choice([
         f"str({part})",
         f"repr({part})",

@@ -29,6 +29,7 @@ _MODULES = {
 _PLAIN_MODULES = ("asyncio", "datetime", "time")
 _HELPERS = {
     "fail": ["def fail(error):", "    raise error"],
+    "of_kind": ["def of_kind(row, kind):", "    row.set_row_kind(kind)", "    return row"],
     "paced": ["def paced(value):", "    time.sleep(0.3)", "    return value"],
 }
 """Functions that a program has if it names them."""

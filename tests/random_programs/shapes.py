@@ -73,7 +73,7 @@ def leaves(shape: Shape, source: str = "v") -> Iterator[tuple[str, Shape]]:
 
 
 _EXACT = {
-    "int": ("LONG", "LONG", "INT"),
+    "int": ("LONG",) * 8 + ("INT",) * 6 + ("SHORT", "BYTE"),
     "long": ("LONG",),
     "float": ("DOUBLE", "DOUBLE", "FLOAT"),
     "str": ("STRING",),
@@ -83,6 +83,7 @@ _EXACT = {
     "datetime": ("SQL_TIMESTAMP",),
     "decimal": ("BIG_DEC",),
 }
+_PRIMITIVES = tuple(f"Types.{kind}()" for kind in ("INT", "LONG", "SHORT", "DOUBLE", "FLOAT"))
 _ANY = ("LONG", "INT", "SHORT", "BYTE", "FLOAT", "DOUBLE", "STRING", "BOOLEAN", "SQL_DATE")
 
 
@@ -111,7 +112,10 @@ def type_of(rng: Random, shape: Shape, source: bool = False) -> str:
         return f"Types.MAP({', '.join(inner)})"
     if source:
         return f"Types.BASIC_ARRAY({inner[0]})"
-    return f"Types.{rng.choice(['LIST', 'LIST', 'OBJECT_ARRAY'])}({inner[0]})"
+    arrays = ["LIST", "LIST", "OBJECT_ARRAY"]
+    if inner[0] in _PRIMITIVES:
+        arrays += ["BASIC_ARRAY", "PRIMITIVE_ARRAY"]
+    return f"Types.{rng.choice(arrays)}({inner[0]})"
 
 
 def wrong_type_of(rng: Random, shape: Shape) -> str:

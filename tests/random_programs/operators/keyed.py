@@ -11,7 +11,7 @@ from tests.random_programs.operators.stateless import side_type
 from tests.random_programs.program import ANY, BY_FIRST, TOTAL, Line
 from tests.random_programs.shapes import INT, Shape, leaves, tuple_of, type_of, wrong_type_of
 
-_KEY_KINDS = {"int", "str", "bool", "float", "date", "decimal"}
+_KEY_KINDS = {"int", "str", "bool", "float", "date", "decimal", "bytes", "time", "row", "tuple"}
 
 
 def keyed(draft: Draft, stream: Stream) -> Stream:
@@ -51,6 +51,8 @@ def aggregated(draft: Draft, stream: Stream) -> Stream | None:
             position = min(2, len(stream.shape.parts) - 1)
         if stream.shape.names and draft.chance(0.5):
             position = repr(stream.shape.names[position])
+        elif draft.chance(0.1):
+            position = draft.rng.choice([-1, len(stream.shape.parts), "'f0'", "'f1'"])
     keeps = position != 0 or method in {"min_by", "max_by"}
     return _aggregate(draft, stream, method, str(position), keeps)
 

@@ -19,7 +19,10 @@ from tests.random_programs.shapes import (
 from tests.random_programs.values import literal
 
 _NO_WATERMARKS = "WatermarkStrategy.no_watermarks()"
-_KEYS = (STR, STR, STR, INT, INT, BOOL, FLOAT, tuple_of(INT, INT))
+_KEYS = (
+    *[STR] * 6, *[INT] * 5, BOOL, BOOL, FLOAT, FLOAT, tuple_of(INT, INT), tuple_of(STR, INT),
+    Shape("row", (INT, STR), ("a", "b")), Shape("date"), Shape("decimal"), Shape("bytes"),
+)  # fmt: skip
 
 
 def events(draft: Draft) -> Stream:
