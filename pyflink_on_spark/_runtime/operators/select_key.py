@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
+from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark.common.types import Row
 
 KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
@@ -70,3 +71,13 @@ class DropKeyOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements."""
         return map(_VALUE, elements)
+
+
+class ShowKeyOperator(Operator):
+    """Makes of each pair of key and element a Row of both."""
+
+    keyed = True
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        return (Row(f0=unwrap_key(key), f1=value) for key, value in elements)

@@ -106,7 +106,7 @@ class ConnectedStreams:
         if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
             _check_same_key_type(first, second)
         else:
-            first, second = _values(first), _values(second)
+            first, second = _pairs(first), _pairs(second)
         return _two_inputs(name, operator, first, second, output_type)
 
 
@@ -181,8 +181,9 @@ def _origin(stream: DataStream) -> DataStream:
     return stream._origin_stream if isinstance(stream, KeyedStream) else stream
 
 
-def _values(stream: DataStream) -> DataStream:
-    return stream._values() if isinstance(stream, KeyedStream) else stream
+def _pairs(stream: DataStream) -> DataStream:
+    """Return a stream; if it is keyed, the rows of key and element, as Flink's JVM has them."""
+    return stream._pairs() if isinstance(stream, KeyedStream) else stream
 
 
 def _check_same_key_type(first: KeyedStream, second: KeyedStream) -> None:

@@ -61,6 +61,7 @@ from pyflink_on_spark.datastream.state import MapStateDescriptor
 KEY_BY_NAME = "_stream_key_by_map_operator"
 PARTITION_NAME = "_partition_custom_map_operator"
 VALUES_NAME = "_keyed_stream_values_operator"
+PAIRS_NAME = "_keyed_stream_pairs_operator"
 _BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
 
 

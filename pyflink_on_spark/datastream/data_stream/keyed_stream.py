@@ -18,11 +18,15 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingAggregateOperator,
     RollingReduceOperator,
 )
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, ShowKeyOperator
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common.typeinfo import TypeInformation
-from pyflink_on_spark.datastream.data_stream.data_stream import VALUES_NAME, DataStream
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream.data_stream.data_stream import (
+    PAIRS_NAME,
+    VALUES_NAME,
+    DataStream,
+)
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
@@ -302,6 +306,12 @@ class KeyedStream(DataStream):
             )
         operator = RollingAggregateOperator(kind.name.lower(), position)
         return self._then("Reduce", operator, self._original_data_type_info)
+
+    def _pairs(self) -> DataStream:
+        """Return the rows of key and element that the stream has for Flink's JVM."""
+        key_type = self._key_type or Types.PICKLED_BYTE_ARRAY()
+        pair = declared_type([key_type, self._original_data_type_info])
+        return self._then(PAIRS_NAME, ShowKeyOperator(), pair, aligned=Aligned.READER)
 
     def _values(self) -> DataStream:
         return self._then(
