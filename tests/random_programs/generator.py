@@ -25,6 +25,7 @@ _PLAIN: list[tuple[Operator, int]] = [
     (stateless.flat_mapped, 3),
     (stateless.filtered, 2),
     (stateless.processed, 4),
+    (stateless.mutated, 1),
     (stateless.partitioned, 2),
     (stateless.decorated, 1),
     (stateless.narrowed, 1),
@@ -52,6 +53,12 @@ _KEYED: list[tuple[Operator, int]] = [
     (merging.joined, 2),
     (merging.broadcast, 2),
 ]
+_SOURCES = (
+    (sources.events, 12),
+    (sources.anything, 7),
+    (sources.numbers, 3),
+    (sources.oddities, 1),
+)
 _SETTINGS = (
     ("python.fn-execution.bundle.size", ("1", "2", "5")),
     ("python.operator-chaining.enabled", ("false",)),
@@ -96,7 +103,7 @@ def generate(seed: int) -> Program:
 def _beginning(draft: Draft) -> Stream:
     """Add a source, and perhaps what makes it timed and keyed."""
     rng = draft.rng
-    stream = rng.choice([sources.events] * 5 + [sources.anything] * 3 + [sources.numbers])(draft)
+    stream = rng.choices(*zip(*_SOURCES))[0](draft)
     if stream.shape.kind == "tuple" and draft.chance(0.6):
         stream = sources.timed(draft, stream)
         if draft.chance(0.7):

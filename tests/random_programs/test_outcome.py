@@ -140,7 +140,8 @@ def test_the_subtask_of_a_printed_line():
     [
         (Failure(USER, "E: x"), Failure(USER, "E: x"), True),
         (Failure(USER, "E: x"), Failure(USER, "E: y"), False),
-        (Failure(USER, "E: x"), Failure(ENGINE, "E: x"), False),
+        (Failure(USER, "E: x"), Failure(ENGINE, "E: x"), True),
+        (Failure(USER, "E: x"), Failure(ENGINE, "E: y"), False),
         (Failure(ENGINE, "a"), Failure(ENGINE, "b"), True),
         (Failure(ENGINE, "a"), None, False),
         (None, Failure(ENGINE, "a"), False),

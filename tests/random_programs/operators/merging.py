@@ -8,7 +8,7 @@ from tests.random_programs.draft import Draft, Stream
 from tests.random_programs.expressions import condition, expression, integer
 from tests.random_programs.operators.stateless import filtered, mapped, target
 from tests.random_programs.program import ANY, BY_FIRST
-from tests.random_programs.shapes import STR, UNKNOWN, tuple_of
+from tests.random_programs.shapes import STR, UNKNOWN, Shape, tuple_of
 
 
 def united(draft: Draft, stream: Stream) -> Stream | None:
@@ -35,17 +35,18 @@ def connected(draft: Draft, stream: Stream) -> Stream:
     other = draft.rng.choice([s for s in draft.streams if s.timed == stream.timed] or [stream])
     both = draft.call(stream.name, "connect", other.name)
     kind = draft.rng.choice(["map", "flat_map", "process"])
-    shape, one, _ = target(draft, stream.shape, "value")
-    two = expression(draft.rng, shape, other.shape, "value")
+    first, second = _given(stream, other)
+    shape, one, _ = target(draft, first, "value")
+    two = expression(draft.rng, shape, second, "value")
     if draft.chance(0.2):
-        shape, two = UNKNOWN, target(draft, other.shape, "value")[1]
+        shape, two = UNKNOWN, target(draft, second, "value")[1]
     if kind == "map":
         methods = {"map1": ("value", [f"return {one}"]), "map2": ("value", [f"return {two}"])}
         base = "CoMapFunction"
     elif kind == "flat_map":
-        when = condition(draft.rng, stream.shape, "value")
-        first: list = [[f"if {when}:", f"yield {one}"]]
-        methods = {"flat_map1": ("value", first), "flat_map2": ("value", [f"return [{two}]"])}
+        when = condition(draft.rng, first, "value")
+        body: list = [[f"if {when}:", f"yield {one}"]]
+        methods = {"flat_map1": ("value", body), "flat_map2": ("value", [f"return [{two}]"])}
         base = "CoFlatMapFunction"
     else:
         methods = {
@@ -62,6 +63,17 @@ def connected(draft: Draft, stream: Stream) -> Stream:
             stream, name=made, shape=shape, typed=None, order=ANY, width=draft.parallelism, key=None
         )
     )
+
+
+def _given(one: Stream, other: Stream) -> tuple[Shape, Shape]:
+    """Return what a function sees of two streams: with one key only, rows of it and the element."""
+
+    def seen(stream: Stream) -> Shape:
+        if stream.key is None or (one.key is not None and other.key is not None):
+            return stream.shape
+        return Shape("row", (stream.key_shape, stream.shape), ("f0", "f1"))
+
+    return seen(one), seen(other)
 
 
 def joined(draft: Draft, stream: Stream) -> Stream | None:

@@ -10,6 +10,7 @@ from tests.random_programs.shapes import (
     FLOAT,
     INT,
     STR,
+    UNKNOWN,
     Shape,
     random_shape,
     tuple_of,
@@ -48,6 +49,22 @@ def anything(draft: Draft) -> Stream:
     return _collection(draft, shape, elements)
 
 
+_ODD = (
+    "[]", "[None]", "[1, 'a', None, 2.5]", "range(5)", "'abc'", "(1, 2)", "{1: 2, 3: 4}",
+    "[[1], [2, [3]]]", "[{'a': 1}, {'b': [2]}]", "[(), (1,), (1, 2)]", "[1, True, 1.0, '1']",
+    "[Row(1), Row(a=2), (3,)]", "[{1, 2}, frozenset([3])]", "[2**70, -(2**64)]", "[1j, b'x']",
+    "[float('nan'), float('inf')]", "(v for v in [1, 2])", "iter([3])", "[int, str]",
+)  # fmt: skip
+_ODD_TYPES = ("LONG", "INT", "STRING", "DOUBLE", "BOOLEAN", "PICKLED_BYTE_ARRAY", "BIG_DEC", "BYTE")
+
+
+def oddities(draft: Draft) -> Stream:
+    """Collections that hardly anybody would write."""
+    typed = f"Types.{draft.rng.choice(_ODD_TYPES)}()" if draft.chance(0.25) else None
+    name = draft.call("env", "from_collection", draft.rng.choice(_ODD), type_info=typed)
+    return draft.add(Stream(name, UNKNOWN, typed))
+
+
 def numbers(draft: Draft) -> Stream:
     """A sequence of numbers, in two parts at parallelism 2."""
     first = draft.rng.randint(-2, 3)
@@ -67,6 +84,9 @@ def timed(draft: Draft, stream: Stream) -> Stream:
         "TimestampAssigner", extract_timestamp=("value, record_timestamp", [f"return {source}"])
     )
     strategy = rng.choice([
+        "WatermarkStrategy.no_watermarks()",
+        "WatermarkStrategy.for_monotonous_timestamps().with_idleness(Duration.of_seconds(9))",
+        "WatermarkStrategy.for_monotonous_timestamps()",
         "WatermarkStrategy.for_monotonous_timestamps()",
         f"WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis({rng.randint(0, 9)}))",
     ])  # fmt: skip

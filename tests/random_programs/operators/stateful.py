@@ -89,10 +89,14 @@ class StatefulBody:
         rng, service = self._draft.rng, "ctx.timer_service()"
         base = "ctx.timestamp()" if timed else f"10 * {integer(rng, self._shape, self._source)}"
         due = f"{base} + {rng.randint(0, 20)}"
+        if rng.random() < 0.15:
+            due = rng.choice(["0", "-5", "2**63 - 1", f"{service}.current_watermark() + 1"])
         lines: list[Line] = [f"{service}.register_event_time_timer({due})"]
         if rng.random() < 0.3:
             when = condition(rng, self._shape, self._source)
             later = f"{service}.delete_event_time_timer({base} + {rng.randint(0, 20)})"
+            if rng.random() < 0.3:
+                later = f"{service}.delete_event_time_timer({due})"
             lines.append([f"if {when}:", later])
         return lines
 

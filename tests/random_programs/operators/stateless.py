@@ -95,6 +95,22 @@ def flat_mapped(draft: Draft, stream: Stream) -> Stream:
     return _applied(draft, stream, "flat_map", function, shape, keeps)
 
 
+_CHANGES = (
+    ["v.append(len(v))", "yield v", "v.append('again')", "yield v"],
+    ["yield v", "v.clear()", "yield v"],
+    ["kept = [v, v]", "yield kept", "kept.pop()", "yield kept"],
+)
+
+
+def mutated(draft: Draft, stream: Stream) -> Stream:
+    """Lists that a function changes after it has emitted them, and goes on changing."""
+    made = expression(draft.rng, Shape("int"), stream.shape)
+    lists = _applied(draft, stream, "map", f"lambda v: [{made}]", UNKNOWN, keeps=False)
+    body: list[Line] = list(draft.rng.choice(_CHANGES))
+    name = draft.define("FlatMapFunction", flat_map=("v", body))
+    return _applied(draft, lists, "flat_map", f"{name}()", UNKNOWN, keeps=False)
+
+
 def filtered(draft: Draft, stream: Stream) -> Stream:
     """filter, by whatever is true or false."""
     kept = truth(draft.rng, stream.shape)
@@ -171,7 +187,7 @@ def decorated(draft: Draft, stream: Stream) -> Stream | None:
     number = len(draft.steps)
     method, argument = draft.rng.choice([
         ("name", f"'named {number}'"),
-        ("uid", f"'uid-{number}'"),
+        ("uid", draft.rng.choice(["'same'", f"'uid-{number}'", f"'uid-{number}'"])),
         ("set_description", "'described'"),
         ("disable_chaining", ""),
         ("start_new_chain", ""),

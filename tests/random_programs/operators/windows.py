@@ -185,7 +185,9 @@ def _process_function(draft: Draft, stream: Stream, merging: bool) -> str:
         state = f"{kept}.get_state(ValueStateDescriptor('fired', Types.LONG()))"
         body += [f"fired = {state}", "fired.update((fired.value() or 0) + 1)"]
         made += ", fired.value()"
-    body.append(draft.rng.choice([f"yield {made}", f"return [({made})]"]))
+    body += draft.rng.choice([
+        [f"yield {made}"], [f"yield {made}"], [f"yield {made}"] * 2, [f"return [({made})]"],
+    ])  # fmt: skip
     return draft.define("ProcessWindowFunction", process=("key, context, elements", body))
 
 
