@@ -96,9 +96,13 @@ class _SomeRestarts:
 
 
 def _cut(program: Program, rng: Random) -> Program:
+    key = "pipeline.auto-watermark-interval"
+    often = program.settings.get(key, "").endswith(" ms")
     return program.with_(
         settings={
             **program.settings,
+            # Otherwise a watermark comes after each piece.
+            key: program.settings[key] if often else "0 ms",
             "execution.checkpointing.interval": "10 ms",
             "pyflink-on-spark.epoch-elements": str(rng.randint(1, 4)),
             "restart-strategy.type": "none",
