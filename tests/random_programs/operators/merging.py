@@ -30,9 +30,11 @@ def united(draft: Draft, stream: Stream) -> Stream | None:
     )
 
 
-def connected(draft: Draft, stream: Stream) -> Stream:
+def connected(draft: Draft, stream: Stream) -> Stream | None:
     """connect, and a function without state for both inputs."""
     other = draft.rng.choice([s for s in draft.streams if s.timed == stream.timed] or [stream])
+    if draft.batch and (stream.key is None) != (other.key is None):
+        return None  # real PyFlink fails to sort them
     both = draft.call(stream.name, "connect", other.name)
     kind = draft.rng.choice(["map", "flat_map", "process"])
     first, second = _given(stream, other)
