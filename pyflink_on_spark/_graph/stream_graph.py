@@ -126,6 +126,7 @@ class StreamGraph:
             and len(self.outputs[upstream]) == 1
             and reader.chaining is Chaining.ALWAYS
             and upstream.chaining is not Chaining.NEVER
+            and upstream.max_parallelism == reader.max_parallelism
             and self._same_place(upstream, reader)
         )
 
@@ -146,7 +147,6 @@ class StreamGraph:
     def _same_place(self, upstream: Transformation, reader: Transformation) -> bool:
         return (
             self.parallelism(upstream) == (1 if reader.single else self.parallelism(reader))
-            and upstream.max_parallelism == reader.max_parallelism
             and (upstream.slot_sharing_group or "default")
             == (reader.slot_sharing_group or "default")
         )

@@ -115,7 +115,6 @@ def test_a_task_that_forks():
         {"chaining": Chaining.HEAD},
         {"chaining": Chaining.NEVER},
         {"slot_sharing_group": "other"},
-        {"max_parallelism": 5},
         {"parallelism": 1},
     ],
 )
@@ -124,6 +123,13 @@ def test_what_breaks_a_chain(settings):
     found = graph(second)
     assert found.task_name(source) == "Source: s -> a"
     assert found.task_name(second) == "b"
+    assert not found.python_chained(found.inputs[second][0])
+
+
+def test_a_maximum_parallelism_of_its_own_breaks_python_s_chain_only():
+    source, _, second = chain(max_parallelism=5)
+    found = graph(second)
+    assert found.task_name(source) == found.task_name(second) == "Source: s -> a -> b"
     assert not found.python_chained(found.inputs[second][0])
 
 

@@ -138,6 +138,8 @@ class AlignedWindows:
             operation.too_late(value, timestamp)
 
     def _new_pane(self, start: int, end: int, windows: list[Any]) -> Pane:
+        for window in windows:
+            self._operation.cleanup_time(window)  # refuses a window that could never fire
         limit = self._timers.watermark + 1
         fired = () if self._fired is None else self._fired.namespaces
         if not windows or any(window.end <= limit or window in fired for window in windows):

@@ -63,6 +63,7 @@ from pyflink_on_spark.datastream.state import MapStateDescriptor
 KEY_BY_NAME = "_stream_key_by_map_operator"
 PARTITION_NAME = "_partition_custom_map_operator"
 VALUES_NAME = "_keyed_stream_values_operator"
+PAIRS_NAME = "_keyed_stream_pairs_operator"
 _BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
 
 
@@ -242,9 +243,7 @@ class DataStream(EmittedStream):
             self.get_type(),
             aligned=Aligned.INPUT,
         )
-        stream = KeyedStream(keyed._flow, self.get_type(), self)
-        stream._key_type_info = key_type
-        return stream
+        return KeyedStream(keyed._flow, self.get_type(), self, typed)
 
     def window_all(self, window_assigner):
         """Cut the whole stream into windows; one subtask sees all elements."""

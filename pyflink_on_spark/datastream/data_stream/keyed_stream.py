@@ -22,8 +22,12 @@ from pyflink_on_spark._runtime.operators.rolling import (
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, KeyedRowsOperator
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common.typeinfo import TypeInformation
-from pyflink_on_spark.datastream.data_stream.data_stream import VALUES_NAME, DataStream
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream.data_stream.data_stream import (
+    PAIRS_NAME,
+    VALUES_NAME,
+    DataStream,
+)
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
@@ -52,13 +56,20 @@ class KeyedStream(DataStream):
         j_data_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
+        key_type: the declared type of the keys, or None.
     """
 
-    def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
+    def __init__(
+        self,
+        j_keyed_stream,
+        original_data_type_info,
+        origin_stream: DataStream,
+        key_type: TypeInformation | None = None,
+    ):
         super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
+        self._key_type = key_type
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
-        self._key_type_info: TypeInformation | None = None
 
     def map(
         self,
@@ -302,10 +313,16 @@ class KeyedStream(DataStream):
     def _to_collect(self) -> DataStream:
         """Return rows of key and element, in the order in which they were keyed."""
         edges = tuple(replace(edge, partitioner=None) for edge in self._flow.edges)
-        types = [declared_type(self._key_type_info), self._original_data_type_info]
+        types = [declared_type(self._key_type), self._original_data_type_info]
         return DataStream(replace(self._flow, edges=edges))._then(
             VALUES_NAME, KeyedRowsOperator(), declared_type(types), aligned=Aligned.INPUT
         )
+
+    def _pairs(self) -> DataStream:
+        """Return the rows of key and element that the stream has for Flink's JVM."""
+        key_type = self._key_type or Types.PICKLED_BYTE_ARRAY()
+        pair = declared_type([key_type, self._original_data_type_info])
+        return self._then(PAIRS_NAME, KeyedRowsOperator(), pair, aligned=Aligned.READER)
 
     def _values(self) -> DataStream:
         return self._then(
