@@ -17,7 +17,7 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.hidden_names import Owner
     from pyflink_on_spark._connectors.files.part_names import PartNames
-    from pyflink_on_spark._connectors.files.rolling import RollingPolicy
+    from pyflink_on_spark._connectors.files.rolling import RollingLimits
     from pyflink_on_spark._filesystem.file_system import FileSystem
 
 
@@ -39,7 +39,7 @@ class BucketWriter:
         names: PartNames,
         owner: Owner,
         encoder: Any,
-        policy: RollingPolicy,
+        policy: RollingLimits,
         files: FileSystem = LOCAL,
     ) -> None:
         self._folder = folder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
 from pyflink_on_spark._filesystem.location import Location
 
@@ -25,21 +25,6 @@ class SplitAssignment(enum.Enum):
     """Which subtask reads a split."""
 
     LOCALITY_AWARE = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class FileSplit:
-    """What one subtask reads of a file.
-
-    Args:
-        path: the file: a local one, or a URI.
-        start: the offset in bytes from which on records belong to the split.
-        end: the offset before which they begin; None for all there is.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
 
 
 def find_files(places: Iterable[Location]) -> list[FileStatus]:

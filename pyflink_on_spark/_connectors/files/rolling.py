@@ -9,7 +9,7 @@ DEFAULT_INTERVAL = 60 * 1000
 
 
 @dataclass(frozen=True)
-class RollingPolicy:
+class RollingLimits:
     """Limits of a part file; None where there is none.
 
     Args:
@@ -49,7 +49,7 @@ class RollingPolicy:
         return self.on_checkpoint or (self.part_size is not None and size > self.part_size)
 
 
-ON_CHECKPOINT = RollingPolicy(None, None, None, on_checkpoint=True)
+ON_CHECKPOINT = RollingLimits(None, None, None, on_checkpoint=True)
 
 
 def _passed(limit: int | None, elapsed: int) -> bool:

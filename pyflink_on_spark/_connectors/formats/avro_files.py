@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.formats.avro_library import fastavro, parsed
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter
+from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
-class AvroRecords(FileFormat):
+class AvroRecords(InputFileFormat):
     """Records of Avro files.
 
     Args:
@@ -59,7 +59,7 @@ def _damages(library: Any) -> tuple[type[Exception], ...]:
     return (ValueError, EOFError, IndexError, KeyError, TypeError, StopIteration, resolution)
 
 
-class AvroFileWriter(BulkWriter):
+class AvroFileWriter(OutputFileWriter):
     """Writes records to an Avro file, uncompressed as Flink does.
 
     Args:
@@ -84,7 +84,7 @@ class AvroFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class AvroOutput(BulkFormat):
+class AvroOutput(OutputFileFormat):
     """Records as Avro files.
 
     Args:
@@ -99,7 +99,7 @@ class AvroOutput(BulkFormat):
     def converter(self) -> Callable[[Any], Any]:
         return frozen_copy
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return AvroFileWriter(file, self.definition)
 
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.files.file_format import FileFormat
 from pyflink_on_spark._connectors.formats.arrow_values import (
     column_converters,
     from_arrow,
     to_arrow,
 )
 from pyflink_on_spark._connectors.formats.avro_files import check_records
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches, reading
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _PRIMITIVE: dict[str, Callable[[], pa.DataType]] = {
@@ -117,7 +117,7 @@ def _of_union(kinds: list[Any], named: dict[str, Any]) -> pa.DataType:
 
 
 @dataclass(frozen=True)
-class AvroParquetOutput(BulkFormat):
+class AvroParquetOutput(OutputFileFormat):
     """Records as Parquet files.
 
     Args:
@@ -146,11 +146,11 @@ class AvroParquetOutput(BulkFormat):
 
         return convert
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return ParquetFileWriter(file, avro_arrow_schema(self.definition), _INT64_TIMESTAMPS)
 
 
-class AvroParquetRecords(FileFormat):
+class AvroParquetRecords(InputFileFormat):
     """Records of Parquet files.
 
     Args:

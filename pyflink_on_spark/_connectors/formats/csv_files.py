@@ -7,14 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._connectors.files.compression import is_compressed, read_compressed
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
-from pyflink_on_spark._connectors.formats.chunk_file import ChunkFile
+from pyflink_on_spark._connectors.formats.compression import (
+    ChunkFile,
+    is_compressed,
+    read_compressed,
+)
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_columns import column_parser, column_writer
 from pyflink_on_spark._connectors.formats.csv_records import CsvText, QuickReader, RecordReader
 from pyflink_on_spark._connectors.formats.csv_text import quoting
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.row_types import row_type_info
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -22,7 +29,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK = 256 * 1024
@@ -60,7 +67,7 @@ class CsvFileForm:
         return [field.name for field in self.row_type]
 
 
-class CsvRows(FileFormat):
+class CsvRows(InputFileFormat):
     """Rows of CSV files; compressed ones are decompressed.
 
     Args:
@@ -239,7 +246,7 @@ class _RowMaker:
 
 
 @dataclass(frozen=True)
-class CsvFileOutput(BulkFormat):
+class CsvFileOutput(OutputFileFormat):
     """Rows as CSV files.
 
     Args:
@@ -277,7 +284,7 @@ class CsvFileOutput(BulkFormat):
 
         return convert
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         if self.form.header:
             names = map(self._quoted(), self.form.names)
             file.write(f"{self.form.text.delimiter.join(names)}{self.form.line_end}".encode())
@@ -288,7 +295,7 @@ class CsvFileOutput(BulkFormat):
         return quoting(text.delimiter, text.quote, text.escape, self.form.line_end)
 
 
-class _LinesWriter(BulkWriter):
+class _LinesWriter(OutputFileWriter):
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 

@@ -11,7 +11,11 @@ import pyarrow as pa
 from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
 from pyflink_on_spark.table.types import RowType
@@ -25,7 +29,7 @@ _SIZES = {
 }
 
 
-class OrcFileWriter(BulkWriter):
+class OrcFileWriter(OutputFileWriter):
     """Writes converted rows to an ORC file.
 
     Args:
@@ -61,7 +65,7 @@ class OrcFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class OrcRowOutput(BulkFormat):
+class OrcRowOutput(OutputFileFormat):
     """Rows as ORC files.
 
     Args:
@@ -78,7 +82,7 @@ class OrcRowOutput(BulkFormat):
     def converter(self) -> Callable[[Any], Any]:
         return row_values(arrow_schema(self.row_type))
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return OrcFileWriter(file, arrow_schema(self.row_type), self.arguments)
 
 

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyflink_on_spark._connectors.files.file_format import FileFormat
 from pyflink_on_spark._connectors.formats.arrow_values import (
     column_converters,
     from_arrow,
     record_batch,
     row_values,
 )
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
 from pyflink_on_spark._filesystem.input_file import source_of
@@ -29,13 +33,13 @@ from pyflink_on_spark.common.types import RowKind
 from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK_ROWS = 8192
 
 
-class ParquetFileWriter(BulkWriter):
+class ParquetFileWriter(OutputFileWriter):
     """Writes converted rows to a Parquet file, a row group at a time.
 
     Args:
@@ -83,7 +87,7 @@ class ParquetFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class ParquetRowOutput(BulkFormat):
+class ParquetRowOutput(OutputFileFormat):
     """Rows as Parquet files.
 
     Args:
@@ -116,11 +120,11 @@ class ParquetRowOutput(BulkFormat):
 
         return convert_to_utc
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return ParquetFileWriter(file, arrow_schema(self.row_type), self.options)
 
 
-class ParquetRows(FileFormat):
+class ParquetRows(InputFileFormat):
     """Rows of Parquet files; columns that a file does not have are None.
 
     Args:

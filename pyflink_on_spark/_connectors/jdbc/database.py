@@ -21,7 +21,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _KIND = re.compile(r"(?:jdbc:)?\w+:")
 _HOST = r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]*)(?::\d+)?"

@@ -9,13 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._connectors.jdbc.client import JdbcClient
+from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.execution import (
-    Execution,
-    ParameterMaker,
-    Parameters,
-)
-from pyflink_on_spark._connectors.jdbc.options import JdbcStatement
+from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
 from pyflink_on_spark._connectors.jdbc.placeholders import translate
 from pyflink_on_spark._connectors.jdbc.sink import StatementSink
 from pyflink_on_spark._runtime.connector import SinkWriter
@@ -52,7 +49,7 @@ class ExactlyOnceJdbcSink(StatementSink):
         days: how long the table keeps an epoch.
     """
 
-    def __init__(self, statement: JdbcStatement, epochs_table: str, days: int) -> None:
+    def __init__(self, statement: JdbcSinkConfig, epochs_table: str, days: int) -> None:
         super().__init__(statement)
         self._table, self._days = epochs_table, days
 
@@ -63,7 +60,7 @@ class ExactlyOnceJdbcSink(StatementSink):
     def commit(self, committables: list[Any]) -> None:
         """Write what was gathered, unless the database has it."""
         if committables:
-            with closing(Execution(self._database, self._statement)) as execution:
+            with closing(JdbcClient(self._database, self._statement)) as execution:
                 _EpochsTable(self._table, self._translated).ensure(execution)
                 _Commit(self._table, self._days, committables, self._translated).run(execution)
 
@@ -91,7 +88,7 @@ class _EpochsTable:
         self._look = translated(f"SELECT 1 FROM {name} WHERE 1 = 0")
         self._make = translated(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
 
-    def ensure(self, execution: Execution) -> None:
+    def ensure(self, execution: JdbcClient) -> None:
         """Make the table if there is none; else no right to do so is needed."""
         try:
             execution.execute([], lambda cursor: cursor.execute(self._look))
@@ -109,7 +106,7 @@ class _Commit:
         self._note = translated(f"INSERT INTO {table} (epoch, committed_at) VALUES (?, ?)")
         self._forget = translated(f"DELETE FROM {table} WHERE committed_at < ?")
 
-    def run(self, execution: Execution) -> None:
+    def run(self, execution: JdbcClient) -> None:
         """Write in one transaction; which epochs are there is asked for in the same one."""
         rows: list[Parameters] = []
 

@@ -10,7 +10,7 @@ from pyflink_on_spark._connectors.jdbc.postgresql import PostgreSql
 from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _KINDS: dict[str, type[Database]] = {
     "postgresql": PostgreSql,

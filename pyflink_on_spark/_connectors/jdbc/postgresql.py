@@ -19,7 +19,7 @@ from pyflink_on_spark._connectors.jdbc.placeholders import POSTGRESQL
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _URL = re.compile(
     r"jdbc:postgresql:(?://(?P<hosts>[^/?]*)(?:/(?P<path>[^?]*))?|/|(?P<name>[^/?][^?]*)?)"

@@ -17,7 +17,7 @@ from pyflink_on_spark._connectors.jdbc.placeholders import SQLITE
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _PREFIX = "jdbc:sqlite:"
 _SECONDS_TO_WAIT = 30

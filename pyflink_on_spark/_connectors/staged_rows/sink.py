@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,12 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.staged_rows.staged_file import (
     StagedFile,
     attempt_of,
-    file_name,
     files_in,
-    make_safe,
     not_handed_over,
     note_handed_over,
     remove_files,
 )
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._connectors.staged_rows.writer import StagedWriter
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
@@ -107,7 +104,7 @@ class StagedSink(Sink):
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return a writer with a file of its own for each checkpoint."""
-        return _StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
+        return StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
 
     def commit(self, committables: list[Any]) -> None:
         """Hand over what was not handed over before, note that, and only then remove the files.
@@ -156,68 +153,3 @@ def _check_there(files: list[StagedFile]) -> None:
             "are missing). The staging folder has to stay for as long as a checkpoint or "
             "savepoint that was made with it; begin with another one."
         )
-
-
-class _StagedWriter(SinkWriter):
-    def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
-        from pyflink_on_spark._connectors.staged_rows.arrow_types import (
-            arrow_schema,
-            is_composite,
-            to_arrow,
-        )
-
-        self._folder, self._attempt, self._stays = Path(folder), attempt, stays
-        self._schema = arrow_schema(type_info)
-        self._convert = to_arrow(type_info)
-        self._single = self._schema.names == ["value"] and not is_composite(type_info)
-        self._file: Path | None = None
-        self._open: Any = None
-        self._ended: list[StagedFile] = []
-
-    def write(self, elements: Iterator[Any]) -> None:
-        """Append rows to the file."""
-        import pyarrow as pa
-
-        while values := list(islice(elements, BUNDLE_SIZE)):
-            converted = list(map(self._convert, values))
-            if self._single:
-                batch = pa.RecordBatch.from_pydict({"value": converted}, self._schema)
-            else:
-                batch = pa.RecordBatch.from_pylist(converted, self._schema)
-            self._writer().write_batch(batch)
-
-    def prepare_commit(self) -> list[Any]:
-        """End the file; if a checkpoint follows, it gets that one's number."""
-        if self._file is None:
-            return []
-        self._open.close()
-        staged = StagedFile(str(self._file))
-        self._file = self._open = None
-        self._ended.append(staged)
-        return [staged]
-
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
-        """End the file, for a checkpoint."""
-        prepared = self.prepare_commit()
-        for file in self._ended:
-            file.number = checkpoint_id
-            if self._stays:
-                make_safe(Path(file.path))
-        self._ended.clear()
-        return prepared
-
-    def close(self) -> None:
-        """Give up what is not prepared."""
-        if self._file is not None:
-            self._open.close()
-            self._file.unlink(missing_ok=True)
-            self._file = None
-
-    def _writer(self) -> Any:
-        from pyarrow import parquet
-
-        if self._file is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = self._folder / file_name(self._attempt, uuid.uuid4().hex)
-            self._open = parquet.ParquetWriter(self._file, self._schema)
-        return self._open

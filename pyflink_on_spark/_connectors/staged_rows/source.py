@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
-from pyflink_on_spark._connectors.staged_rows.batch_reader import BatchReader
 from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_file
+from pyflink_on_spark._connectors.staged_rows.reader import BatchReader
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader
 

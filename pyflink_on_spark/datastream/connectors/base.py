@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import unsupported_use
 from pyflink_on_spark._runtime import connector
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.functions import JavaFunctionWrapper
@@ -22,13 +21,10 @@ class Source(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
-    _source: Any  # a connector.Source, or what stands for one until there is one
-
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        if not isinstance(getattr(type(self), "_source", None), unsupported_use):
-            call = f"{type(self).__name__}(source)"
-            self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
+        call = f"{type(self).__name__}(source)"
+        self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
 
 
 class Sink(JavaFunctionWrapper):
@@ -40,13 +36,10 @@ class Sink(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is taken.
     """
 
-    _sink: Any  # a connector.Sink, or what stands for one until there is one
-
     def __init__(self, sink: Any) -> None:
         super().__init__(sink)
-        if not isinstance(getattr(type(self), "_sink", None), unsupported_use):
-            call = f"{type(self).__name__}(sink)"
-            self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
+        call = f"{type(self).__name__}(sink)"
+        self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
 
 
 class DeliveryGuarantee(Enum):

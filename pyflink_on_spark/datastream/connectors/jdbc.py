@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcSink as RuntimeSink
+from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
@@ -43,12 +43,12 @@ class JdbcSink(SinkFunction):
     """
 
     def __init__(self, j_jdbc_sink):
-        self._statement = own_handle(j_jdbc_sink, JdbcStatement, "JdbcSink(j_jdbc_sink)")
+        self._config = own_handle(j_jdbc_sink, JdbcSinkConfig, "JdbcSink(j_jdbc_sink)")
         super().__init__(sink_func=j_jdbc_sink)
 
     @property
-    def _sink(self) -> RuntimeSink:
-        return RuntimeSink(self._statement)
+    def _sink(self) -> BatchedJdbcSink:
+        return BatchedJdbcSink(self._config)
 
     @staticmethod
     def sink(
@@ -74,7 +74,7 @@ class JdbcSink(SinkFunction):
             require(not isinstance(kind, _NO_SQL_TYPE), f"Unsupported type: {kind}")
         execution = jdbc_execution_options or JdbcExecutionOptions.defaults()
         return JdbcSink(
-            JdbcStatement(
+            JdbcSinkConfig(
                 argument(sql, str, call),
                 row_type,
                 argument(jdbc_connection_options, JdbcConnectionOptions, call)._connection,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
-    RMQReading,
-    RMQWriting,
+    RMQSinkConfig,
+    RMQSourceConfig,
 )
 from pyflink_on_spark._connectors.rabbitmq.sink import QueueSink
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
@@ -194,17 +194,17 @@ class RMQSource(SourceFunction):
         deserialization_schema: DeserializationSchema,
     ):
         call = "RMQSource(connection_config, queue_name, use_correlation_id, ...)"
-        self._options = RMQReading(
+        self._config = RMQSourceConfig(
             argument(connection_config, RMQConnectionConfig, call)._connection,
             argument(queue_name, str, call),
             argument(use_correlation_id, bool, call),
             argument(deserialization_schema, DeserializationSchema, call),
         )
-        super().__init__(source_func=self._options)
+        super().__init__(source_func=self._config)
 
     @property
     def _source(self) -> QueueSource:
-        return QueueSource(self._options)
+        return QueueSource(self._config)
 
 
 class RMQSink(SinkFunction):
@@ -226,16 +226,16 @@ class RMQSink(SinkFunction):
         serialization_schema: SerializationSchema,
     ):
         call = "RMQSink(connection_config, queue_name, serialization_schema)"
-        self._options = RMQWriting(
+        self._config = RMQSinkConfig(
             argument(connection_config, RMQConnectionConfig, call)._connection,
             argument(queue_name, str, call),
             argument(serialization_schema, SerializationSchema, call),
         )
-        super().__init__(sink_func=self._options)
+        super().__init__(sink_func=self._config)
 
     @property
     def _sink(self) -> QueueSink:
-        return QueueSink(self._options)
+        return QueueSink(self._config)
 
 
 __getattr__ = missing_name(__name__)

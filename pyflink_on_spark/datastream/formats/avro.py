@@ -9,7 +9,8 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._connectors.files.config import FileSourceConfig
+from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.avro_files import AvroOutput, AvroRecords
 from pyflink_on_spark._connectors.formats.avro_messages import (
     avro_row_reader,
@@ -112,7 +113,7 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
         self._path = argument(path, str, "AvroInputFormat(path, schema)")
         self._type_info = GenericRecordAvroTypeInfo(schema)
         records = AvroRecords(schema._definition, self._type_info)
-        self._source = FileSource(FileSourceOptions.of(records, [self._path]))
+        self._source = SplitFileSource(FileSourceConfig.of(records, [self._path]))
         super().__init__(self._path)
 
     def get_produced_type(self) -> GenericRecordAvroTypeInfo:

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.enumeration import (
-    FileSplit,
-    cut_files,
-)
+from pyflink_on_spark._connectors.files.enumeration import cut_files
 from pyflink_on_spark._connectors.files.enumeration import find_files as found_at
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
+from pyflink_on_spark._filesystem.local_path import local_path
 from pyflink_on_spark._filesystem.location import locate
 
 

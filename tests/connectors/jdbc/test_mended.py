@@ -7,14 +7,14 @@ import sqlite3
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
+from pyflink_on_spark._connectors.jdbc.writer import JdbcWriter
 from pyflink_on_spark.common import Row
 from tests.connectors.jdbc.jobs import PAIR
 from tests.connectors.rabbitmq.proxy import Proxy
@@ -33,7 +33,7 @@ class Rows:
 
     def __init__(self, url, user=None, pause=lambda seconds: None):
         connection = JdbcConnection(url, user_name=user)
-        told = JdbcStatement("INSERT INTO t VALUES (?, ?)", PAIR, connection, JdbcExecution())
+        told = JdbcSinkConfig("INSERT INTO t VALUES (?, ?)", PAIR, connection, JdbcExecution())
         self.writer = JdbcWriter(told, lambda: 0, pause)
 
     def write(self, *rows):

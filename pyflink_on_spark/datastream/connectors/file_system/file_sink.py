@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from pyflink_on_spark._connectors.files import compaction
-from pyflink_on_spark._connectors.files import file_sink as runtime
+from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory
@@ -117,7 +117,7 @@ class FileSink(Sink, SupportsPreprocessing):
             Raises:
                 ValueError: there is no such character set.
             """
-            return FileSink(runtime.FileSink(self._options.current))
+            return FileSink(PartFileSink(self._options.current))
 
     class RowFormatBuilder(BaseBuilder):
         """Says how a file sink writes text.

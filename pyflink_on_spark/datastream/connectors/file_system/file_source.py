@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._connectors.files import file_source as runtime
+from pyflink_on_spark._connectors.files.config import FileSourceConfig
+from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark.common import Duration
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors.base import Source
@@ -25,7 +26,7 @@ class FileSourceBuilder:
 
     def __init__(self, j_file_source_builder: Any) -> None:
         call = "FileSourceBuilder(j_file_source_builder)"
-        self._options = own_handle(j_file_source_builder, runtime.FileSourceOptions, call)
+        self._options = own_handle(j_file_source_builder, FileSourceConfig, call)
 
     def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder:
         """Go on looking for new files for ever.
@@ -66,7 +67,7 @@ class FileSourceBuilder:
 
     def build(self) -> FileSource:
         """Return the source."""
-        return FileSource(runtime.FileSource(self._options))
+        return FileSource(SplitFileSource(self._options))
 
 
 class FileSource(Source):
@@ -96,7 +97,7 @@ class FileSource(Source):
             ValueError: there are no paths, one is empty, or there is no such file system.
             ModuleNotFoundError: a package for a path's file system is missing.
         """
-        return FileSourceBuilder(runtime.FileSourceOptions.of(stream_format._format, paths))
+        return FileSourceBuilder(FileSourceConfig.of(stream_format._format, paths))
 
     @staticmethod
     def for_bulk_file_format(bulk_format: BulkFormat, *paths: str) -> FileSourceBuilder:
@@ -110,4 +111,4 @@ class FileSource(Source):
             ValueError: there are no paths, one is empty, or there is no such file system.
             ModuleNotFoundError: a package for a path's file system is missing.
         """
-        return FileSourceBuilder(runtime.FileSourceOptions.of(bulk_format._format, paths))
+        return FileSourceBuilder(FileSourceConfig.of(bulk_format._format, paths))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import unsupported_use
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.files.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark.common._java_handles import own_handle
 
 
@@ -17,12 +16,9 @@ class StreamFormat:
         j_stream_format: the runtime's format.
     """
 
-    _format: Any  # a FileFormat, or what stands for one until there is one
-
     def __init__(self, j_stream_format: Any) -> None:
-        if not isinstance(getattr(type(self), "_format", None), unsupported_use):
-            call = "StreamFormat(j_stream_format)"
-            self._format = own_handle(j_stream_format, FileFormat, call)  # type: ignore[type-abstract]
+        call = "StreamFormat(j_stream_format)"
+        self._format = own_handle(j_stream_format, InputFileFormat, call)  # type: ignore[type-abstract]
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
@@ -48,9 +44,6 @@ class BulkFormat:
         j_bulk_format: the runtime's format.
     """
 
-    _format: Any  # a FileFormat, or what stands for one until there is one
-
     def __init__(self, j_bulk_format: Any) -> None:
-        if not isinstance(getattr(type(self), "_format", None), unsupported_use):
-            call = "BulkFormat(j_bulk_format)"
-            self._format = own_handle(j_bulk_format, FileFormat, call)  # type: ignore[type-abstract]
+        call = "BulkFormat(j_bulk_format)"
+        self._format = own_handle(j_bulk_format, InputFileFormat, call)  # type: ignore[type-abstract]

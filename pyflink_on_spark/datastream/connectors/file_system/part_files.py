@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.files import bucket
+from pyflink_on_spark._connectors.files import bucket_naming as bucket
 from pyflink_on_spark._connectors.files.part_names import PartAffixes
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
@@ -19,7 +19,7 @@ class BucketAssigner(JavaObjectWrapper):
 
     def __init__(self, j_bucket_assigner: Any) -> None:
         call = "BucketAssigner(j_bucket_assigner)"
-        own = own_handle(j_bucket_assigner, bucket.BucketAssigner, call)  # type: ignore[type-abstract]
+        own = own_handle(j_bucket_assigner, bucket.BucketNaming, call)  # type: ignore[type-abstract]
         super().__init__(own)
 
     @staticmethod

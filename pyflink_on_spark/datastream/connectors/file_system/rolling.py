@@ -18,7 +18,7 @@ class RollingPolicy(JavaObjectWrapper):
 
     def __init__(self, j_rolling_policy: Any) -> None:
         call = f"{type(self).__name__}(j_rolling_policy)"
-        super().__init__(own_handle(j_rolling_policy, rolling.RollingPolicy, call))
+        super().__init__(own_handle(j_rolling_policy, rolling.RollingLimits, call))
 
     @staticmethod
     def default_rolling_policy(
@@ -38,7 +38,7 @@ class RollingPolicy(JavaObjectWrapper):
             ValueError: it is not positive.
         """
         return DefaultRollingPolicy(
-            rolling.RollingPolicy(part_size, rollover_interval, inactivity_interval)
+            rolling.RollingLimits(part_size, rollover_interval, inactivity_interval)
         )
 
     @staticmethod

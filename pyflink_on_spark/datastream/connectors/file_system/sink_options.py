@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
 from pyflink_on_spark._filesystem.location import absolute
 from pyflink_on_spark.common import Encoder
@@ -20,17 +20,17 @@ from pyflink_on_spark.datastream.connectors.file_system.rolling import RollingPo
 
 def bulk_format_options(
     base_path: str, writer_factory: BulkWriterFactory, **more: Any
-) -> FileSinkOptions:
+) -> FileSinkConfig:
     """Return the options of a sink that writes a bulk format."""
     call = "for_bulk_format(base_path, writer_factory)"
     factory = own_handle(writer_factory, BulkWriterFactory, call)
     bulk: Any = factory.get_java_object()
-    return FileSinkOptions(absolute(base_path), rolling=ON_CHECKPOINT, bulk=bulk, **more)
+    return FileSinkConfig(absolute(base_path), rolling=ON_CHECKPOINT, bulk=bulk, **more)
 
 
-def row_format_options(base_path: str, encoder: Encoder, **more: Any) -> FileSinkOptions:
+def row_format_options(base_path: str, encoder: Encoder, **more: Any) -> FileSinkConfig:
     """Return the options of a sink that writes text."""
-    return FileSinkOptions(absolute(base_path), encoder._charset_name, **more)
+    return FileSinkConfig(absolute(base_path), encoder._charset_name, **more)
 
 
 class SinkOptions:
@@ -42,7 +42,7 @@ class SinkOptions:
     """
 
     def __init__(self, options: Any, call: str) -> None:
-        self.current = own_handle(options, FileSinkOptions, call)
+        self.current = own_handle(options, FileSinkConfig, call)
 
     def set(self, **changes: Any) -> None:
         """Change some options."""

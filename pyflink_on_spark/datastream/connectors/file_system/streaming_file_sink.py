@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from typing import Any
 
-from pyflink_on_spark._connectors.files import file_sink as runtime
+from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory
@@ -41,7 +41,7 @@ class StreamingFileSink(SinkFunction):
 
     def __init__(self, j_obj: Any) -> None:
         warnings.warn("Deprecated in 1.15. Use FileSink instead.", DeprecationWarning, stacklevel=2)
-        self._sink = own_handle(j_obj, runtime.FileSink, "StreamingFileSink(j_obj)")
+        self._sink = own_handle(j_obj, PartFileSink, "StreamingFileSink(j_obj)")
         super().__init__(self._sink)
 
     class BaseBuilder:
@@ -86,7 +86,7 @@ class StreamingFileSink(SinkFunction):
             Raises:
                 ValueError: there is no such character set.
             """
-            return StreamingFileSink(runtime.FileSink(self._options.current))
+            return StreamingFileSink(PartFileSink(self._options.current))
 
     class DefaultRowFormatBuilder(BaseBuilder):
         """Says how the sink writes text.

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.kinesis.options import (
-    KinesisReading,
+from pyflink_on_spark._connectors.kinesis.config import (
+    KinesisSourceConfig,
     ShardAssignment,
     WatermarkSharing,
 )
@@ -121,12 +121,12 @@ class FlinkKinesisConsumer(SourceFunction):
             "For FlinkKinesisConsumer AWS region ('aws.region') and/or AWS endpoint "
             "('aws.endpoint') must be set in the config.",
         )
-        self._options = KinesisReading(
+        self._config = KinesisSourceConfig(
             tuple(argument(name, str, call) for name in names),
             argument(deserializer, DeserializationSchema, call),
             properties,
         )
-        super().__init__(self._options)
+        super().__init__(self._config)
 
     def set_shard_assigner(self, shard_assigner: KinesisShardAssigner) -> FlinkKinesisConsumer:
         """Set which subtask reads a shard."""
@@ -151,7 +151,7 @@ class FlinkKinesisConsumer(SourceFunction):
     @property
     def _source(self) -> StreamsSource:
         for setter in ("periodic_watermark_assigner", "watermark_tracker"):
-            told = self._options.watermarks if "periodic" in setter else self._options.sharing
+            told = self._config.watermarks if "periodic" in setter else self._config.sharing
             if told is not None:
                 raise_unsupported(
                     f"FlinkKinesisConsumer.set_{setter}({setter})",
@@ -159,8 +159,8 @@ class FlinkKinesisConsumer(SourceFunction):
                     reason="shards have no watermarks of their own",
                     instead="Use assign_timestamps_and_watermarks() behind the source.",
                 )
-        return StreamsSource(self._options)
+        return StreamsSource(self._config)
 
     def _with(self, **changes: Any) -> FlinkKinesisConsumer:
-        self._options = self._j_function = replace(self._options, **changes)
+        self._config = self._j_function = replace(self._config, **changes)
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._connectors.kinesis.options import Batching, FirehoseWriting
+from pyflink_on_spark._connectors.kinesis.config import Batching, FirehoseSinkConfig
 from pyflink_on_spark._connectors.kinesis.sink import FirehoseSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -23,8 +23,8 @@ class KinesisFirehoseSink(Sink):
 
     def __init__(self, j_kinesis_firehose_sink):
         call = "KinesisFirehoseSink(j_kinesis_firehose_sink)"
-        self._options = own_handle(j_kinesis_firehose_sink, FirehoseWriting, call)
-        super().__init__(sink=FirehoseSink(self._options))
+        self._config = own_handle(j_kinesis_firehose_sink, FirehoseSinkConfig, call)
+        super().__init__(sink=FirehoseSink(self._config))
 
     @staticmethod
     def builder() -> KinesisFirehoseSinkBuilder:
@@ -64,7 +64,7 @@ class KinesisFirehoseSinkBuilder(RequestingSinkBuilder):
         )
         self._batching.check()
         return KinesisFirehoseSink(
-            FirehoseWriting(
+            FirehoseSinkConfig(
                 self._stream, serializer, self._fail_on_error, self._batching, self._properties
             )
         )

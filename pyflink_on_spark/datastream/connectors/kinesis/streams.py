@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.config import (
     Batching,
     PartitionKeys,
-    StreamsWriting,
+    StreamsSinkConfig,
 )
 from pyflink_on_spark._connectors.kinesis.sink import StreamsSink
 from pyflink_on_spark.common._java_handles import own_handle
@@ -47,8 +47,8 @@ class KinesisStreamsSink(Sink):
 
     def __init__(self, j_kinesis_streams_sink):
         call = "KinesisStreamsSink(j_kinesis_streams_sink)"
-        self._options = own_handle(j_kinesis_streams_sink, StreamsWriting, call)
-        super().__init__(sink=StreamsSink(self._options))
+        self._config = own_handle(j_kinesis_streams_sink, StreamsSinkConfig, call)
+        super().__init__(sink=StreamsSink(self._config))
 
     @staticmethod
     def builder() -> KinesisStreamsSinkBuilder:
@@ -97,7 +97,7 @@ class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
         require(self._stream, "The stream name must be set when initializing the KDS Sink.")
         self._batching.check()
         return KinesisStreamsSink(
-            StreamsWriting(
+            StreamsSinkConfig(
                 self._stream,
                 serializer,
                 self._keys,
