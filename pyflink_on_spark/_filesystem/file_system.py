@@ -96,7 +96,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_durable(self, path: str) -> None:
-        """Let a file that was written and closed survive the machine."""
+        """Write a closed file, or the names in a folder, to the disk."""
 
     @abstractmethod
     def rename(self, source: str, target: str) -> None:

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 _IDENTITY, _FIRST, _POSITIONS = "identity", "first-batch", "positions"
 _BATCH = re.compile(r"batch-(\d+)$")
@@ -23,7 +23,7 @@ class BatchFolder:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._notes = LocalFolder(path)
+        self._notes = Folder(path)
 
     def establish(self) -> None:
         """Give the folder an identity, if it has none yet."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
+from pyflink_on_spark._filesystem.local_files import LOCAL
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 _NOTE = "handed-over"
 _SUFFIX = ".parquet"
@@ -53,14 +53,10 @@ def files_in(folder: Path) -> list[Path]:
     return list(folder.glob(f"*-*{_SUFFIX}"))
 
 
-def make_safe(path: Path) -> None:
-    """Let a file reach the disk, as the checkpoint will that names it."""
-    for place, flags in ((path, os.O_RDWR), (path.parent, os.O_RDONLY)):
-        descriptor = os.open(place, flags)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def make_durable(path: Path) -> None:
+    """Write a file to the disk, because the checkpoint that names it is durable, too."""
+    LOCAL.make_durable(str(path))
+    LOCAL.make_durable(str(path.parent))
 
 
 def not_handed_over(files: Iterable[StagedFile]) -> list[StagedFile]:
@@ -89,7 +85,7 @@ def note_handed_over(files: Iterable[StagedFile]) -> None:
             of_attempts = numbers[file.folder]
             of_attempts[file.attempt] = max(file.number, of_attempts.get(file.attempt, 0))
     for folder, of_attempts in numbers.items():
-        LocalFolder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
+        Folder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
 
 
 def remove_files(files: Iterable[StagedFile]) -> None:
@@ -106,7 +102,7 @@ def remove_files(files: Iterable[StagedFile]) -> None:
 def _last_handed_over(folder: Path) -> dict[int, int]:
     """Return the number of the last checkpoint of each attempt that handed anything over."""
     try:
-        noted = json.loads(LocalFolder(str(folder)).read(_NOTE))
+        noted = json.loads(Folder(str(folder)).read(_NOTE))
     except FileNotFoundError:
         return {}
     return {int(attempt): number for attempt, number in noted.items()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.staged_rows.staged_file import (
     StagedFile,
     file_name,
-    make_safe,
+    make_durable,
 )
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.connector import SinkWriter
@@ -64,7 +64,7 @@ class StagedWriter(SinkWriter):
         for file in self._ended:
             file.number = checkpoint_id
             if self._stays:
-                make_safe(Path(file.path))
+                make_durable(Path(file.path))
         self._ended.clear()
         return prepared
 
