@@ -1,4 +1,4 @@
-"""What a JDBC sink can be told."""
+"""The settings of a JDBC sink."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JdbcConnection:
-    """How a database is reached.
+    """How to connect to a database.
 
     Args:
         url: ``jdbc:<kind of database>://<host>:<port>/<database>``.
-        driver_name: the Java class of a driver; the URL alone chooses the driver here.
-        user_name: who connects.
-        password: with what.
+        driver_name: the Java class of a driver. It has no effect: the URL chooses the driver.
+        user_name: the name of the user.
+        password: the password of the user.
     """
 
     url: str = field(repr=False)
@@ -25,12 +25,12 @@ class JdbcConnection:
 
 @dataclass(frozen=True)
 class JdbcExecution:
-    """How a statement is executed.
+    """When a statement is executed.
 
     Args:
-        batch_size: for how many rows at most at a time.
-        batch_interval: after how many ms at the latest; 0: whenever the batch is full.
-        max_retries: how often again when it fails.
+        batch_size: the largest number of rows in a batch.
+        batch_interval: the longest time until a row is written, in ms; 0 for no limit.
+        max_retries: the number of retries after a transient failure.
     """
 
     batch_size: int = 5000
@@ -40,13 +40,13 @@ class JdbcExecution:
 
 @dataclass(frozen=True)
 class JdbcSinkConfig:
-    """What a JDBC sink was told.
+    """The settings of a JDBC sink.
 
     Args:
         sql: the statement, with a question mark for each field of a row.
-        row_type: the rows, a RowTypeInfo.
-        connection: where it is executed.
-        execution: how it is executed.
+        row_type: the type of the rows, a RowTypeInfo.
+        connection: how to connect to the database.
+        execution: when the statement is executed.
     """
 
     sql: str

@@ -1,4 +1,4 @@
-"""The parameters of a statement, made of rows."""
+"""Rows as parameters of a statement."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Parameters = tuple[Any, ...]
 
 
 class ParameterMaker:
-    """Makes a statement's parameters of rows.
+    """Converts rows to parameters of a statement.
 
     Args:
-        database: what takes them.
-        row_type: the rows' type.
+        database: the database that gets the parameters.
+        row_type: the type of the rows.
     """
 
     def __init__(self, database: Database, row_type: Any) -> None:
@@ -28,7 +28,7 @@ class ParameterMaker:
         """Return the parameters of the next rows.
 
         Raises:
-            JdbcError: a value is not of its field's type.
+            JdbcError: a value does not have the type of its field.
         """
         chosen = islice(rows, count)
         return list(map(tuple if self._as_they_are else self._parameters, chosen))

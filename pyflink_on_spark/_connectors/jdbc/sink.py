@@ -18,23 +18,27 @@ class StatementSink(Sink):
     """A sink for rows, each of which gives the parameters of a statement.
 
     Args:
-        statement: what it was told.
+        config: the settings of the sink.
 
     Raises:
-        ValueError: the URL is of an unknown kind, the statement cannot be read or has another
-            number of parameters than the rows have fields, or the database lacks a type.
+        ValueError: there is no driver for the URL, the number of the statement's parameters is not
+            the number of the rows' fields, or the database lacks a type.
     """
 
-    def __init__(self, statement: JdbcSinkConfig) -> None:
-        self._statement = statement
-        self._database = find_database(statement.connection)
-        fields = len(statement.row_type.get_field_types())
-        self._database.translated(statement.sql, fields)
-        self._database.column_converters(statement.row_type)
+    def __init__(self, config: JdbcSinkConfig) -> None:
+        self._config = config
+        self._database = find_database(config.connection)
+        fields = len(config.row_type.get_field_types())
+        self._database.translated(config.sql, fields)
+        self._database.column_converters(config.row_type)
 
     def with_input_type(self, type_info: Any) -> Sink:
-        """Return the sink; raise TypeError if the stream is not of rows of its fields."""
-        expected = self._statement.row_type
+        """Check that the stream consists of rows with the sink's number of fields.
+
+        Raises:
+            TypeError: the stream has another type.
+        """
+        expected = self._config.row_type
         if not isinstance(type_info, RowTypeInfo):
             raise TypeError(
                 "a JDBC sink writes a stream of rows: declare its type with "
@@ -46,8 +50,7 @@ class StatementSink(Sink):
 
 
 class BatchedJdbcSink(StatementSink):
-    """Writes each row at least once."""
+    """Writes each row at least once, in batches."""
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Return the writer of one subtask, connected."""
-        return JdbcWriter(self._statement, context.clock.now)
+        return JdbcWriter(self._config, context.clock.now)

@@ -1,10 +1,10 @@
-"""Executes a statement for the rows of one subtask."""
+"""Executes a statement for batches of rows in one subtask."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._connectors.jdbc.client import JdbcClient
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
@@ -12,35 +12,31 @@ from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
 from pyflink_on_spark._runtime.connector import SinkWriter
 
-if TYPE_CHECKING:
-    pass
-
-
 _CHUNK = 4096
 
 
 class JdbcWriter(SinkWriter):
-    """Gathers rows and executes the statement for many of them at a time.
+    """Buffers rows, and executes the statement for a batch of them.
 
     Args:
-        statement: what to execute.
-        now: the time in ms.
+        config: the settings of the sink.
+        now: returns the processing time in ms.
         pause: waits some seconds between two attempts.
     """
 
     def __init__(
         self,
-        statement: JdbcSinkConfig,
+        config: JdbcSinkConfig,
         now: Callable[[], int],
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        options = statement.execution
-        database = find_database(statement.connection)
-        self._make = ParameterMaker(database, statement.row_type)
-        self._execution = JdbcClient(database, statement, pause)
-        self._size = options.batch_size
-        # Each row at once leaves nothing for the interval to do.
-        self._interval = options.batch_interval if options.batch_size != 1 else 0
+        execution = config.execution
+        database = find_database(config.connection)
+        self._make = ParameterMaker(database, config.row_type)
+        self._client = JdbcClient(database, config, pause)
+        self._size = execution.batch_size
+        # With batches of one row no row waits for the interval.
+        self._interval = execution.batch_interval if execution.batch_size != 1 else 0
         self._next_flush = now() + self._interval
         self._rows: list[Parameters] = []
         self._failed = False
@@ -56,28 +52,27 @@ class JdbcWriter(SinkWriter):
                 return
 
     def advance_processing_time(self, now: int) -> None:
-        """Execute the statement for all that waits, if it is time; ``now`` in ms."""
+        """Write the buffered rows when the interval is over."""
         if self._interval > 0 and now >= self._next_flush:
             self._flush()
             self._next_flush = now + self._interval
 
     def prepare_commit(self) -> list[Any]:
-        """Execute the statement for all that waits."""
         self._flush()
         return []
 
     def close(self) -> None:
-        """Write what waits, as Flink does, unless the database has refused some of it before."""
+        """Write the buffered rows, as Flink does, unless the database has rejected a batch."""
         try:
             if not self._failed:
                 self._flush()
         finally:
-            self._execution.close()
+            self._client.close()
 
     def _flush(self) -> None:
         if not self._rows:
             return
         self._failed = True
-        self._execution.execute(self._rows)
+        self._client.execute(self._rows)
         self._failed = False
         self._rows = []

@@ -128,7 +128,7 @@ class TestJdbc:
             connection.execute(self.TABLE)
             made = Rows(f"jdbc:sqlite:{file}", pause=lambda seconds: break_the_way())
             connection.execute("BEGIN EXCLUSIVE")
-            made.writer._execution._connection.execute("PRAGMA busy_timeout = 0")
+            made.writer._client._connection.execute("PRAGMA busy_timeout = 0")
 
             def break_the_way():
                 monkeypatch.setattr(Sqlite, "open", lambda self: sqlite3.connect(tmp_path))
@@ -144,10 +144,10 @@ class TestJdbc:
         with contextlib.closing(sqlite3.connect(file)) as connection:
             connection.execute(self.TABLE)
             made = Rows(f"jdbc:sqlite:{file}")
-            execution = made.writer._execution
-            execution._connection.execute("PRAGMA busy_timeout = 0")
+            client = made.writer._client
+            client._connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("BEGIN EXCLUSIVE")
-            error = execution._explained([(1, "a")], sqlite3.IntegrityError("no such thing"))
+            error = client._explained([(1, "a")], sqlite3.IntegrityError("no such thing"))
             connection.rollback()
             made.writer.close()
         assert str(error).startswith(f"jdbc:sqlite:{file}: no such thing (statement: INSERT")
