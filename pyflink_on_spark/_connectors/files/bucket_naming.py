@@ -1,4 +1,4 @@
-"""Which folder under the base path an element is written to."""
+"""Names the bucket of an element: a folder under the base path."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class BucketNaming(ABC):
     """Names the buckets that elements are written to. Picklable."""
 
     timed: bool
-    """Whether the bucket changes with the time."""
+    """Whether the bucket depends on the time."""
 
     @abstractmethod
     def bucket(self, now: int) -> str:
         """Return the bucket, a relative path, for a processing time in ms."""
 
     def of_element(self) -> Callable[[Any], str] | None:
-        """Return what names an element's bucket, if the element decides and not the time."""
+        """Return a function that names the bucket of an element, or None if the time decides."""
         return None
 
 
 class BasePathBuckets(BucketNaming):
-    """Everything goes to the base path itself."""
+    """One bucket: the base path."""
 
     timed = False
 
@@ -42,15 +42,15 @@ class BasePathBuckets(BucketNaming):
 
 
 class DateTimeBuckets(BucketNaming):
-    """A bucket an hour, or whatever the pattern says.
+    """A bucket for each period of time; by default for each hour.
 
     Args:
         pattern: a pattern of Java's ``DateTimeFormatter``.
-        zone_id: a time zone; None for the one of the machine that writes.
+        zone_id: a time zone; None for the time zone of the machine that writes.
 
     Raises:
-        ValueError: if Java would take neither the pattern nor the zone.
-        UnsupportedFlinkFeature: if the pattern has a letter that is not known here.
+        ValueError: the pattern or the zone is not valid in Java.
+        UnsupportedFlinkFeature: the pattern has a letter that is not supported here.
     """
 
     timed = True
@@ -68,10 +68,10 @@ class DateTimeBuckets(BucketNaming):
 
 
 class ElementBuckets(BasePathBuckets):
-    """Each element says where it goes.
+    """The buckets that a function of the user assigns.
 
     Args:
-        function: its ``bucket_of`` returns a relative path; an empty one is the base path.
+        function: its ``bucket_of`` returns a relative path; an empty path is the base path.
     """
 
     def __init__(self, function: UserFunction) -> None:

@@ -1,4 +1,4 @@
-"""What one subtask writes to one bucket in a bulk format."""
+"""Writes a bulk format to one bucket from one subtask."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class BulkPartFile(PartFile):
-    """A part file that is written as a whole; its size is known when it is finished.
+    """A part file in a bulk format, whose size is known only when it is finished.
 
     Args:
         bucket: the folder of the bucket.
-        in_progress_path: where its bytes are.
-        path: what it will be called.
-        now: the time in ms.
+        in_progress_path: the hidden path while the file is written.
+        path: the final path.
+        now: the processing time in ms.
         form: the format.
-        files: where they are.
+        files: the file system.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BulkPartFile(PartFile):
             raise
 
     def add(self, elements: Sequence[Any], now: int) -> None:
-        """Append some converted elements at a time in ms."""
+        """Append converted elements at a processing time in ms."""
         with naming(self._path):
             self._open_writer().write(elements)
         self.last_written = now
@@ -70,12 +70,12 @@ class BulkPartFile(PartFile):
 
 
 class BulkBucketWriter(BucketWriter):
-    """Writes elements to part files that only a checkpoint, or the end, finishes."""
+    """Writes elements to part files that are finished at checkpoints and at the end only."""
 
-    _encoder: Any  # the bulk format
+    _encoder: Any  # an OutputFileFormat
 
     def write(self, texts: Sequence[Any], now: int) -> None:
-        """Write some converted elements at a time in ms."""
+        """Write converted elements at a processing time in ms."""
         if self._part is None:
             path = self._names.next_path(self._folder)
             hidden = self._owner.in_progress_path(path)

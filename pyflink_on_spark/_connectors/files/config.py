@@ -1,4 +1,4 @@
-"""How a file sink writes."""
+"""The settings of a file source and of a file sink."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from pyflink_on_spark._filesystem.location import absolute
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-
-if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
 
 DEFAULT_BUCKET_CHECK_INTERVAL = 60 * 1000
@@ -24,18 +22,18 @@ DEFAULT_BUCKET_CHECK_INTERVAL = 60 * 1000
 
 @dataclass(frozen=True)
 class FileSinkConfig:
-    """How a file sink writes.
+    """The settings of a file sink.
 
     Args:
-        base_path: the folder that holds the buckets' folders; an absolute path or a URI.
-        charset_name: the character set of the files, if they are text.
-        buckets: which bucket an element belongs to.
+        base_path: the folder of the buckets; an absolute path or a URI.
+        charset_name: the character set of text files.
+        buckets: how buckets are named.
         rolling: when a part file is finished.
-        bucket_check_interval: how often time is checked against the rolling policy, in ms.
-        affixes: what stands around the names of part files.
-        compaction: how finished part files are put together; None to leave them.
-        named_by_subtask: whether part files are numbered by subtask, not by a random id.
-        bulk: what the files are written as; None: the text of elements, a line each.
+        bucket_check_interval: the time between two checks of the rolling policy, in ms.
+        affixes: the prefix and suffix of the names of part files.
+        compaction: how finished part files are compacted, or None.
+        named_by_subtask: whether the names of part files contain the subtask, not a random id.
+        bulk: the bulk format, or None for text with a line for each element.
     """
 
     base_path: str = field(repr=False)  # a URI may have a password
@@ -51,13 +49,14 @@ class FileSinkConfig:
 
 @dataclass(frozen=True)
 class FileSourceConfig:
-    """What a file source reads.
+    """The settings of a file source.
 
     Args:
-        file_format: how a file is read.
-        paths: of files and folders, absolute ones or URIs.
-        enumeration: whether large files are cut; Flink never cuts text files.
-        discovery_interval: how often to look for new files, in ms; None to read those there are.
+        file_format: the format of the files.
+        paths: absolute paths or URIs of files and folders.
+        enumeration: whether large files are split; Flink never splits text files.
+        discovery_interval: the time between two searches for new files, in ms; None: read only the
+            files that exist when the job starts.
     """
 
     file_format: InputFileFormat
@@ -67,11 +66,11 @@ class FileSourceConfig:
 
     @classmethod
     def of(cls, file_format: InputFileFormat, paths: Sequence[str]) -> FileSourceConfig:
-        """Return the options for some local paths or URIs.
+        """Return the settings for local paths or URIs.
 
         Raises:
-            ValueError: if there are no paths, or one is not valid.
-            ModuleNotFoundError: if a package for a path's file system is missing.
+            ValueError: there is no path, or a path is not valid.
+            ModuleNotFoundError: a package for a path's file system is missing.
         """
         if not paths:
             raise ValueError("paths must not be empty")

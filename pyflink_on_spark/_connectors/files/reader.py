@@ -1,4 +1,4 @@
-"""Reading the files of a folder as they come."""
+"""Reads files as they appear, in one subtask."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FilesDone:
-    """The files that were read to their end; in a snapshot beside those that were not.
+    """The entry of a snapshot for the files that are read to their end.
 
     Args:
-        paths: of the files.
+        paths: the paths of the files.
     """
 
     paths: tuple[str, ...]
 
 
 class MonitoringReader(SplitReader):
-    """Reads a subtask's share of the files under some paths, and looks for new ones for ever.
+    """Reads a subtask's share of the files under some paths, and looks for new files.
 
-    A file is known by its path: what happens to it once it was found is not noticed. Its path also
-    says which subtask reads it, so that no subtask has to know what the others do.
+    A file is identified by its path: later changes of the file are not noticed. The path also
+    decides which subtask reads the file, so that subtasks need not communicate.
 
     Args:
-        source: how to read a file.
+        source: reads one file.
         places: files, folders and patterns.
-        interval: how often to look, in ms.
-        restored: what the readers of all subtasks had as their snapshot; None for a fresh start.
-        context: the subtask's; its clock says when to look.
+        interval: the time between two searches, in ms.
+        restored: the snapshots of all subtasks, or None.
+        context: the context of the subtask.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class MonitoringReader(SplitReader):
         super().__init__(source, [], None, context)
         self._places, self._interval = places, interval
         self._clock, self._task = context.clock, context.task
-        self._next_look: int | None = None
+        self._next_search: int | None = None
         self._known: set[str] = set()
         for item in restored or ():
             if isinstance(item, FilesDone):
@@ -65,23 +65,23 @@ class MonitoringReader(SplitReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Never: there may always be another file."""
+        """False: a new file may always appear."""
         return False
 
     def poll(self) -> Bundle | None:
-        """Return the next elements of the files that were found."""
+        """Return the next elements of the files that are found."""
         now = self._clock.now()
-        if self._next_look is None or now >= self._next_look:
-            self._next_look = now + self._interval
-            self._look()
+        if self._next_search is None or now >= self._next_search:
+            self._next_search = now + self._interval
+            self._search()
         return super().poll()
 
     def snapshot(self) -> list[Any]:
-        """Return what is left of the files that were found, and the paths of those done."""
+        """Return the paths of finished files, and the positions in the others."""
         left = {split.path for split, _, _ in self._todo}
         return [FilesDone(tuple(sorted(self._known - left))), *self._todo]
 
-    def _look(self) -> None:
+    def _search(self) -> None:
         for path in sorted(set(new_files(self._places, self._known))):
             if self._is_mine(path):
                 self._known.add(path)
@@ -92,12 +92,12 @@ class MonitoringReader(SplitReader):
 
 
 def new_files(places: Iterable[Location], known: set[str]) -> Iterator[str]:
-    """Yield the files under some paths that are not known yet.
+    """Yield the files under some paths that are not known.
 
-    A pattern that nothing fits yet is no error: something may come.
+    A pattern without a match is not an error, because a match may appear.
 
     Raises:
-        FileNotFoundError: if one of the paths does not exist.
+        FileNotFoundError: a path does not exist.
     """
     for place in places:
         files, path = place.files, place.path

@@ -25,57 +25,56 @@ if TYPE_CHECKING:
 
 
 class PartFileSink(Sink):
-    """Writes elements, as a bulk format or as their text, a line each; see FileSinkConfig.
+    """Writes elements to part files, in a bulk format or as text with a line for each element.
 
-    Where a file cannot be gone on with, as in object stores, each checkpoint finishes it.
+    Where a file cannot be resumed, as in object stores, each checkpoint finishes the part files.
 
     Args:
-        options: how to write.
-        input_type: the elements'.
-        configuration: the job's; says how file systems are reached.
+        config: the settings of the sink.
+        input_type: the type of the elements.
+        configuration: the configuration of the job, which may say how to reach the file system.
 
     Raises:
-        ValueError: if there is no such character set, or nothing can be written there.
-        ModuleNotFoundError: if a package for its file system is missing.
+        ValueError: there is no such character set, or the file system is read-only.
+        ModuleNotFoundError: a package for the file system is missing.
     """
 
     def __init__(
         self,
-        options: FileSinkConfig,
+        config: FileSinkConfig,
         input_type: TypeInformation | None = None,
         configuration: Mapping[str, str] | None = None,
     ) -> None:
-        self._place = locate(options.base_path, configuration or {})
+        self._place = locate(config.base_path, configuration or {})
         self._files = self._place.files
         if not self._files.writable:
             raise ValueError(f"files cannot be written there, only read: {self._place.path}")
-        self._config = replace(options, base_path=absolute(options.base_path))
+        self._config = replace(config, base_path=absolute(config.base_path))
         self._configuration = configuration
-        self._charset = find_charset(options.charset_name)
+        self._charset = find_charset(config.charset_name)
         self._input_type = input_type
         self._id = uuid.uuid4().hex
         self._marked: set[str] = set()
-        # Only where part files are gone on with do snapshots name any.
-        self.keeps_snapshots = self._files.resumable and options.bulk is None
+        # Snapshots name part files only where these can be resumed.
+        self.keeps_snapshots = self._files.resumable and config.bulk is None
 
     def with_input_type(self, type_info: TypeInformation | None) -> PartFileSink:
         self._check_input(type_info)
         return PartFileSink(self._config, type_info, self._configuration)
 
     def with_configuration(self, configuration: Mapping[str, str]) -> PartFileSink:
-        """Return this sink for a job, whose configuration says how file systems are reached."""
         return PartFileSink(self._config, self._input_type, configuration)
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         self._check_input(self._input_type)
-        options, bulk = self._config, self._config.bulk
+        config, bulk = self._config, self._config.bulk
         if not self._files.resumable:
-            options = replace(options, rolling=replace(options.rolling, on_checkpoint=True))
+            config = replace(config, rolling=replace(config.rolling, on_checkpoint=True))
         if bulk is not None:
             to_text, encoder, writer = bulk.converter(), bulk, BulkBucketWriter
-            return FileSinkWriter(options, to_text, encoder, context, self._id, writer, self._place)
+            return FileSinkWriter(config, to_text, encoder, context, self._id, writer, self._place)
         return FileSinkWriter(
-            options,
+            config,
             java_text(self._input_type),
             LineEncoder(self._charset),
             context,
@@ -117,7 +116,7 @@ class PartFileSink(Sink):
         self._unmark(committables)
 
     def commit_again(self, committables: list[PendingFile]) -> None:
-        # What is gone was committed, and somebody has moved it since.
+        # A missing file was committed, and moved since then.
         if self._config.compaction is not None:
             self._config.compaction.commit(committables, again=True, files=self._files)
         else:

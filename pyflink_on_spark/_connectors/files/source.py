@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
-from pyflink_on_spark._connectors.files.enumeration import Enumeration, cut_files, find_files
+from pyflink_on_spark._connectors.files.enumeration import Enumeration, find_files, split_files
 from pyflink_on_spark._connectors.files.reader import MonitoringReader
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 
 class SplitFileSource(Source):
-    """Reads all files under some paths; see FileSourceConfig.
+    """Reads all files under some paths.
+
+    A split is a range of a file. A position in a split is what the file format says.
 
     Args:
-        options: what to read.
-        configuration: the job's; says how file systems are reached.
+        config: the settings of the source.
+        configuration: the configuration of the job, which may say how to reach file systems.
     """
 
     def __init__(
-        self, options: FileSourceConfig, configuration: Mapping[str, str] | None = None
+        self, config: FileSourceConfig, configuration: Mapping[str, str] | None = None
     ) -> None:
-        self.config = options
-        self._places = tuple(locate(path, configuration or {}) for path in options.paths)
-        self.bounded = options.discovery_interval is None
+        self.config = config
+        self._places = tuple(locate(path, configuration or {}) for path in config.paths)
+        self.bounded = config.discovery_interval is None
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -42,31 +44,30 @@ class SplitFileSource(Source):
         return self.config.file_format.produced_type
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SplitFileSource:
-        """Return this source for a job, whose configuration says how file systems are reached."""
         return SplitFileSource(self.config, configuration)
 
     def splits(self, parallelism: int) -> list[FileSplit]:
         if not self.bounded:
             self._check_paths()
-            return []  # subtasks find their files themselves
+            return []  # each subtask finds its own files
         files = find_files(self._places)
         if self.config.enumeration is Enumeration.WHOLE_FILES:
             return [FileSplit(file.path) for file in files]
         is_splittable = self.config.file_format.is_splittable
         splittable = frozenset(file.path for file in files if is_splittable(file.path))
-        return cut_files(files, parallelism, splittable)
+        return split_files(files, parallelism, splittable)
 
     def read(self, split: FileSplit, context: OperatorContext) -> Iterator[Bundle]:
         place = self._place(split.path)
-        with _explaining(split, place):
-            yield from self.config.file_format.read(_on(place, split))
+        with _explaining_removal(split, place):
+            yield from self.config.file_format.read(_with_input_path(place, split))
 
     def resume(
         self, split: FileSplit, position: Any, context: OperatorContext
     ) -> Iterator[tuple[Bundle | None, Any]]:
         place = self._place(split.path)
-        with _explaining(split, place):
-            found = self.config.file_format.resume(_on(place, split), position)
+        with _explaining_removal(split, place):
+            found = self.config.file_format.resume(_with_input_path(place, split), position)
             yield from super().resume(split, position, context) if found is None else found
 
     def reader(
@@ -83,20 +84,20 @@ class SplitFileSource(Source):
                 next(place.files.visible_files(place.path), None)
 
     def _place(self, path: str) -> Location:
-        """Return where a file is; one of a checkpoint may be where nothing is read now."""
+        """Return the location of a file. A file of a checkpoint may be under a former path."""
         found = next((place for place in self._places if place.has(path)), None)
         return found or locate(path)
 
 
-def _on(place: Location, split: FileSplit) -> FileSplit:
-    """Return what a format reads of a split."""
+def _with_input_path(place: Location, split: FileSplit) -> FileSplit:
+    """Return a split with the path that a format opens."""
     path = place.files.input_path(split.path)
     return split if path is split.path else replace(split, path=path)
 
 
 @contextlib.contextmanager
-def _explaining(split: FileSplit, place: Location) -> Iterator[None]:
-    """Say of a file that is gone that it was there."""
+def _explaining_removal(split: FileSplit, place: Location) -> Iterator[None]:
+    """Explain the error for a file that was removed after the files were listed."""
     try:
         yield
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""One subtask's end of a file sink."""
+"""Writes part files from one subtask."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _SLOW = 50
-"""In ms: how long elements may wait for others to be written with."""
+"""The longest time that an element waits for others of its chunk, in ms."""
 
 
 @dataclass(frozen=True)
 class WriterRecord:
-    """What all subtasks have to know of one after a restart.
+    """What all subtasks need to know of each subtask after a restart.
 
     Args:
-        family: whose its files are; see ``Owner``.
-        in_progress: the paths of those that are not finished.
-        counter: the next number of a part file that is named by its subtask.
+        family: the family of the writer; see ``Owner``.
+        in_progress: the paths of part files that are not finished.
+        counter: the next number of a part file whose name contains the subtask.
     """
 
     family: str
@@ -46,24 +46,24 @@ class WriterRecord:
 
 
 class FileSinkWriter(SinkWriter):
-    """Writes the text of elements to part files in buckets.
+    """Writes elements to part files in buckets.
 
     Args:
-        options: how to write.
-        to_text: the text of an element, or what the bulk format makes of it.
-        encoder: how to write that.
-        context: its clock is what buckets and the rolling policy go by.
-        sink: an id of the sink that no other one has.
-        bucket_writer: what writes to a bucket.
-        place: where the base path is.
+        config: the settings of the sink.
+        to_text: returns the text of an element, or its representation in the bulk format.
+        encoder: encodes texts, or the bulk format.
+        context: the context of the subtask. Buckets and the rolling policy use its clock.
+        sink: the unique id of the sink.
+        bucket_writer: the class that writes to one bucket.
+        place: the location of the base path.
 
     Raises:
-        NotADirectoryError: if the base path is a file.
+        NotADirectoryError: the base path is a file.
     """
 
     def __init__(
         self,
-        options: FileSinkConfig,
+        config: FileSinkConfig,
         to_text: Callable[[Any], Any],
         encoder: LineEncoder | OutputFileFormat,
         context: OperatorContext,
@@ -71,14 +71,14 @@ class FileSinkWriter(SinkWriter):
         bucket_writer: type[BucketWriter] = BucketWriter,
         place: Location | None = None,
     ) -> None:
-        place = place or locate(options.base_path)
+        place = place or locate(config.base_path)
         self._base_path, self._files = place.path, place.files
         found = self._files.exists(self._base_path)
         if found and not self._files.status(self._base_path).is_folder:
             raise NotADirectoryError(f"the folder to write to is a file: {self._base_path}")
-        self._config = options
+        self._config = config
         self._to_text = to_text
-        self._bucket_of = options.buckets.of_element()
+        self._bucket_of = config.buckets.of_element()
         self._encoder = encoder
         self._bucket_writer = bucket_writer
         self._task = context.task
@@ -86,13 +86,13 @@ class FileSinkWriter(SinkWriter):
         self._owner = Owner.of(sink, context.task.attempt)
         self._restored = context.restored is not None
         self._records = context.operator_state.union_list_state("_file_sink")
-        self._subtask_names = SubtaskNames(options.affixes, context.task.subtask_index, self._files)
+        self._subtask_names = SubtaskNames(config.affixes, context.task.subtask_index, self._files)
         self._buckets: dict[str, BucketWriter] = {}
-        self._next_check = self._clock.now() + options.bucket_check_interval
+        self._next_check = self._clock.now() + config.bucket_check_interval
         self._chunk_size = 64
 
     def write(self, elements: Iterator[Any]) -> None:
-        # The text is taken when an element comes: its function may change the object afterwards.
+        # An element is converted when it arrives: the user's function may change it afterwards.
         texts = map(self._to_text if self._bucket_of is None else self._placed_text, elements)
         while True:
             before = self._clock.now()
@@ -108,7 +108,7 @@ class FileSinkWriter(SinkWriter):
                 self._write_placed(chunk, now)
 
     def advance_processing_time(self, now: int) -> None:
-        """Finish the part files that are too old, if it is time to look; ``now`` in ms."""
+        """Finish the part files for which a time limit has passed, if a check is due."""
         if now < self._next_check:
             return
         self._next_check = now + self._config.bucket_check_interval
@@ -173,7 +173,7 @@ class FileSinkWriter(SinkWriter):
         return found
 
     def _adapt_chunk_size(self, elapsed: int) -> None:
-        """Keep elements from waiting, since the time of writing decides on their bucket."""
+        """Make chunks short, because the time of writing decides on the bucket of an element."""
         if elapsed > _SLOW:
             self._chunk_size = max(self._chunk_size // 8, 1)
         else:

@@ -39,11 +39,6 @@ class HeartbeatConnection:
                 target=self._answer, args=(seconds,), name="rabbitmq-heartbeat", daemon=True
             ).start()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the connection is open, as far as pika has noticed."""
-        return bool(self._connection.is_open)
-
     def channel(self, prepare: Callable[[Any], None]) -> LockedChannel:
         """Return a new channel, after ``prepare`` was called with it."""
         with self._lock:

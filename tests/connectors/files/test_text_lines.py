@@ -217,7 +217,7 @@ def test_a_large_file_stays_whole_unless_it_is_to_be_cut(tmp_path):
     with path.open("wb") as file:
         file.truncate(40 * 1024 * 1024)
     whole = FileSourceConfig.of(TextLines(), [str(path)])
-    cut = replace(whole, enumeration=Enumeration.CUT_LARGE_FILES)
+    cut = replace(whole, enumeration=Enumeration.SPLIT_LARGE_FILES)
     wide = replace(cut, file_format=TextLines("UTF-16"))
     assert len(SplitFileSource(whole).splits(2)) == 1
     assert len(SplitFileSource(cut).splits(2)) == 2

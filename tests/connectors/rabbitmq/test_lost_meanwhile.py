@@ -70,7 +70,7 @@ def test_a_reader_connects_again():
     assert reader.poll() is None
     assert reader.poll() is None
     assert reader._client._connection is not lost
-    assert reader._client._connection.is_open
+    assert reader._client._connection._connection.is_open
     reader.close()
 
 

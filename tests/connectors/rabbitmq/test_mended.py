@@ -93,7 +93,7 @@ class TestRabbitMq:
         until = time.monotonic() + 30
         while one._next_attempt is not None and time.monotonic() < until:
             one.poll()
-        assert one._client._connection.is_open
+        assert one._client._connection._connection.is_open
         close(readers)
         proxy.close()
 

@@ -91,7 +91,7 @@ def test_the_enumerator_decides_whether_files_are_cut(tmp_path):
     assert builder.build()._source.config.enumeration is Enumeration.WHOLE_FILES
     builder.set_split_assigner(fs.FileSplitAssignerProvider.locality_aware_split_assigner())
     builder.set_file_enumerator(fs.FileEnumeratorProvider.default_splittable_file_enumerator())
-    assert builder.build()._source.config.enumeration is Enumeration.CUT_LARGE_FILES
+    assert builder.build()._source.config.enumeration is Enumeration.SPLIT_LARGE_FILES
     builder.set_file_enumerator(fs.FileEnumeratorProvider.default_non_splittable_file_enumerator())
     assert builder.build()._source.config.enumeration is Enumeration.WHOLE_FILES
 
@@ -161,7 +161,7 @@ def test_a_streaming_file_sink_is_a_sink_function_that_warns(tmp_path):
 def test_bulk_formats_are_finished_at_checkpoints_only(sink, tmp_path):
     builder = sink.for_bulk_format(str(tmp_path), BulkWriterFactory(object()))
     policy = fs.RollingPolicy.on_checkpoint_rolling_policy()
-    assert builder.with_rolling_policy(policy)._options.current.rolling is ON_CHECKPOINT
+    assert builder.with_rolling_policy(policy)._config.rolling is ON_CHECKPOINT
     with pytest.raises(TypeError, match="takes a BulkWriterFactory"):
         sink.for_bulk_format(str(tmp_path), object())
 

@@ -13,7 +13,7 @@ class StreamFormat:
     """A format that is read record by record.
 
     Args:
-        j_stream_format: the runtime's format.
+        j_stream_format: made by the static method of this class.
     """
 
     def __init__(self, j_stream_format: Any) -> None:
@@ -22,9 +22,9 @@ class StreamFormat:
 
     @staticmethod
     def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
-        r"""Read text, a record a line, without the line ends ``\n``, ``\r\n`` and ``\r``.
+        r"""Read text, a line for each record, without the line ends ``\n``, ``\r\n`` and ``\r``.
 
-        Files that end in .gz, .gzip, .bz2, .xz and .deflate are decompressed.
+        Files with the suffix .gz, .gzip, .bz2, .xz or .deflate are decompressed.
 
         Args:
             charset_name: the character set of the files; malformed bytes become U+FFFD.
@@ -32,7 +32,7 @@ class StreamFormat:
         Raises:
             ValueError: there is no such character set.
 
-        On Spark: .zst is decompressed, too. An unknown character set is refused at once.
+        On Spark: .zst is decompressed, too. An unknown character set is refused immediately.
         """
         return StreamFormat(TextLines(charset_name))
 
@@ -41,7 +41,7 @@ class BulkFormat:
     """A format that is read many records at a time, such as Parquet.
 
     Args:
-        j_bulk_format: the runtime's format.
+        j_bulk_format: made by a format, such as ``ParquetColumnarRowInputFormat``.
     """
 
     def __init__(self, j_bulk_format: Any) -> None:
