@@ -1,4 +1,4 @@
-"""Avro files of plain records: dicts, lists and values."""
+"""Avro files of generic records: dicts, lists and values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
-class AvroRecords(InputFileFormat):
-    """Records of Avro files.
+class AvroInput(InputFileFormat):
+    """Reads generic records.
 
     Args:
-        definition: the schema to read them with; the file has the one they were written with.
+        definition: the reader's schema. An Avro file contains the writer's schema.
         produced_type: the type of the records.
     """
 
@@ -35,8 +35,9 @@ class AvroRecords(InputFileFormat):
     def produced_type(self) -> TypeInformation:
         return self._produced_type
 
-    def is_splittable(self, path: str) -> bool:
-        return False
+
+class AvroFileInput(AvroInput):
+    """Reads generic records of Avro files."""
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         library, schema = fastavro(), parsed(self._definition)
@@ -47,14 +48,14 @@ class AvroRecords(InputFileFormat):
                 while values := list(islice(records, BUNDLE_SIZE)):
                     yield Bundle(values)
                     count += len(values)
-            except _damages(library) as error:
+            except _damage_errors(library) as error:
                 raise CorruptRecordError(
-                    f"cannot read {split.path} behind record {count}: "
+                    f"cannot read {split.path} after record {count}: "
                     f"{str(error) or 'it ends too soon'}"
                 ) from error
 
 
-def _damages(library: Any) -> tuple[type[Exception], ...]:
+def _damage_errors(library: Any) -> tuple[type[Exception], ...]:
     resolution = library.read.SchemaResolutionError
     return (ValueError, EOFError, IndexError, KeyError, TypeError, StopIteration, resolution)
 
@@ -63,8 +64,8 @@ class AvroFileWriter(OutputFileWriter):
     """Writes records to an Avro file, uncompressed as Flink does.
 
     Args:
-        file: where to.
-        definition: the records' schema.
+        file: the file.
+        definition: the schema of the records.
     """
 
     def __init__(self, file: BinaryIO, definition: Any) -> None:
@@ -85,16 +86,25 @@ class AvroFileWriter(OutputFileWriter):
 
 @dataclass(frozen=True)
 class AvroOutput(OutputFileFormat):
-    """Records as Avro files.
+    """Writes generic records.
 
     Args:
-        definition: the records' schema.
+        definition: the schema of the records.
     """
 
     definition: Any
 
     def check_input(self, type_info: Any) -> None:
-        check_records(type_info)
+        if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
+            raise TypeError(
+                f"this file format writes Avro records, and the stream is of {type_info}: declare "
+                "its type before the sink, with .map(lambda e: e, "
+                "output_type=GenericRecordAvroTypeInfo(schema))"
+            )
+
+
+class AvroFileOutput(AvroOutput):
+    """Writes generic records to Avro files."""
 
     def converter(self) -> Callable[[Any], Any]:
         return frozen_copy
@@ -104,19 +114,5 @@ class AvroOutput(OutputFileFormat):
 
 
 def frozen_copy(record: Any) -> Any:
-    """Return a record that does not change when the user's does."""
+    """Return a copy of a record that does not change with the user's object."""
     return pickle.loads(pickle.dumps(record, 5))
-
-
-def check_records(type_info: Any) -> None:
-    """Accept a stream of Avro records.
-
-    Raises:
-        TypeError: it is one of anything else.
-    """
-    if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
-        raise TypeError(
-            f"this file format writes Avro records, and the stream is of {type_info}: say so in "
-            "front of the sink, with .map(lambda e: e, "
-            "output_type=GenericRecordAvroTypeInfo(schema))"
-        )

@@ -1,32 +1,26 @@
-"""The library that reads and writes Avro."""
+"""Avro schemas, and the library that reads and writes Avro."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._compat.optional_package import optional_package
 
 
 def fastavro() -> Any:
-    """Return the module ``fastavro``.
+    """Return the module fastavro.
 
     Raises:
-        EnvironmentSetupError: it is not installed.
+        ModuleNotFoundError: the package is not installed. The message says how to install it.
     """
-    try:
-        return importlib.import_module("fastavro")
-    except ImportError as error:
-        raise EnvironmentSetupError(
-            "Avro needs the package fastavro: pip install 'pyflink_on_spark[avro]'"
-        ) from error
+    return optional_package("fastavro", "fastavro", "Avro's formats", "avro")
 
 
 def parsed(definition: Any) -> Any:
-    """Return an Avro schema as the library wants it.
+    """Return an Avro schema as fastavro represents it.
 
     Raises:
-        ValueError: it is no Avro schema.
+        ValueError: the definition is not a valid Avro schema.
     """
     library = fastavro()
     try:

@@ -1,4 +1,4 @@
-"""Reading text in any character set piece by piece, as Java does."""
+"""Decodes text of any character set in pieces, as Java does."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LINE_END_IS_ITS_OWN_BYTE = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[a
 
 
 def has_single_byte_line_ends(codec: str) -> bool:
-    r"""Whether the bytes of ``\n`` and ``\r`` never are a part of anything else."""
+    r"""Whether the bytes of ``\n`` and ``\r`` are never part of another character."""
     return _LINE_END_IS_ITS_OWN_BYTE.fullmatch(codec) is not None
 
 
 def text_decoder(codec: str, beginning: bytes) -> codecs.IncrementalDecoder:
-    """Return a decoder for a text, with a replacement character for what is malformed.
+    """Return a decoder that replaces malformed input by a replacement character.
 
     Args:
         codec: Python's name of the character set.
-        beginning: the first bytes, which tell the byte order of UTF-16 and UTF-32.
+        beginning: the first bytes of the text, which contain the byte order of UTF-16 and UTF-32.
     """
     if codec in _UNMARKED and not beginning.startswith(_MARKS[codec]):
         codec = _UNMARKED[codec]

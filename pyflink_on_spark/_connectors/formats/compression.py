@@ -1,4 +1,4 @@
-"""Compressed input files, recognised by the ends of their names."""
+"""Compressed input files, recognised by the suffixes of their names."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Opener = Callable[[BinaryIO], AbstractContextManager[Any]]
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file of this name is decompressed when it is read."""
+    """Whether a file of this name is compressed."""
     return path.endswith(_SUFFIXES)
 
 
 def read_compressed(path: str, chunk_size: int) -> Iterator[bytes]:
-    """Yield the decompressed contents of a file in chunks of about some bytes.
+    """Yield the decompressed content of a file in chunks of about ``chunk_size`` bytes.
 
     Raises:
-        OSError: if the file is damaged, or not compressed as its name says.
-        EnvironmentSetupError: if the library for its format is missing.
+        OSError: the file is damaged, or not compressed as its name says.
+        EnvironmentSetupError: the library for the compression is missing.
     """
     try:
         if path.endswith(".deflate"):
@@ -82,10 +82,10 @@ _SUFFIXES = (*_OPENERS, _ZSTD, ".deflate")
 
 
 class ChunkFile(io.RawIOBase):
-    """A file that is read once, from its beginning to its end.
+    """A file object that reads from an iterator of chunks.
 
     Args:
-        chunks: its contents.
+        chunks: the content.
     """
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
@@ -97,7 +97,7 @@ class ChunkFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as the present chunk goes; 0 at the end."""
+        """Copy bytes of the current chunk into a buffer; return their number, 0 at the end."""
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:

@@ -1,4 +1,4 @@
-"""What a format of input files has to be for the file source."""
+"""The contract of a format of input files with the file source."""
 
 from __future__ import annotations
 
@@ -12,45 +12,59 @@ if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
+@dataclass(frozen=True, slots=True)
+class FileSplit:
+    """The part of a file that one subtask reads.
+
+    Args:
+        path: a local path or a URI.
+        start: records that begin at this offset or after it belong to the split; in bytes.
+        end: records that begin before this offset belong to the split; None: all.
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+
+
 class InputFileFormat(ABC):
-    """How the records of a file are read. Picklable."""
+    """Reads the records of files. Picklable.
+
+    A format of files with one byte for each record::
+
+        class Bytes(InputFileFormat):
+            @property
+            def produced_type(self):
+                return Types.INT()
+
+            def read(self, split):
+                with open(split.path, "rb") as file:
+                    while values := list(file.read(BUNDLE_SIZE)):
+                        yield Bundle(values)
+    """
 
     @property
     @abstractmethod
     def produced_type(self) -> TypeInformation:
         """The type of the records."""
 
-    @abstractmethod
     def is_splittable(self, path: str) -> bool:
-        """Whether ranges of the file can be read independently of each other."""
+        """Whether ranges of a file can be read independently."""
+        return False
 
     @abstractmethod
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         """Yield the records that begin in a split, in order."""
 
     def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
-        """Yield the records of a split behind a position, each bundle with the position behind it.
+        """Yield the records of a split from a position on.
 
         Args:
-            split: what to read.
-            position: None for the beginning.
+            split: the split.
+            position: a position that this method has yielded for the split; None for the beginning.
 
         Returns:
-            None if it cannot be done without reading what lies before the position.
+            An iterator of bundles, each with the position after its last record. None if the format
+            cannot skip records without reading them.
         """
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class FileSplit:
-    """What one subtask reads of a file.
-
-    Args:
-        path: the file: a local one, or a URI.
-        start: the offset in bytes from which on records belong to the split.
-        end: the offset before which they begin; None for all there is.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None

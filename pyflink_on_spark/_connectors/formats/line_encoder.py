@@ -1,4 +1,4 @@
-"""Texts as the lines of a file."""
+"""Encodes texts as the lines of a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyflink_on_spark.common._charset import Charset
 
 
 class LineEncoder:
-    """Writes a text and a line end, which is the one byte 10 in any charset.
+    """Encodes a text and a line end, which is the single byte 10 in any character set.
 
     Args:
-        charset: the character set; what it lacks becomes a question mark.
+        charset: the character set. A character that it lacks becomes a question mark.
     """
 
     def __init__(self, charset: Charset) -> None:
@@ -20,7 +20,7 @@ class LineEncoder:
         self._joinable = has_single_byte_line_ends(charset.codec)
 
     def encode(self, texts: Sequence[str]) -> bytes:
-        """Return the lines of some texts at once."""
+        """Return the lines of texts, joined."""
         if not self._joinable:
             return b"".join(self.encode_each(texts))
         return self._charset.encode("\n".join(texts)) + b"\n"

@@ -1,4 +1,4 @@
-"""Where the lines begin that belong to a range of bytes."""
+"""Reads the lines that begin in a range of bytes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _SCAN = 64 * 1024
 def read_whole_lines(
     path: str, start: int, end: int | None, offset: int | None, chunk_size: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of all lines that begin in a range of a file, and where they begin.
+    """Yield the lines that begin in a range of a file, some at a time, and their offset.
 
     Args:
-        path: the file; a character set in which a line end is a byte of its own.
+        path: the file. In its character set a line end is a byte of its own.
         start: the first offset of the range.
-        end: the first offset behind it; None for the end of the file.
-        offset: where a line begins, to go on there; None for the beginning of the range.
-        chunk_size: how many bytes to read at once.
+        end: the first offset after the range; None for the end of the file.
+        offset: the offset of the line from which reading resumes; None: the beginning of the range.
+        chunk_size: the number of bytes to read at once.
 
     Raises:
-        OSError: if the file cannot be read, or has become shorter than it was.
+        OSError: the file cannot be read, or has become shorter.
     """
     with open_input(path) as file:
         if offset is not None:
@@ -40,17 +40,17 @@ def read_whole_lines(
             chunk = file.read(min(chunk_size, left))
             searched = len(lines)
             lines += chunk
-            behind = _behind_last_line_end(lines, searched) if chunk else len(lines)
-            if behind:
-                yield begin, bytes(lines[:behind])
-                begin += behind
-                del lines[:behind]
+            end = _end_of_last_line(lines, searched) if chunk else len(lines)
+            if end:
+                yield begin, bytes(lines[:end])
+                begin += end
+                del lines[:end]
             if not chunk:
                 return
 
 
-def _behind_last_line_end(content: bytearray, searched: int) -> int:
-    r"""Return where the last whole line ends, or 0; a ``\r`` at the end may be half a line end."""
+def _end_of_last_line(content: bytearray, searched: int) -> int:
+    r"""Return where the last complete line ends, or 0; a final ``\r`` may be half a line end."""
     return (
         max(
             content.rfind(b"\n", searched),
@@ -70,7 +70,7 @@ def _check_length(file: BinaryIO, path: str, offset: int) -> None:
 
 
 def first_line_at(file: BinaryIO, offset: int) -> int:
-    """Return the first offset, not before the given one, at which a line begins, or the end."""
+    """Return the offset of the first line at an offset or after it, or the end of the file."""
     if offset == 0:
         return 0
     position = offset - 1
@@ -80,11 +80,11 @@ def first_line_at(file: BinaryIO, offset: int) -> int:
         if found is None:
             position += len(chunk)
             continue
-        behind = position + found.end()
-        return behind + _rest_of_line_end(file, chunk, found.end())
+        end = position + found.end()
+        return end + _rest_of_line_end(file, chunk, found.end())
     return position
 
 
-def _rest_of_line_end(file: BinaryIO, chunk: bytes, behind: int) -> int:
-    cut_in_two = behind == len(chunk) and chunk.endswith(b"\r") and file.read(1) == b"\n"
+def _rest_of_line_end(file: BinaryIO, chunk: bytes, end: int) -> int:
+    cut_in_two = end == len(chunk) and chunk.endswith(b"\r") and file.read(1) == b"\n"
     return 1 if cut_in_two else 0

@@ -33,9 +33,9 @@ class OrcFileWriter(OutputFileWriter):
     """Writes converted rows to an ORC file.
 
     Args:
-        file: where to.
+        file: the file.
         schema: the columns.
-        arguments: of Arrow's writer.
+        arguments: the arguments of Arrow's writer.
     """
 
     def __init__(self, file: BinaryIO, schema: pa.Schema, arguments: dict[str, Any]) -> None:
@@ -65,12 +65,12 @@ class OrcFileWriter(OutputFileWriter):
 
 
 @dataclass(frozen=True)
-class OrcRowOutput(OutputFileFormat):
-    """Rows as ORC files.
+class OrcFileOutput(OutputFileFormat):
+    """Writes rows to ORC files.
 
     Args:
         row_type: the columns.
-        arguments: of Arrow's writer; see ``orc_arguments``.
+        arguments: the arguments of Arrow's writer; see ``orc_arguments``.
     """
 
     row_type: RowType
@@ -87,10 +87,10 @@ class OrcRowOutput(OutputFileFormat):
 
 
 def orc_arguments(properties: dict[str, str]) -> dict[str, Any]:
-    """Return the arguments of Arrow's writer for the options of ORC's own.
+    """Return the arguments of Arrow's writer that correspond to options of ORC.
 
     Raises:
-        ValueError: a value is none of its option's.
+        ValueError: an option has an invalid value.
         UnsupportedFlinkFeature: an option has no counterpart.
     """
     arguments: dict[str, Any] = {"compression": "zlib"}

@@ -1,4 +1,4 @@
-"""What a format of output files has to be for the file sink."""
+"""The contract of a format of output files with the file sink."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ class OutputFileWriter(ABC):
 
     @abstractmethod
     def write(self, elements: Sequence[Any]) -> None:
-        """Add some elements, converted by the format."""
+        """Add elements that the format has converted."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what is left; the file itself is closed by others."""
+        """Write what is buffered; the caller closes the file."""
 
-    def abandon(self) -> None:  # noqa: B027 - most writers have nothing to give up
-        """Release everything; the file is thrown away."""
+    def abandon(self) -> None:  # noqa: B027 - most writers hold nothing
+        """Release all resources; the caller removes the file."""
 
 
 class OutputFileFormat(ABC):
-    """How elements are written to a file as a whole. Picklable."""
+    """Writes elements to files. Picklable."""
 
     @abstractmethod
     def check_input(self, type_info: Any) -> None:
-        """Accept the type of the stream that is to be written.
+        """Check the type of the stream.
 
         Raises:
-            TypeError: if such a stream cannot be written.
+            TypeError: the format cannot write such a stream.
         """
 
     @abstractmethod
     def converter(self) -> Callable[[Any], Any]:
-        """Return what is done with each element when it comes; the element may change later."""
+        """Return a function that converts an element when it arrives.
+
+        The result must not share mutable parts with the element, which may change later.
+        """
 
     @abstractmethod
     def open(self, file: BinaryIO) -> OutputFileWriter:
@@ -45,10 +48,10 @@ class OutputFileFormat(ABC):
 
 
 def check_rows(type_info: Any) -> None:
-    """Accept a stream of rows.
+    """Check that a stream consists of rows.
 
     Raises:
-        TypeError: it is one of anything else.
+        TypeError: the stream has another type.
     """
     inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
     if not isinstance(inner, RowTypeInfo):

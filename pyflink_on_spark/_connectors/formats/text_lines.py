@@ -1,4 +1,4 @@
-"""Text files, a record a line."""
+"""Text files with a line for each record."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class TextLines(InputFileFormat):
     r"""Lines without their ends, which are ``\n``, ``\r\n`` or ``\r``.
 
     Args:
-        charset_name: the character set of the files; what is malformed is replaced by U+FFFD.
-        chunk_size: how many bytes to decode at once.
+        charset_name: the character set of the files; malformed input becomes U+FFFD.
+        chunk_size: the number of bytes to decode at once.
 
     Raises:
-        ValueError: if there is no such character set.
+        ValueError: there is no such character set.
     """
 
     def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
@@ -58,7 +58,11 @@ class TextLines(InputFileFormat):
     def resume(
         self, split: FileSplit, position: tuple[int, int] | None
     ) -> Iterator[tuple[Bundle, tuple[int, int]]] | None:
-        """Yield lines after a position: an offset in bytes, and a number of lines behind it."""
+        """Yield lines from a position on.
+
+        A position is the offset of a chunk in bytes, and the number of lines after it that are
+        read. Files that cannot be split have no positions.
+        """
         return self._resume(split, position) if self.is_splittable(split.path) else None
 
     def _resume(
@@ -71,9 +75,9 @@ class TextLines(InputFileFormat):
             lines = self._lines(content)
             for at in range(skip, len(lines), BUNDLE_SIZE):
                 bundle = Bundle(lines[at : at + BUNDLE_SIZE])
-                behind = at + len(bundle.values)
-                done = behind == len(lines)
-                yield bundle, (begin + len(content), 0) if done else (begin, behind)
+                end = at + len(bundle.values)
+                done = end == len(lines)
+                yield bundle, (begin + len(content), 0) if done else (begin, end)
             skip = 0
 
     def _lines(self, content: bytes) -> list[str]:
@@ -97,7 +101,7 @@ def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
 
 
 def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
-    """Yield the lines of a text that comes in chunks, some at a time."""
+    """Yield the lines of a text in chunks, some at a time."""
     decoder: io.IncrementalNewlineDecoder | None = None
     unfinished: list[str] = []
     for chunk in chunks:
@@ -111,7 +115,7 @@ def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
 
 
 def _complete_lines(text: str, unfinished: list[str]) -> Iterator[list[str]]:
-    """Yield the lines that end in a text; ``unfinished`` holds the pieces of the open one."""
+    """Yield the lines that end in a text; ``unfinished`` has the pieces of the open line."""
     lines = text.split("\n")
     unfinished.append(lines[0])
     if len(lines) == 1:

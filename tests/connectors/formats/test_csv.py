@@ -288,7 +288,10 @@ def test_files(tmp_path, option, content, rows):
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (b"x,1,y\nx,zz,y\n", r"line 2: Fail to deserialize at field: b\. 'zz' is no whole number"),
+        (
+            b"x,1,y\nx,zz,y\n",
+            r"line 2: Fail to deserialize at field: b\. 'zz' is not a whole number",
+        ),
         (b'"x\nx",1,y\n\n', r"line 3: Row length mismatch\. 3 fields expected but was 1"),
         (b"x,1,y\nx,1\n", r"line 2: Row length mismatch\. 3 fields expected but was 2"),
         (b"x,1,y,z\n", r"line 1: Too many entries: expected at most 3"),

@@ -307,7 +307,7 @@ def test_records_come_back_from_avro(tmp_path):
     content = Path(path).read_bytes()
     for damaged in (content[:-20], b"Obj\x01", b"text"):
         Path(path).write_bytes(damaged)
-        with pytest.raises(Exception, match=f"cannot read {path} behind record 0"):
+        with pytest.raises(Exception, match=f"cannot read {path} after record 0"):
             read()
 
 
