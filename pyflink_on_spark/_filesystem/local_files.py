@@ -1,4 +1,4 @@
-"""The files of this machine, and of what is mounted on it."""
+"""The files of this machine, and of file systems that are mounted on it."""
 
 from __future__ import annotations
 

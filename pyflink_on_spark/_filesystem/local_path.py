@@ -1,4 +1,4 @@
-"""Paths of files that have to be on this machine."""
+"""Paths of files that must be on this machine."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pyflink_on_spark._filesystem.location import is_remote, locate
 
 
 def local_path(path: str) -> str:
-    """Return the absolute local path that a path or a ``file:`` URI names.
+    """Return the absolute local path of a path or of a ``file:`` URI.
 
-    Relative paths are resolved here, in the driver, because a worker may run in another folder.
+    Call this function in the driver: a worker may run in another folder.
 
     Raises:
-        TypeError: if it is not a string.
-        ValueError: if it is empty, or names a host.
-        UnsupportedFlinkFeature: if it is on another file system.
+        TypeError: the path is not a string.
+        ValueError: the path is empty, or names a host.
+        UnsupportedFlinkFeature: the path is on another file system.
     """
     if isinstance(path, str) and is_remote(path):
         raise_unsupported(
             f"the path {path!r}",
             kind=Gap.NOT_YET,
-            reason="a file on this machine is needed, not one on another file system",
+            reason="the file must be on this machine",
             instead="Mount or copy the files, and give their local path.",
         )
     return locate(path).path

@@ -1,4 +1,4 @@
-"""The lock under which a source function emits and notes how far it is."""
+"""The lock under which a source function emits elements and updates its state."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pyflink_on_spark._connectors.functions.event_queue import EventQueue
 
 
 class CheckpointLock:
-    """A lock for ``with``; whoever has it may take it again.
+    """A reentrant lock for ``with``.
 
-    A snapshot comes next as soon as it wants the lock, so that a function that lets go of it only
-    to take it again cannot keep snapshots out. When a function lets go of it, it waits while too
-    much has piled up: there its state and what it has emitted agree. What a function does in a
-    snapshot never waits.
+    A snapshot that wants the lock gets it next, so that a function that releases the lock only to
+    acquire it again cannot delay snapshots. A function that releases the lock waits while the queue
+    is at its capacity: at that moment its state and its emitted elements are consistent. A function
+    never waits during a snapshot.
 
     Args:
-        queue: what the function emits to.
+        queue: the queue of the function.
     """
 
     def __init__(self, queue: EventQueue) -> None:
@@ -32,7 +32,7 @@ class CheckpointLock:
         self._no_snapshot = threading.Event()
 
     def acquire(self) -> None:
-        """Take the lock."""
+        """Acquire the lock."""
         me = get_ident()
         if self._owner != me:
             self._lock.acquire()
@@ -44,10 +44,10 @@ class CheckpointLock:
         self._depth += 1
 
     def release(self) -> None:
-        """Give it back.
+        """Release the lock.
 
         Raises:
-            RuntimeError: this thread does not have it.
+            RuntimeError: this thread does not hold the lock.
         """
         if self._owner != get_ident():
             raise RuntimeError("the checkpoint lock is not held by this thread")
@@ -66,7 +66,7 @@ class CheckpointLock:
 
     @contextlib.contextmanager
     def for_snapshot(self) -> Iterator[None]:
-        """Hold the lock before anybody else gets it again."""
+        """Hold the lock, with precedence over the function."""
         self._no_snapshot.clear()
         self._snapshot_next = True
         self._queue.set_unlimited(True)

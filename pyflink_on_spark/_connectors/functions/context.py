@@ -1,4 +1,4 @@
-"""What ``run`` gets."""
+"""The contexts of source functions and sink functions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class FunctionSourceContext:
-    """Takes what a source function emits.
+    """The argument of a source function's ``run``: takes the elements that the function emits.
 
     Args:
-        queue: where it goes.
+        queue: the queue to the subtask.
         lock: the checkpoint lock.
-        batch: whether watermarks mean nothing.
+        batch: whether the job runs in BATCH mode, which ignores watermarks.
     """
 
     def __init__(self, queue: EventQueue, lock: CheckpointLock, batch: bool) -> None:
@@ -42,7 +42,7 @@ class FunctionSourceContext:
         self._emit(element, timestamp)
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Say that no element at or before a time (ms) follows; BATCH has no use for it."""
+        """Emit a watermark: no element at or before this time (ms) follows. No effect in BATCH."""
         if not isinstance(timestamp, int):
             raise TypeError(f"a watermark is a time in ms, not {timestamp!r}")
         if self._batch:
@@ -52,7 +52,7 @@ class FunctionSourceContext:
             self._queue.put(Watermark(timestamp))
 
     def mark_as_temporarily_idle(self) -> None:
-        """Say that others need not wait for this source's watermarks, until it emits again."""
+        """Mark the source as idle until it emits again: it does not hold back watermarks."""
         if self._batch:
             return
         with self._lock:
@@ -61,7 +61,7 @@ class FunctionSourceContext:
                 self._queue.put(ChannelStatus(True))
 
     def get_checkpoint_lock(self) -> CheckpointLock:
-        """Return the lock that keeps snapshots out, for ``with``."""
+        """Return the lock for ``with``; no snapshot is taken while a function holds it."""
         return self._lock
 
     def _emit(self, element: Any, timestamp: int | None) -> None:
@@ -79,11 +79,11 @@ class FunctionSourceContext:
 
 
 class FunctionSinkContext:
-    """What ``invoke`` gets besides the element.
+    """The second argument of a sink function's ``invoke``.
 
     Args:
-        cursor: has the element's timestamp.
-        clock: processing time.
+        cursor: has the timestamp of the element.
+        clock: the processing time.
     """
 
     __slots__ = ("_clock", "_cursor", "watermark")
@@ -93,7 +93,7 @@ class FunctionSinkContext:
         self.watermark = MIN_TIMESTAMP
 
     def timestamp(self) -> int | None:
-        """Return the element's timestamp in ms, or None."""
+        """Return the timestamp of the element in ms, or None."""
         return self._cursor.timestamp
 
     def current_watermark(self) -> int:
@@ -101,5 +101,5 @@ class FunctionSinkContext:
         return self.watermark
 
     def current_processing_time(self) -> int:
-        """Return the clock's time in ms."""
+        """Return the processing time in ms."""
         return self._clock.now()

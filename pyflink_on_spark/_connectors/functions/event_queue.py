@@ -1,4 +1,4 @@
-"""What a source function's thread hands to its subtask."""
+"""The queue from the thread of a source function to its subtask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 
 CAPACITY = 2 * BUNDLE_SIZE
-"""How much may wait before the function has to."""
+"""The number of items in the queue at which the function has to wait."""
 
 LIMIT = 8 * BUNDLE_SIZE
 """The same while the function holds the checkpoint lock."""
@@ -20,13 +20,13 @@ Item = tuple[Any, int | None] | Watermark | ChannelStatus
 
 
 class SourceCancelled(BaseException):
-    """Unwinds a function that emits after it was cancelled, past any ``except Exception``."""
+    """Ends a function that emits after ``cancel``, even if it catches ``Exception``."""
 
 
 class EventQueue:
-    """A queue to one thread from another one, or several, which wait when it is full.
+    """A bounded queue from one or several threads to one thread.
 
-    Adding and taking need no lock; only waiting does.
+    ``put`` and ``take`` need no lock unless they wait.
     """
 
     def __init__(self) -> None:
@@ -38,10 +38,10 @@ class EventQueue:
         self._cancelled = False
 
     def put(self, item: Item) -> None:
-        """Add something.
+        """Add an item.
 
         Raises:
-            SourceCancelled: nobody takes anything any more.
+            SourceCancelled: the queue is cancelled.
         """
         if len(self._items) >= LIMIT:
             self._wait_below(LIMIT)
@@ -52,18 +52,18 @@ class EventQueue:
             self._wake()
 
     def wait_for_room(self) -> None:
-        """Wait until what has piled up is being worked off."""
+        """Wait while the queue is at its capacity."""
         if len(self._items) >= CAPACITY:
             self._wait_below(CAPACITY)
         if self._cancelled:
             raise SourceCancelled
 
     def preload(self, items: Iterable[Item]) -> None:
-        """Add things before anybody sends."""
+        """Add items before the function starts."""
         self._items.extend(items)
 
     def take(self, seconds: float) -> Bundle | Watermark | ChannelStatus | None:
-        """Take out the next event, or the elements before it; None if nothing comes in time."""
+        """Remove the next event, or the elements before it; None if nothing arrives in time."""
         if not self._items:
             self._wait_for_item(seconds)
         taken = self._next()
@@ -72,16 +72,16 @@ class EventQueue:
         return taken
 
     def waiting(self) -> list[Item]:
-        """Return what was not taken yet."""
+        """Return the items in the queue."""
         return list(self._items)
 
     def set_unlimited(self, unlimited: bool) -> None:
-        """Let the sender add without ever waiting, or not."""
+        """Set whether senders never wait."""
         self._unlimited = unlimited
         self._wake()
 
     def cancel(self) -> None:
-        """Let the sender's next call, and one that waits, raise."""
+        """Make all waiting and later calls of senders raise."""
         self._cancelled = True
         self._wake()
 

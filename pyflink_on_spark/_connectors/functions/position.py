@@ -1,4 +1,4 @@
-"""How far a source function has come, for a checkpoint."""
+"""The position of a source function, for a checkpoint."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, red
 
 @dataclass(slots=True)
 class FunctionPosition:
-    """The state of one subtask's function. Picklable.
+    """The position of the function of one subtask. Picklable.
 
     Args:
-        subtask: which one.
-        returned: whether ``run`` has returned, so that it must not run again.
-        state: what the function keeps.
-        waiting: what it has emitted, by its state, and was not handed on yet.
+        subtask: the index of the subtask.
+        returned: whether ``run`` has returned; it is then not called again.
+        state: the state of the function.
+        waiting: the items that the function has emitted before this state, and that ``poll`` has
+            not returned.
     """
 
     subtask: int
@@ -30,12 +31,12 @@ class FunctionPosition:
 
 
 class SealedPosition:
-    """A position as it was at one moment, whatever becomes of what is in it.
+    """A position that later changes of the function's objects do not affect.
 
-    Pickled and unpickled it is a FunctionPosition again.
+    Unpickled, it is a FunctionPosition again.
 
     Args:
-        position: nothing may change in it while this is made.
+        position: the position, which must not change during this call.
     """
 
     __slots__ = ("_content",)
@@ -50,15 +51,16 @@ class SealedPosition:
 def share_of(
     positions: Sequence[FunctionPosition], subtask: int, parallelism: int
 ) -> FunctionPosition:
-    """Return what a subtask goes on from.
+    """Return the position from which a subtask resumes.
 
-    With another parallelism every function runs again, unless all have returned; what waited is
-    dealt out without its watermarks, which hold for the function that emitted them.
+    With another parallelism every function runs again, unless all have returned. Waiting elements
+    are then distributed without watermarks, which are only valid for the function that has emitted
+    them.
 
     Args:
-        positions: of all subtasks.
-        subtask: which one it is.
-        parallelism: how many there are now.
+        positions: the positions of all former subtasks.
+        subtask: the index of the subtask.
+        parallelism: the present number of subtasks.
     """
     known = sorted(positions, key=attrgetter("subtask"))
     if len(known) == parallelism:

@@ -1,4 +1,4 @@
-"""Runs a source function in a thread."""
+"""Runs a source function in a thread of one subtask."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _SECONDS_TO_STOP = 5
 
 
 class FunctionReader(SourceReader):
-    """One subtask's source function.
+    """Runs the source function of one subtask.
 
     Args:
-        function: the user's.
-        restored: the positions of all subtasks' functions, or None.
-        context: the subtask's.
+        function: the user's function.
+        restored: the positions of all subtasks, or None.
+        context: the context of the subtask.
     """
 
     def __init__(
@@ -70,14 +70,13 @@ class FunctionReader(SourceReader):
             self._open(function.load())
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
-        """Return what the function emits next."""
         if self.ended:
             return None
         if self._thread is None and not self._returned and not self._cancelled:
             self._start()
         thread, silent = self._thread, self._returned or self._thread is None
         if thread is not None and not silent and self._is_late():
-            _log.warning("%s goes on after cancel(); it is not waited for", thread.name)
+            _log.warning("%s still runs after cancel(); the job does not wait for it", thread.name)
             self.ended = True
             return None
         event = self._queue.take(0 if silent else _SECONDS_TO_WAIT)
@@ -89,10 +88,10 @@ class FunctionReader(SourceReader):
         return event
 
     def stop(self) -> bool:
-        """Cancel the function; what it has emitted until it returns is still handed on.
+        """Cancel the function; elements that it emits until it returns are still emitted.
 
-        It did not return by itself: from the snapshot that follows it goes on. What is left of
-        one that takes too long to return is in that snapshot, too.
+        A job that resumes from the next snapshot runs the function again. If the function does not
+        return in time, its remaining elements are part of that snapshot.
         """
         if not self._returned:
             self._cancelled = True
@@ -102,25 +101,25 @@ class FunctionReader(SourceReader):
         return True
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
-        """Note how far the function is, at a moment when it does not hold the lock."""
+        """Take the position at a moment when the function does not hold the lock."""
         with self._lock.for_snapshot():
             if self._checkpoints is not None:
                 self._checkpoints.snapshot(checkpoint_id)
-            # The function goes on, and changes what it keeps, as soon as it has the lock again.
+            # The function may change its state as soon as the lock is released.
             self._position = SealedPosition(self._now())
 
     def snapshot(self) -> list[FunctionPosition | SealedPosition]:
-        """Return how far the function was at the last ``prepare_checkpoint``."""
+        """Return the position at the latest ``prepare_checkpoint``."""
         return [self._position]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tell the function."""
+        """Notify the function."""
         if self._checkpoints is not None:
             with self._lock.for_snapshot():
                 self._checkpoints.complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Tell the function."""
+        """Notify the function."""
         if self._checkpoints is not None:
             with self._lock.for_snapshot():
                 self._checkpoints.aborted(checkpoint_id)
@@ -153,7 +152,7 @@ class FunctionReader(SourceReader):
         return self._cancelled and self._context.clock.now() >= self._stop_at
 
     def _cancel(self, function: Any) -> None:
-        """Cancel the function, which may take the lock for it: nobody makes room meanwhile."""
+        """Cancel the function, which may acquire the lock: the queue is not emptied meanwhile."""
         self._queue.set_unlimited(True)
         try:
             function.cancel()
@@ -186,4 +185,4 @@ class FunctionReader(SourceReader):
         assert self._thread is not None
         self._thread.join(_SECONDS_TO_STOP)
         if self._thread.is_alive():
-            _log.warning("%s goes on after cancel(); it is left alone", self._thread.name)
+            _log.warning("%s still runs after cancel(); the thread is abandoned", self._thread.name)

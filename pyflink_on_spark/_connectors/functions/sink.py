@@ -1,4 +1,4 @@
-"""The sink around a sink function."""
+"""The sink that calls a sink function."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ class FunctionSink(Sink):
     """Calls ``invoke`` of a function for each element.
 
     Args:
-        function: the user's.
+        function: the user's function.
     """
 
     def __init__(self, function: UserFunction) -> None:
         self._function = function
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Return what calls the function of one subtask, opened."""
         return FunctionWriter(self._function.load(), context)

@@ -1,4 +1,4 @@
-"""The source around a source function."""
+"""The source that runs a source function."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class FunctionSource(Source):
-    """Runs a function with ``run(context)`` and ``cancel()`` in each of its subtasks.
+    """Runs a function with ``run(context)`` and ``cancel()`` in each subtask.
 
     Args:
-        function: the user's.
-        bounded: whether ``run`` returns by itself.
-        parallel: whether it may have more than one subtask.
+        function: the user's function.
+        bounded: whether ``run`` returns without a call of ``cancel``.
+        parallel: whether the source may have more than one subtask.
     """
 
     timestamped = True
@@ -30,7 +30,7 @@ class FunctionSource(Source):
         self.parallel = parallel
 
     def splits(self, parallelism: int) -> list[Any]:
-        """Return one for each subtask: a function knows itself what to read."""
+        """Return one split for each subtask, without content."""
         return list(range(parallelism))
 
     def reader(
@@ -39,5 +39,4 @@ class FunctionSource(Source):
         restored: Sequence[Any] | None,
         context: OperatorContext,
     ) -> SourceReader:
-        """Return what runs one subtask's function."""
         return FunctionReader(self._function, restored, context)

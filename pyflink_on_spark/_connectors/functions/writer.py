@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 
 class FunctionWriter(SinkWriter):
+    """Calls a sink function.
+
+    Args:
+        function: a copy of the user's function.
+        context: the context of the subtask.
+    """
+
     def __init__(self, function: Any, context: OperatorContext) -> None:
         self._function = function
         self._sink_context = FunctionSinkContext(context.cursor, context.clock)

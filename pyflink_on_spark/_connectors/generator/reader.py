@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class GeneratorReader(SourceReader):
-    """One subtask's function.
+    """Generates the elements of one subtask.
 
     Args:
-        function: the user's.
-        left: the ranges of numbers to make elements of.
-        limit: how fast.
-        context: the subtask's.
+        function: the user's function.
+        left: the ranges of numbers for which to generate elements.
+        limit: the largest rate, or None.
+        context: the context of the subtask.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class GeneratorReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether all elements were made."""
+        """Whether all elements are generated."""
         return not self._left
 
     def poll(self) -> Bundle | None:
-        """Return the next elements, as many as may be."""
+        """Return as many elements as the rate allows."""
         if not self._left:
             return None
         numbers = self._left[0]
@@ -60,25 +60,23 @@ class GeneratorReader(SourceReader):
             count = self._rate.take(count, self._clock.now())
         if not count:
             return None
-        behind = numbers.start + count
-        values = list(map(self._make, range(numbers.start, behind)))
-        if behind < numbers.stop:
-            self._left[0] = range(behind, numbers.stop)
+        end = numbers.start + count
+        values = list(map(self._make, range(numbers.start, end)))
+        if end < numbers.stop:
+            self._left[0] = range(end, numbers.stop)
         else:
             self._left.popleft()
         return Bundle(values)
 
     def snapshot(self) -> list[range]:
-        """Return the numbers that are left."""
+        """Return the remaining ranges."""
         return list(self._left)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Let go on what waits for checkpoints."""
         if self._rate is not None:
             self._rate.checkpoint_complete()
 
     def close(self) -> None:
-        """Close the function."""
         function, self._function = self._function, None
         if function is not None:
             close_function(function)

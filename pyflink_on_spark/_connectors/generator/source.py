@@ -1,4 +1,4 @@
-"""The source around a generator function."""
+"""The source that generates elements with a function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ENDLESS = 2**63 - 1
 
 
 class GeneratorSource(Source):
-    """What a function makes of the numbers from 0 on.
+    """Applies a function to the numbers from 0 on. A split is a range of numbers.
 
     Args:
-        function: the user's; has a method ``map``, or is called itself.
-        count: how many numbers.
-        limit: how fast; None: as fast as can be.
+        function: the user's function: a callable, or an object with a method ``map``.
+        count: the number of elements.
+        limit: the largest rate, or None for no limit.
         produced_type: the type of the elements, or None.
     """
 
@@ -35,17 +35,15 @@ class GeneratorSource(Source):
         self._function, self._limit = function, limit
         self._numbers = NumberSequence(0, count - 1) if count > 0 else None
         self.produced_type = produced_type
-        # What takes its time has to be seen before its end.
+        # The elements of a slow source have to be visible before its end.
         self.bounded = count < ENDLESS and limit is None
 
     def splits(self, parallelism: int) -> list[range]:
-        """Cut the numbers into contiguous ranges."""
         return [] if self._numbers is None else self._numbers.splits(parallelism)
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        """Return what generates one subtask's elements."""
         task = context.task
         left = splits if restored is None else restored[task.subtask_index :: task.parallelism]
         return GeneratorReader(self._function, left, self._limit, context)

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourceShares:
-    """One subtask's splits, by source."""
+    """The splits of one subtask, by source."""
 
     splits: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
 class SourceProgress:
-    """How far one subtask is with one source.
+    """How far one subtask has read one source.
 
     Args:
-        begun: whether it has begun to read it.
-        items: what its reader's snapshot returned, or the splits that it will get.
+        begun: whether the subtask has started the source.
+        items: the snapshot of the source's reader, or the splits that it will get.
     """
 
     begun: bool
@@ -34,13 +34,15 @@ class SourceProgress:
 
 
 class ChainReader(SourceReader):
-    """One subtask's readers, one after the other.
+    """Reads the sources of one subtask.
+
+    The snapshot has one entry: a ``SourceProgress`` for each source.
 
     Args:
         sources: the sources.
-        share: the subtask's splits of each.
-        restored: for each subtask before, its progress with each source; or None.
-        context: the subtask's.
+        share: the splits of the subtask.
+        restored: the snapshot entries of all subtasks, or None.
+        context: the context of the subtask.
     """
 
     def __init__(
@@ -61,18 +63,18 @@ class ChainReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether the last source's share has ended, or the one that it was stopped with."""
+        """Whether the last source, or the source at which ``stop`` was called, has ended."""
         return (self._is_last or self._stopped) and self._reader.ended
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
-        """Return what the current source has; begin with the next one when it has ended."""
+        """Return the next event of the current source, and start the next source at its end."""
         self._reader.limit = self.limit
         event = self._reader.poll()
         if event is None and self._reader.ended and not self.ended:
             self._done.append(SourceProgress(True, tuple(self._reader.snapshot())))
             self._reader.close()
             self._reader = self._begin(len(self._done))
-            if self._idle:  # that was the one before; this one has yet to fall idle
+            if self._idle:  # the ended source was; the next one is not yet
                 event = ChannelStatus(idle=False)
         if isinstance(event, ChannelStatus):
             self._idle = event.idle
@@ -81,34 +83,28 @@ class ChainReader(SourceReader):
         return event
 
     def stop(self) -> bool:
-        """Stop the current source, and begin with no other."""
+        """Stop the current source, and start no other."""
         self._stopped = True
         return self._reader.stop()
 
     def backlog(self) -> int | None:
-        """Return how much waits at the current source."""
         return self._reader.backlog()
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
-        """Tell the current source."""
         self._reader.prepare_checkpoint(checkpoint_id)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tell the current source."""
         self._reader.notify_checkpoint_complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Tell the current source."""
         self._reader.notify_checkpoint_aborted(checkpoint_id)
 
     def snapshot(self) -> list[tuple[SourceProgress, ...]]:
-        """Return how far each source is read."""
         later = range(len(self._done) + 1, len(self._sources))
         now = SourceProgress(True, tuple(self._reader.snapshot()))
-        return [(*self._done, now, *(self._to_come(index) for index in later))]
+        return [(*self._done, now, *(self._progress_of_later(index) for index in later))]
 
     def close(self) -> None:
-        """Close the current source."""
         self._reader.close()
 
     @property
@@ -126,7 +122,7 @@ class ChainReader(SourceReader):
         return self._sources[index].reader(self._share.splits[index], positions, self._context)
 
     def _begin_untouched(self, index: int, known: Sequence[SourceProgress]) -> SourceReader:
-        """Begin with a source that no subtask had begun with when the checkpoint was taken."""
+        """Start a source that no subtask had started at the time of the checkpoint."""
         positions = None
         mine = self._share.splits[index]
         task = self._context.task
@@ -137,7 +133,7 @@ class ChainReader(SourceReader):
         return self._sources[index].reader(mine, positions, self._context)
 
     def _positions(self, index: int, known: Iterable[SourceProgress]) -> Iterable[Any]:
-        """Yield all subtasks' positions in a source; some may not have begun with it."""
+        """Yield the positions of all subtasks in a source, which some may not have started."""
         for progress in known:
             if progress.begun:
                 yield from progress.items
@@ -148,11 +144,11 @@ class ChainReader(SourceReader):
                 finally:
                     untouched.close()
 
-    def _to_come(self, index: int) -> SourceProgress:
-        """Return what this subtask has of a source that it has not begun with.
+    def _progress_of_later(self, index: int) -> SourceProgress:
+        """Return the progress with a source that this subtask has not started.
 
-        After a restart with another parallelism that is its share of what all had then: a reader
-        tells it, since only the source knows how to deal it out.
+        After a restart with another parallelism the progress is a share of that of all former
+        subtasks. Only a reader of the source can determine the share.
         """
         if self._restored is None:
             return SourceProgress(False, self._share.splits[index])

@@ -1,4 +1,4 @@
-"""Sources that are read one after the other."""
+"""The source that reads several sources one after the other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class SourceChain(Source):
-    """Reads several sources: each subtask begins with the next one when its share has ended.
+    """Reads several sources; a subtask starts the next one at the end of its share of the last.
 
     Args:
-        sources: the sources, of which only the last one need not end.
+        sources: the sources. All but the last one are bounded.
 
     Raises:
-        ValueError: they produce elements of different types.
+        ValueError: the sources produce elements of different types.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -38,15 +38,17 @@ class SourceChain(Source):
         self.conforms = all(source.conforms for source in sources)
 
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
-        """Return the same with watermarks, which each source makes of its own splits."""
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SourceChain:
-        """Return the same for a job, of whose configuration each source takes what it needs."""
         return SourceChain([source.with_configuration(configuration) for source in self._sources])
 
+    def followed_by(self, source: Source) -> SourceChain:
+        """Return a chain with another source at the end."""
+        return SourceChain([*self._sources, source])
+
     def splits(self, parallelism: int) -> list[SourceShares]:
-        """Return the shares of each subtask."""
+        """Return one split for each subtask: its splits of all sources."""
         found = [source.splits(parallelism) for source in self._sources]
         return [
             SourceShares(tuple(tuple(splits[index::parallelism]) for splits in found))
@@ -54,23 +56,19 @@ class SourceChain(Source):
         ]
 
     def between_epochs(self, oldest_checkpoint: int | None) -> None:
-        """Let all sources look after what they began."""
         for source in self._sources:
             source.between_epochs(oldest_checkpoint)
 
     def begin_again(self) -> None:
-        """Let all sources begin again what has failed."""
         for source in self._sources:
             source.begin_again()
 
     def job_ended(self, resumable: bool) -> None:
-        """Tell all sources."""
         for source in self._sources:
             source.job_ended(resumable)
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        """Return what reads one subtask's shares."""
         share = splits[0] if splits else SourceShares(((),) * len(self._sources))
         return ChainReader(self._sources, share, restored, context)

@@ -1,4 +1,4 @@
-"""What reads one batch of Spark's after the other."""
+"""Reads Spark's batches, one after the other, in one subtask."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 class BatchReader(SourceReader):
     """Reads the subtask's share of each batch, in the order of their numbers.
 
-    Its snapshot: of each subtask the number of a batch, how many of its elements are read, and
-    which folder it is in.
+    The snapshot has one entry: the index of the subtask, the number of the current batch, how many
+    of its elements are read, and the identity of the folder.
 
     Args:
-        folder: where the batches come.
+        folder: the folder of the batches.
         restored: the snapshots of all subtasks, or None.
-        context: the subtask's.
+        context: the context of the subtask.
 
     Raises:
-        ValueError: if a snapshot is of another folder, or of another parallelism and in the middle
-            of a batch, or if the batch to begin with was removed.
+        ValueError: a snapshot belongs to another folder, or to another parallelism and the middle
+            of a batch, or the batch at which reading begins was removed.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BatchReader(SourceReader):
     def _restore(self, restored: Sequence[Any]) -> None:
         if any(identity != self._identity for *_, identity in restored):
             raise ValueError(
-                "a checkpoint of from_spark() goes on with the staging folder with which it was "
+                "a checkpoint of from_spark() needs the staging folder with which it was "
                 f"made, and {self._folder.path} is another one: give from_spark() one that stays "
                 "(staging=...), always the same"
             )
@@ -59,8 +59,8 @@ class BatchReader(SourceReader):
             self._batch, self._read = next(iter(places))
         else:
             raise ValueError(
-                "a source of Spark's batches was stopped in the middle of one: it can go on with "
-                f"its former parallelism only, which was {len(restored)}"
+                "a source of Spark's batches was stopped in the middle of a batch: it resumes "
+                f"only with its former parallelism, which was {len(restored)}"
             )
 
     def _check_there(self, restored: bool) -> None:
@@ -71,11 +71,10 @@ class BatchReader(SourceReader):
                 f"{what} batch {self._batch} of the staging folder {self._folder.path}, which has "
                 f"none before {first} any more: those before were read by a job whose checkpoints "
                 "are past them. Begin with a later checkpoint (execution.state-recovery.path), or "
-                "give from_spark() another folder (staging=...), for which Spark begins anew"
+                "give from_spark() another folder (staging=...), for which Spark begins again"
             )
 
     def poll(self) -> Bundle | None:
-        """Return the next rows."""
         if self._rest is None:
             self._rest = self._next_bundle()
             if self._rest is None:
@@ -104,11 +103,10 @@ class BatchReader(SourceReader):
                 return bundle.after(skipped)
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
-        """Note which batches the checkpoint needs, so that others can be removed in time."""
+        """Note the batches that the checkpoint needs, so that earlier ones can be removed."""
         self._folder.note_position(checkpoint_id, self._index, self._batch)
 
     def snapshot(self) -> list[Any]:
-        """Return how far the subtask is."""
         return [(self._index, self._batch, self._read, self._identity)]
 
 

@@ -30,11 +30,11 @@ HandOver = Callable[[list[str], int], None]
 
 @dataclass(frozen=True)
 class StagingPlace:
-    """Where rows are staged.
+    """The folder in which rows are staged.
 
     Args:
-        path: a local folder; on a cluster one that all workers and the driver reach.
-        stays: whether it outlives the process.
+        path: a local folder; on a cluster a folder that all workers and the driver share.
+        stays: whether the folder outlives the process.
     """
 
     path: str
@@ -42,16 +42,16 @@ class StagingPlace:
 
 
 class StagedSink(Sink):
-    """Writes Parquet files, and hands those of a checkpoint over as one.
+    """Writes Parquet files, and hands over the files of a checkpoint together.
 
-    Each run of a job has a folder of its own. There it is noted up to which checkpoint the rows of
-    each attempt were handed over: before their files are removed, all at once, and for as long as a
-    checkpoint may name them.
+    Each run of a job has a folder of its own. A note in the folder says up to which checkpoint the
+    rows of each attempt were handed over. The note is written before the files are removed, and
+    stays as long as a checkpoint may name them.
 
     Args:
-        place: says for a job's configuration where to stage.
-        hand_over: takes the files and the checkpoint's number; 0 without checkpoints. Like
-            ``place`` for the driver only: it does not travel.
+        place: returns the folder for the configuration of a job.
+        hand_over: called with the files and the number of the checkpoint, or 0 without checkpoints.
+            Like ``place`` it stays in the driver: workers get the sink without it.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class StagedSink(Sink):
         """Return this sink for a stream of a type.
 
         Raises:
-            TypeError: if a DataFrame cannot have such values.
+            TypeError: a DataFrame does not support such values.
         """
         from pyflink_on_spark._connectors.staged_rows.arrow_types import arrow_schema
 
@@ -96,8 +96,8 @@ class StagedSink(Sink):
         """Raise if rows are staged where they do not outlive the process."""
         if not self._stays:
             raise CheckpointError(
-                "to_spark() stages rows in a temporary folder, which goes with this process; a "
-                "checkpoint or savepoint that stays would name files that are gone. Give "
+                "to_spark() stages rows in a temporary folder, which this process removes; "
+                "a checkpoint or savepoint that stays would name missing files. Give "
                 "to_spark() a folder that stays (staging=...), or keep checkpoints in a local "
                 "folder (execution.checkpointing.dir)."
             )
@@ -107,10 +107,10 @@ class StagedSink(Sink):
         return StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
 
     def commit(self, committables: list[Any]) -> None:
-        """Hand over what was not handed over before, note that, and only then remove the files.
+        """Hand over the files that were not handed over, write the note, then remove the files.
 
         Raises:
-            FileNotFoundError: if files are gone and there is no such note.
+            FileNotFoundError: files are missing that the note does not mention.
         """
         waiting = not_handed_over(committables)
         if waiting:
@@ -123,18 +123,14 @@ class StagedSink(Sink):
         self._in_savepoints -= {file.path for file in committables}
 
     def keep(self, committables: list[Any]) -> None:
-        """Spare files; nobody but this very sink removes what was left in its folder."""
+        """Do not remove the files as leftovers of an earlier attempt."""
         self._in_savepoints |= {file.path for file in committables}
 
     def abort(self, committables: list[Any]) -> None:
-        """Remove the files."""
         remove_files(committables)
 
     def _abandoned(self, committed: list[StagedFile]) -> list[StagedFile]:
-        """Return what former attempts of this run left, and no savepoint has.
-
-        All of theirs that counts is committed.
-        """
+        """Return the leftovers of earlier attempts of this run that no savepoint names."""
         own = [file.attempt for file in committed if file.folder == Path(self._folder)]
         return [
             StagedFile(str(path))

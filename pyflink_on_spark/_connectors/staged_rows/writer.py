@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 
 class StagedWriter(SinkWriter):
+    """Writes a file for each checkpoint.
+
+    Args:
+        folder: the folder of the run.
+        type_info: the type of the stream.
+        attempt: the attempt of the job.
+        stays: whether the folder outlives the process.
+    """
+
     def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
         from pyflink_on_spark._connectors.staged_rows.arrow_types import (
             arrow_schema,
@@ -37,7 +46,6 @@ class StagedWriter(SinkWriter):
         self._ended: list[StagedFile] = []
 
     def write(self, elements: Iterator[Any]) -> None:
-        """Append rows to the file."""
         import pyarrow as pa
 
         while values := list(islice(elements, BUNDLE_SIZE)):
@@ -49,7 +57,7 @@ class StagedWriter(SinkWriter):
             self._writer().write_batch(batch)
 
     def prepare_commit(self) -> list[Any]:
-        """End the file; if a checkpoint follows, it gets that one's number."""
+        """Close the file; a checkpoint that follows gives it its number."""
         if self._file is None:
             return []
         self._open.close()
@@ -59,7 +67,6 @@ class StagedWriter(SinkWriter):
         return [staged]
 
     def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
-        """End the file, for a checkpoint."""
         prepared = self.prepare_commit()
         for file in self._ended:
             file.number = checkpoint_id
@@ -69,7 +76,6 @@ class StagedWriter(SinkWriter):
         return prepared
 
     def close(self) -> None:
-        """Give up what is not prepared."""
         if self._file is not None:
             self._open.close()
             self._file.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._connectors.kinesis.config import Batching
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (
@@ -17,7 +18,6 @@ from pyflink_on_spark.datastream.connectors.kinesis import (
     WatermarkTracker,
 )
 from pyflink_on_spark.datastream.connectors.kinesis.consumer import ShardAssignment
-from pyflink_on_spark.datastream.connectors.kinesis.requests import Batching
 from pyflink_on_spark.datastream.connectors.kinesis.streams import PartitionKeys
 
 REGION = {"aws.region": "eu-west-1"}

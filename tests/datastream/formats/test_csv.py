@@ -13,7 +13,7 @@ from pyflink_on_spark.datastream.formats.csv import (
     CsvRowSerializationSchema,
     CsvSchema,
 )
-from pyflink_on_spark.datastream.formats.csv.schema import CsvColumn, CsvDialect
+from pyflink_on_spark.datastream.formats.csv.schema import CsvColumn, CsvSchemaSettings
 from pyflink_on_spark.table import DataTypes
 
 ROW = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
@@ -58,7 +58,7 @@ class TestSchema:
         builder = CsvSchema.builder().set_column_separator("|").set_escape_char("\\")
         builder.set_quote_char("'").set_line_separator("\r\n").set_null_value("null")
         builder.set_array_element_separator("/").set_strict_headers()
-        assert builder.build()._settings == CsvDialect(
+        assert builder.build()._settings == CsvSchemaSettings(
             column_separator="|",
             escape="\\",
             quote="'",
@@ -68,9 +68,9 @@ class TestSchema:
             strict_header=True,
         )
         builder.disable_escape_char().disable_quote_char().disable_array_element_separator()
-        dialect = builder.set_null_value(None).build()._settings
-        assert (dialect.escape, dialect.quote, dialect.array_separator) == (None, None, "")
-        assert dialect.null == ""
+        settings = builder.set_null_value(None).build()._settings
+        assert (settings.escape, settings.quote, settings.array_separator) == (None, None, "")
+        assert settings.null == ""
 
     def test_columns_of_another_schema(self):
         other = CsvSchema.builder().add_array_column("l", "-").build()

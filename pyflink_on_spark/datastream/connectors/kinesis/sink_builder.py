@@ -1,4 +1,4 @@
-"""How sinks gather elements into requests."""
+"""The settings that the builders of both sinks have in common."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pyflink_on_spark.datastream.connectors._arguments import (
 )
 
 
-class RequestingSinkBuilder:
-    """What the builders of both Kinesis sinks can be told.
+class RequestSinkBuilder:
+    """Configures a sink that sends elements in requests.
 
     Args:
-        batching: what holds if they are told nothing.
+        batching: the default limits of requests.
     """
 
     def __init__(self, batching: Batching) -> None:
@@ -27,38 +27,44 @@ class RequestingSinkBuilder:
         self._properties: dict[str, str] = {}
 
     def set_serialization_schema(self, serialization_schema: SerializationSchema) -> Self:
-        """Set what makes records of elements."""
+        """Set the serializer of the records."""
         call = "set_serialization_schema(serialization_schema)"
         self._serializer = argument(serialization_schema, SerializationSchema, call)
         return self
 
     def set_fail_on_error(self, fail_on_error: bool) -> Self:
-        """Set whether the job fails when a record is refused; it is sent again without this."""
+        """Set whether a rejected record fails the job; by default it is sent again."""
         self._fail_on_error = argument(fail_on_error, bool, "set_fail_on_error(fail_on_error)")
         return self
 
     def set_max_batch_size(self, max_batch_size: int) -> Self:
-        """Set how many elements a request has at most."""
+        """Set the largest number of elements in a request."""
         return self._batch(elements=max_batch_size)
 
     def set_max_in_flight_requests(self, max_in_flight_requests: int) -> Self:
-        """Set how many requests may wait for their answers."""
+        """Set the largest number of requests without an answer.
+
+        On Spark: no effect; a subtask sends one request at a time.
+        """
         return self._batch(requests_in_flight=max_in_flight_requests)
 
     def set_max_buffered_requests(self, max_buffered_requests: int) -> Self:
-        """Set how many elements may wait until writing waits, too."""
+        """Set the largest number of buffered elements.
+
+        On Spark: no effect; a subtask blocks while it sends a request.
+        """
         return self._batch(buffered=max_buffered_requests)
 
     def set_max_batch_size_in_bytes(self, max_batch_size_in_bytes: int) -> Self:
-        """Set how many bytes a request has at most."""
+        """Set the largest size of a request, in bytes."""
         return self._batch(in_bytes=max_batch_size_in_bytes)
 
     def set_max_time_in_buffer_ms(self, max_time_in_buffer_ms: int) -> Self:
-        """Set how long an element waits at most, in ms."""
+        """Set the longest time that an element is buffered, in ms."""
         return self._batch(milliseconds=max_time_in_buffer_ms)
 
     def set_max_record_size_in_bytes(self, max_record_size_in_bytes: int) -> Self:
-        """Set how many bytes an element has at most."""
+        """Set the largest size of an element, in bytes; a larger one fails the job."""
         return self._batch(element_bytes=max_record_size_in_bytes)
 
     def _batch(self, **changes: int) -> Self:
