@@ -143,8 +143,8 @@ def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str
 
 def _azure_place(authority: str) -> dict[str, str]:
     """Return the arguments of pyarrow for the place of an account."""
-    account, _, behind = _azure_host(authority).partition(".")
-    kind, _, cloud = behind.partition(".")
+    account, _, domain = _azure_host(authority).partition(".")
+    kind, _, cloud = domain.partition(".")
     if not authority.partition("@")[1] or kind not in {"dfs", "blob"}:
         raise ValueError(
             "a URI of Azure names the container and the account, unless adlfs is installed: "

@@ -151,9 +151,9 @@ def without_secrets(url: str) -> str:
     kind, slashes, rest = url.partition("//")
     # An @ after a complete host belongs to a parameter. Otherwise it ends a password.
     place = _PLACE.match(rest)
-    before, _, behind = rest.rpartition("@")
+    before, _, host_part = rest.rpartition("@")
     if place is None and "=" not in before:
-        place = _PLACE.match(behind)
+        place = _PLACE.match(host_part)
     if slashes and place is not None and _KIND.fullmatch(kind):
         return f"{kind}{slashes}{place[1]}"
     known = _KIND.match(url)
