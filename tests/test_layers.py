@@ -39,7 +39,6 @@ UPWARD = {
     ("_job/state_settings.py", "datastream"),
     ("_job/coordinator.py", "_spark"),
     ("_job/epoch_boundary.py", "_spark"),
-    ("_runtime/user_code/python_dependencies.py", "_connectors"),
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 

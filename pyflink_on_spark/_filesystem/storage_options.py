@@ -1,4 +1,4 @@
-"""What a job's configuration says of file systems, with Flink's own keys."""
+"""Options of file systems, from Flink's keys in the configuration of a job."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _AZURE_KEY = "fs.azure.account.key."
 
 @dataclass(frozen=True)
 class S3Options:
-    """How S3 is reached; None: as the library's own environment variables say.
+    """How to reach S3. None: the environment variables of the library decide.
 
     Args:
-        access_key: of the account.
-        secret_key: of the account.
-        session_token: of a temporary account.
-        endpoint: a URL, or a host.
-        region: of the bucket.
-        path_style: whether the bucket is a part of the path, not of the host's name.
-        ssl: whether an endpoint without a protocol is reached by https.
+        access_key: the access key of the account.
+        secret_key: the secret key of the account.
+        session_token: the token of a temporary account.
+        endpoint: a URL or a host.
+        region: the region of the bucket.
+        path_style: whether the bucket is part of the path, not of the host's name.
+        ssl: whether to use https for an endpoint without a protocol.
     """
 
     access_key: str | None = field(default=None, repr=False)
@@ -56,7 +56,7 @@ class S3Options:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> S3Options:
-        """Return what a configuration says."""
+        """Return the options in a configuration."""
         found: dict[str, Any] = {}
         for prefix in reversed(_S3_PREFIXES):
             for key, name in _S3_KEYS.items():
@@ -102,7 +102,7 @@ class S3Options:
 
 
 def _endpoint_of_environment() -> str | None:
-    """Return what s3fs finds by itself, and pyarrow does not look for."""
+    """Return the endpoint that s3fs reads from the environment, and pyarrow does not."""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
@@ -112,13 +112,13 @@ def storage_options(
     """Return the arguments of a file system.
 
     Args:
-        protocol: fsspec's name of it.
-        authority: the part of the URI that says where it is.
-        configuration: the job's.
-        arrow: whether it is pyarrow's, not fsspec's.
+        protocol: the name in fsspec.
+        authority: the authority of the URI.
+        configuration: the configuration of the job.
+        arrow: whether the file system is pyarrow's, not fsspec's.
 
     Raises:
-        ValueError: if only half of what it needs is there.
+        ValueError: a necessary option is missing.
     """
     if protocol == "s3":
         options = S3Options.of(configuration)
@@ -142,9 +142,9 @@ def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str
 
 
 def _azure_place(authority: str) -> dict[str, str]:
-    """Return what pyarrow has to know of where an account is."""
-    account, _, behind = _azure_host(authority).partition(".")
-    kind, _, cloud = behind.partition(".")
+    """Return the arguments of pyarrow for the place of an account."""
+    account, _, domain = _azure_host(authority).partition(".")
+    kind, _, cloud = domain.partition(".")
     if not authority.partition("@")[1] or kind not in {"dfs", "blob"}:
         raise ValueError(
             "a URI of Azure names the container and the account, unless adlfs is installed: "

@@ -145,11 +145,9 @@ class StreamGraph:
         return edge.partitioner
 
     def _same_place(self, upstream: Transformation, reader: Transformation) -> bool:
-        return (
-            self.parallelism(upstream) == (1 if reader.single else self.parallelism(reader))
-            and (upstream.slot_sharing_group or "default")
-            == (reader.slot_sharing_group or "default")
-        )
+        return self.parallelism(upstream) == (
+            1 if reader.single else self.parallelism(reader)
+        ) and (upstream.slot_sharing_group or "default") == (reader.slot_sharing_group or "default")
 
     def _chainable(self, edge: StreamEdge) -> bool:
         upstream, reader = edge.edge.upstream, edge.reader

@@ -229,7 +229,7 @@ def test_another_parallelism_between_batches_only(world):
     world.write(1, [4], [5], [6])
     assert values(world.readers(3, between), 3) == [4, 5, 6]
     readers[0].poll()
-    with pytest.raises(ValueError, match="former parallelism only, which was 2"):
+    with pytest.raises(ValueError, match="only with its former parallelism, which was 2"):
         world.readers(3, checkpoint(readers))
 
 
@@ -338,7 +338,7 @@ def test_a_checkpoint_of_a_bounded_frame_that_is_gone_is_told(tmp_path, given, r
     saved = checkpoint(readers)
     first.source.job_ended(resumable)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(FileNotFoundError, match=r"goes on reading .*part-0.*gone.*staging="):
+    with pytest.raises(FileNotFoundError, match=r"resumes reading .*part-0.*gone.*staging="):
         second.begin(2, saved)
 
 

@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder, folder
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
     shares,
@@ -298,7 +298,7 @@ def test_after_a_hundred_changes_state_is_written_whole():
     assert [n for n, contents in enumerate(written) if contents == BASE] == [0, 101, 202]
 
 
-class CountedFolder(LocalFolder):
+class CountedFolder(Folder):
     """A folder that knows which of its files are open."""
 
     opened: ClassVar[list[BinaryIO]] = []
@@ -309,9 +309,6 @@ class CountedFolder(LocalFolder):
         self.opened.append(stream)
         CountedFolder.most = max(self.most, sum(not stream.closed for stream in self.opened))
         return stream
-
-    def _at(self, uri):
-        return CountedFolder(uri)
 
 
 @pytest.fixture
