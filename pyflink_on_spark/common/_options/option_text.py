@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from pyflink_on_spark.common._yaml_text import parse_yaml, yaml_text
+from pyflink_on_spark.common._options.yaml_text import parse_yaml, yaml_text
 from pyflink_on_spark.common.time import Duration
 
 _UNITS_IN_NANOS = {
