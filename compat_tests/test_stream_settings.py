@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.common import Types
+from pyflink.common import ExecutionConfig, Types
 
 from compat_tests.running import collect
 
@@ -54,10 +54,49 @@ def test_a_collection_is_not_parallel(env):
         env.from_collection([1], Types.INT()).set_parallelism(2)
 
 
-@pytest.mark.parametrize("number", [0, -2])
-def test_impossible_parallelism(env, number):
+@pytest.mark.parametrize("number", [0, -2, -3, "1", None, True, 2.0])
+@pytest.mark.parametrize("end", [lambda stream: stream, lambda stream: stream.print()])
+def test_impossible_parallelism(env, number, end):
+    operator = end(env.from_collection([1]).map(lambda v: v))
     with pytest.raises(Exception, match=r"(?i)parallelism"):
-        env.from_collection([1]).map(lambda v: v).set_parallelism(number)
+        operator.set_parallelism(number)
+
+
+def test_the_default_parallelism_can_be_asked_for(env):
+    env.set_parallelism(2)
+    stream = env.from_collection([1, 2, 3]).map(lambda v: v).set_parallelism(1)
+    assert sorted(collect(stream.set_parallelism(ExecutionConfig.PARALLELISM_DEFAULT))) == [1, 2, 3]
+    with pytest.raises(Exception, match=r"(?i)parallel"):
+        env.from_collection([1]).set_parallelism(-1)
+
+
+def test_settings_return_the_sink(env, run_printed):
+    sink = env.from_collection([1]).map(lambda v: v + 1, Types.INT()).print()
+    assert sink.name("numbers") is sink
+    assert sink.uid("numbers") is sink
+    assert sink.set_parallelism(1) is sink
+    assert sink.set_parallelism(-1) is sink
+    assert sink.set_description("prints") is sink
+    assert sink.disable_chaining() is sink
+    assert sink.slot_sharing_group("default") is sink
+    with pytest.raises(Exception, match="Node hash must be a 32 character String"):
+        sink.set_uid_hash("abc")
+    assert run_printed(env) == ["2"]
+
+
+def test_a_buffer_timeout_may_be_endless(env):
+    stream = env.from_collection([1]).map(lambda v: v)
+    assert stream.set_buffer_timeout(-1) is stream
+    with pytest.raises(Exception, match="timeout must be >= -1"):
+        stream.set_buffer_timeout(-2)
+    with pytest.raises(Exception, match="Timeout of buffer must be non-negative or -1"):
+        env.set_buffer_timeout(-2)
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == 5
+    env.set_buffer_timeout(-1)
+    assert env.get_buffer_timeout() == -1
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == -1
 
 
 @pytest.mark.whole("wants settings that nobody has touched")

@@ -82,7 +82,6 @@ class Transformation:
     description: str | None = None
     chaining: Chaining = Chaining.ALWAYS
     slot_sharing_group: str | None = None
-    buffer_timeout: int | None = None
     parallel: bool = True
     aligned: Aligned | None = None
     number: int = field(default_factory=lambda: next(_numbers))
