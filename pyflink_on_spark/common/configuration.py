@@ -9,14 +9,13 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options.option import Option, parsed
 from pyflink_on_spark.common._options.option_text import (
-    double_text,
     option_text,
     parse_boolean,
     parse_bytes,
     parse_double,
     parse_long,
 )
-from pyflink_on_spark.common._options.yaml_text import parse_yaml, resolve_scalar
+from pyflink_on_spark.common._options.yaml_text import double_text, parse_python_yaml
 
 __all__ = ["Configuration"]
 
@@ -88,11 +87,11 @@ class Configuration:
         """Read a list that was written as ``[a, b]``, or with one ``- a`` a line, or as ``a;b``.
 
         Raises:
-            ValueError: a bracket or a quote is not closed.
+            ruamel.yaml.error.YAMLError: the text is not valid YAML.
         """
         if not value:
             return []
-        parsed = parse_yaml(value, resolve_scalar)
+        parsed = parse_python_yaml(value)
         return parsed if isinstance(parsed, list) else value.split(";")
 
     def get_integer(self, key: str, default_value: int) -> int:

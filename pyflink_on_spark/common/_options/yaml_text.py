@@ -1,178 +1,131 @@
-"""The small part of YAML in which options hold lists and maps: one line, or one entry a line."""
+"""The YAML in which Flink writes and reads the values of options."""
 
 from __future__ import annotations
 
 import base64
-import json
+import functools
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
-_FLOW_ENDS = ",[]{}"
-_UNSAFE_START = re.compile(r"[\s!&*%@`'\"#|>,\[\]{}?:]|-(\s|$)|---|\.\.\.|$")
-_UNSAFE_INSIDE = re.compile(r"[,\[\]{}:]|\s#|\s$")
-_NOT_A_STRING = re.compile(
-    r"~|null|Null|NULL|true|True|TRUE|false|False|FALSE|0x[0-9a-fA-F]+|0o[0-7]+"
-    r"|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
-    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-)
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+_UNSAFE_START = re.compile(r"[ !&*%@`'\"#|>,\[\]{}?:]|-( |$)|---|\.\.\.|$")
+_UNSAFE_INSIDE = re.compile(r"[,\[\]{}:]| #| $")
+_FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+_SCALARS = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    "float": (_FLOAT, list("-+.0123456789")),
+}
+"""How YAML 1.2 writes what is not a string: a pattern, and the characters that it begins with."""
+
+_NOT_A_STRING = re.compile("|".join(pattern for pattern, _ in _SCALARS.values()))
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ESCAPED = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029"\\\\]')
+_ESCAPES = dict(zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\u2028\u2029', '0abtnvfre"\\NLP', strict=True))
 
 
 def yaml_text(value: Any) -> str:
-    """Write a string, list, map or bytes on one line, so that it is read as the same again."""
+    """Write a value on one line, as Flink writes the value of an option.
+
+    Args:
+        value: a map, list, text, number, truth value, bytes or None.
+    """
     if isinstance(value, Mapping):
-        entries = (f"{yaml_text(key)}: {yaml_text(item)}" for key, item in value.items())
+        entries = (f"{_key_text(key)}: {yaml_text(item)}" for key, item in value.items())
         return "{" + ", ".join(entries) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(yaml_text(item) for item in value) + "]"
     if isinstance(value, bytes | bytearray):
         return f"!!binary |-\n  {base64.b64encode(value).decode()}" if value else '!!binary ""'
-    return _string_text(value) if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return _string_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        text = double_text(value)
+        return {"NaN": ".nan", "Infinity": ".inf", "-Infinity": "-.inf"}.get(text, text)
+    return "null" if value is None else str(value)
+
+
+def double_text(number: float) -> str:
+    """Write a float as Java does: ``1.0E10``, ``1.0E-4``, ``NaN``."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        return repr(number)
+    text = repr(number)
+    if len(text.partition("e")[0].strip("-0.")) == 1:
+        text = f"{number:.1e}"  # Java never writes fewer than two digits: 4.9E-324, not 5E-324
+    sign = "-" if number < 0 else ""
+    _, digits, exponent = Decimal(text).as_tuple()
+    power = len(digits) - 1 + int(exponent)
+    rest = "".join(map(str, digits[1:])).rstrip("0")
+    return f"{sign}{digits[0]}.{rest or '0'}E{power}"
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the value of a YAML 1.2 text, as Flink's Java reads it: dates remain texts.
+
+    Raises:
+        ValueError: the text is not valid YAML.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Resolver = _core_resolver()
+    try:
+        return yaml.load(text)
+    except YAMLError as error:
+        raise ValueError(f"{text!r} is not valid YAML: {error}") from error
+
+
+def parse_python_yaml(text: str) -> Any:
+    """Return the value of a YAML text, as PyFlink's Python reads it.
+
+    Raises:
+        ruamel.yaml.error.YAMLError: the text is not valid YAML.
+    """
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe").load(text)
+
+
+def _key_text(key: Any) -> str:
+    text = yaml_text(key)
+    return f"? {text} " if key == "" or (isinstance(key, str) and "\n" in key) else text
 
 
 def _string_text(text: str) -> str:
     if _UNPRINTABLE.search(text):
-        return json.dumps(text)
+        return f'"{_ESCAPED.sub(_escape, text)}"'
     plain = not (
         _UNSAFE_START.match(text) or _UNSAFE_INSIDE.search(text) or _NOT_A_STRING.fullmatch(text)
     )
     return text if plain else "'" + text.replace("'", "''") + "'"
 
 
-def resolve_scalar(text: str) -> Any:
-    """Return what an unquoted scalar stands for: None, a bool, a number, or the text itself."""
-    if not _NOT_A_STRING.fullmatch(text):
-        return text
-    lower = text.lower()
-    if lower in {"~", "null"}:
-        return None
-    if lower in {"true", "false"}:
-        return lower == "true"
-    if lower.startswith(("0x", "0o")):
-        return int(lower, 0)
-    if re.fullmatch(r"[-+]?[0-9]+", text):
-        return int(text)
-    return float(lower.replace(".inf", "inf").replace(".nan", "nan"))
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    return f"\\{_ESCAPES[char]}" if char in _ESCAPES else f"\\x{ord(char):02x}"
 
 
-def parse_yaml(text: str, scalar: Callable[[str], Any] = str) -> Any:
-    """Read a list or a map; anything else comes back as a text.
+@functools.cache
+def _core_resolver() -> type:
+    """Return what tells YAML 1.2's scalars from texts; the library's own knows more kinds."""
+    from ruamel.yaml.resolver import BaseResolver
 
-    Args:
-        text: one line, or one entry a line.
-        scalar: what makes a value of an unquoted text.
+    class CoreResolver(BaseResolver):
+        processing_version = (1, 2)
 
-    Raises:
-        ValueError: a bracket or a quote is not closed, or something follows the end.
-    """
-    stripped = text.strip()
-    if stripped.startswith(("[", "{", '"', "'")):
-        reader = _Reader(stripped, scalar)
-        value = reader.value()
-        reader.end()
-        return value
-    lines = [line.strip() for line in stripped.splitlines() if line.strip()]
-    if lines and all(line.startswith("- ") for line in lines):
-        return [parse_yaml_item(line[2:], scalar) for line in lines]
-    if lines and all(re.search(r":(\s|$)", line) for line in lines):
-        return dict(_entry(line, scalar) for line in lines)
-    return stripped
+        def __init__(self, version: Any = None, loader: Any = None, loadumper: Any = None) -> None:
+            super().__init__(loader if loadumper is None else loadumper)
 
-
-def parse_yaml_item(text: str, scalar: Callable[[str], Any]) -> Any:
-    """Read one entry: a bracketed or quoted value, or an unquoted text."""
-    text = text.strip()
-    if not text:
-        raise ValueError("an entry without a value")
-    return parse_yaml(text, scalar) if text[:1] in tuple("[{\"'") else scalar(text)
-
-
-def _entry(line: str, scalar: Callable[[str], Any]) -> tuple[Any, Any]:
-    reader = _Reader(line, scalar)
-    key = reader.value()
-    reader.take(":")
-    return key, parse_yaml_item(line[reader.position :], scalar)
-
-
-class _Reader:
-    """Reads bracketed lists and maps from left to right."""
-
-    def __init__(self, text: str, scalar: Callable[[str], Any]) -> None:
-        self.text = text
-        self.scalar = scalar
-        self.position = 0
-
-    def value(self) -> Any:
-        char = self._peek()
-        if char == "[":
-            return self._sequence()
-        if char == "{":
-            return self._mapping()
-        if char and char in "\"'":
-            return self._quoted(char)
-        return self._plain()
-
-    def end(self) -> None:
-        if self._peek():
-            raise self._error("nothing more")
-
-    def take(self, char: str) -> None:
-        if self._peek() != char:
-            raise self._error(repr(char))
-        self.position += 1
-
-    def _peek(self) -> str:
-        while self.position < len(self.text) and self.text[self.position].isspace():
-            self.position += 1
-        return self.text[self.position : self.position + 1]
-
-    def _error(self, expected: str) -> ValueError:
-        return ValueError(f"{self.text!r}: expected {expected} at position {self.position}")
-
-    def _sequence(self) -> list[Any]:
-        self.take("[")
-        items: list[Any] = []
-        while self._peek() != "]":
-            item = self.value()
-            if self._peek() == ":":
-                self.take(":")
-                item = {item: self.value()}
-            items.append(item)
-            if self._peek() != "]":
-                self.take(",")
-        self.take("]")
-        return items
-
-    def _mapping(self) -> dict[Any, Any]:
-        self.take("{")
-        entries: dict[Any, Any] = {}
-        while self._peek() != "}":
-            key = self.value()
-            self.take(":")
-            entries[key] = self.value()
-            if self._peek() != "}":
-                self.take(",")
-        self.take("}")
-        return entries
-
-    def _quoted(self, quote: str) -> str:
-        pattern = r"'((?:[^']|'')*)'" if quote == "'" else r'"(?:[^"\\]|\\.)*"'
-        found = re.compile(pattern).match(self.text, self.position)
-        if found is None:
-            raise self._error(f"the closing {quote}")
-        self.position = found.end()
-        return found[1].replace("''", "'") if quote == "'" else str(json.loads(found[0]))
-
-    def _plain(self) -> Any:
-        start = self.position
-        while self.position < len(self.text):
-            char = self.text[self.position]
-            after = self.text[self.position + 1 : self.position + 2]
-            if char in _FLOW_ENDS or (char == ":" and (after in _FLOW_ENDS or after.isspace())):
-                break
-            self.position += 1
-        text = self.text[start : self.position].strip()
-        if not text:
-            raise self._error("a value")
-        return self.scalar(text)
+    for name, (pattern, first) in _SCALARS.items():
+        CoreResolver.add_implicit_resolver_base(
+            f"tag:yaml.org,2002:{name}", re.compile(f"^(?:{pattern})$"), first
+        )
+    return CoreResolver
