@@ -88,6 +88,35 @@ def test_a_source_that_is_not_parallel_has_no_default(env):
         env.from_collection([1], Types.INT()).set_parallelism(-1)
 
 
+def test_settings_return_the_sink(env, run_printed):
+    sink = env.from_collection([1]).map(lambda v: v + 1, Types.INT()).print()
+    assert sink.name("numbers") is sink
+    assert sink.uid("numbers") is sink
+    assert sink.set_parallelism(1) is sink
+    assert sink.set_parallelism(-1) is sink
+    assert sink.set_description("prints") is sink
+    assert sink.disable_chaining() is sink
+    assert sink.slot_sharing_group("default") is sink
+    with pytest.raises(Exception, match="Node hash must be a 32 character String"):
+        sink.set_uid_hash("abc")
+    assert run_printed(env) == ["2"]
+
+
+def test_a_buffer_timeout_may_be_endless(env):
+    stream = env.from_collection([1]).map(lambda v: v)
+    assert stream.set_buffer_timeout(-1) is stream
+    with pytest.raises(Exception, match="timeout must be >= -1"):
+        stream.set_buffer_timeout(-2)
+    with pytest.raises(Exception, match="Timeout of buffer must be non-negative or -1"):
+        env.set_buffer_timeout(-2)
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == 5
+    env.set_buffer_timeout(-1)
+    assert env.get_buffer_timeout() == -1
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == -1
+
+
 @pytest.mark.whole("wants settings that nobody has touched")
 def test_environment_settings_are_readable(env):
     assert env.get_parallelism() == 1

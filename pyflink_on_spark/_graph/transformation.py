@@ -89,7 +89,6 @@ class Transformation:
     description: str | None = None
     chaining: Chaining = Chaining.ALWAYS
     slot_sharing_group: str | None = None
-    buffer_timeout: int | None = None
     parallel: bool = True
     aligned: Aligned | None = None
     single: bool = False

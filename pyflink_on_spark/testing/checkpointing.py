@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._job.checkpoint_options import checkpoint_interval
 from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark.common._options.checkpointing import INTERVAL
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 
@@ -38,7 +38,7 @@ class Checkpointing:
 
     def __init__(self, job: Job, clock: Clock, rule: CheckpointRule) -> None:
         self._clock, self._rule = clock, rule
-        interval = checkpoint_interval(job.settings.configuration)
+        interval = INTERVAL.read(job.settings.configuration)
         self._interval = interval if interval and job.settings.checkpointed else 0
         self._number = 0
         self._due = clock.now() + self._interval

@@ -40,12 +40,11 @@ from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark._runtime.user_code.failure import Explained, SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark.common._options import python
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 _SOURCE = "source"
 _REPORT_INTERVAL = 1_000
-_STATE_CACHE = "python.state.cache-size"
-_METRICS_ENABLED = "python.metric.enabled"
 
 
 class Subtask:
@@ -78,7 +77,7 @@ class Subtask:
         self._plan: VertexPlan = pickle.loads(pickle.dumps(region, 5))
         self._index, self._job, self._attempt = index, job, attempt
         self._clock, self._driver, self._restored = clock, driver, restored
-        self._converted = job.configuration.get(_STATE_CACHE, "").strip() == "0"
+        self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
         self._rows: list[Row] = []
         self._operators: list[tuple[OperatorPlan, Operator]] = []
         self._opened: list[Operator] = []
@@ -277,7 +276,7 @@ class Subtask:
             for plan, context in self._contexts
             if (metrics := context.runtime_context.metrics) is not None
         ]
-        if reports and self._job.configuration.get(_METRICS_ENABLED, "true").lower() != "false":
+        if reports and python.METRICS.read(self._job.configuration):
             self._driver(METRICS)(reports)
         self._next_report = self._clock.now() + _REPORT_INTERVAL
 

@@ -17,7 +17,7 @@ from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.progress_line import PROGRESS, Progress, line_for
+from pyflink_on_spark._job.progress_line import Progress, line_for
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
@@ -38,6 +38,7 @@ from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
+from pyflink_on_spark.common._options import own
 
 _SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
 _numbers = itertools.count()
@@ -57,7 +58,7 @@ class ContinuousJob(RunningJob):
         super().__init__(job, server)
         self._requests: list[SavepointRequest] = []
         self._interrupted = False
-        setting = job.settings.configuration.get(PROGRESS, "auto")
+        setting = own.PROGRESS.read(job.settings.configuration)
         self._progress = Progress(job.name, job.listeners, line_for(setting))
         self._coordinator = CheckpointCoordinator(
             CheckpointSettings.of(job.settings.configuration),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pyflink_on_spark.common._option_text import option_text
+from pyflink_on_spark.common._options.option_text import option_text
 
 _UNITS = {"tb": 1024**4, "gb": 1024**3, "mb": 1024**2, "kb": 1024, "bytes": 1}
 _OTHER_NAMES = {

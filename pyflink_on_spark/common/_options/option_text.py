@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
-from pyflink_on_spark.common._yaml_text import parse_yaml, yaml_text
+from pyflink_on_spark.common._options.yaml_text import parse_yaml, yaml_text
 from pyflink_on_spark.common.time import Duration
 
 _UNITS_IN_NANOS = {
@@ -39,34 +37,13 @@ _JAVA_DOUBLE = re.compile(
     r"[-+]?(NaN|Infinity|((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)[dDfF]?)", re.ASCII
 )
 _JAVA_HEX_DOUBLE = re.compile(r"[-+]?0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][-+]?\d+[dDfF]?", re.ASCII)
-_MAP_ENTRY = re.compile(r"\s*('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[^,:'\"]+)\s*")
-
-
-def double_text(number: float) -> str:
-    """Write a float as Java does: ``1.0E10``, ``1.0E-4``, ``NaN``."""
-    if not math.isfinite(number):
-        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
-    if number == 0 or 1e-3 <= abs(number) < 1e7:
-        return repr(number)
-    text = repr(number)
-    if len(text.partition("e")[0].strip("-0.")) == 1:
-        text = f"{number:.1e}"  # Java never writes fewer than two digits: 4.9E-324, not 5E-324
-    sign = "-" if number < 0 else ""
-    _, digits, exponent = Decimal(text).as_tuple()
-    power = len(digits) - 1 + int(exponent)
-    rest = "".join(map(str, digits[1:])).rstrip("0")
-    return f"{sign}{digits[0]}.{rest or '0'}E{power}"
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 
 
 def option_text(value: Any) -> str:
     """Write the value of an option as ``Configuration.to_dict()`` shows it."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        text = double_text(value)
-        return {"NaN": ".nan", "Infinity": ".inf", "-Infinity": "-.inf"}.get(text, text)
     return duration_text(value._to_millis()) if isinstance(value, Duration) else yaml_text(value)
 
 
@@ -157,46 +134,64 @@ def duration_text(millis: int) -> str:
 
 
 def parse_list(value: Any) -> list[str]:
-    """Read ``a;b`` or ``[a, b]`` as a list of texts."""
-    if isinstance(value, list):
-        return [option_text(item) for item in value]
-    text = option_text(value).strip()
-    parsed = parse_yaml(text)
-    if isinstance(parsed, list):
-        return [option_text(item) for item in parsed]
-    return [item.strip() for item in text.split(";") if item.strip()]
+    """Read ``a;b``, ``[a, b]`` or one ``- a`` a line as a list of texts."""
+    if not isinstance(value, list):
+        text = option_text(value)
+        value = _yaml_or_none(text)
+        if not isinstance(value, list):
+            return [item.strip() for item in text.split(";") if item.strip()]
+    return [option_text(item) for item in value]
 
 
 def parse_map(value: Any) -> dict[str, str]:
-    """Read ``{k: v, l: w}`` or ``k:v,l:w`` as a map of texts."""
+    """Read ``{k: v, l: w}``, one ``k: v`` a line, or ``k:v,l:w`` as a map of texts."""
     if not isinstance(value, Mapping):
         text = option_text(value)
-        try:
-            value = parse_yaml(text)
-        except ValueError:
-            value = text
-        if not isinstance(value, dict):
-            return _short_map(text)
+        value = _yaml_or_none(text)
+        if not isinstance(value, dict) or None in (*value, *value.values()):
+            return dict(_entry(item) for item in _split(text, ","))
     return {option_text(key): option_text(item) for key, item in value.items()}
 
 
-def _short_map(text: str) -> dict[str, str]:
-    entries: dict[str, str] = {}
+def _yaml_or_none(text: str) -> Any:
+    try:
+        return parse_yaml(text)
+    except ValueError:
+        return None
+
+
+def _entry(text: str) -> tuple[str, str]:
+    words = _split(text, ":")
+    if len(words) != 2:
+        raise ValueError(f"{text!r} is not a pair 'key:value'")
+    return words[0], words[1]
+
+
+def _split(text: str, delimiter: str) -> list[str]:
+    """Return the words between delimiters; a word that begins with a quote ends with one.
+
+    Raises:
+        ValueError: a quote is not closed, or a word goes on after it.
+    """
+    words = []
     position = 0
     while position < len(text):
-        key, position = _map_word(text, position, ":")
-        item, position = _map_word(text, position, ",")
-        entries[key] = item
-    return entries
-
-
-def _map_word(text: str, position: int, end: str) -> tuple[str, int]:
-    found = _MAP_ENTRY.match(text, position)
-    if found is None or not (
-        (found.end() == len(text) and end == ",") or text[found.end() :][:1] == end
-    ):
-        raise ValueError(f"{text!r} is not a map, such as 'key:value,key:value'")
-    word = found[1].strip()
-    if word[0] in "\"'":
-        word = word[1:-1].replace(word[0] * 2, word[0])
-    return word, found.end() + 1
+        if text[position] in "\"'":
+            found = _QUOTED.match(text, position)
+            if found is None or not re.match(rf"\s*({delimiter}|$)", text[found.end() :]):
+                raise ValueError(f"{text!r} has a quote that does not end before {delimiter!r}")
+            quote = found[0][0]
+            words.append(found[0][1:-1].replace(quote * 2, quote))
+            position = found.end()
+        elif text[position] == delimiter:
+            if text[position + 1 :].lstrip().startswith(delimiter):
+                words.append("")
+            position += 1
+        elif text[position].isspace():
+            position += 1
+        else:
+            end = text.find(delimiter, position)
+            end = len(text) if end < 0 else end
+            words.append(text[position:end].strip())
+            position = end
+    return words
