@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
     ForwardPartitioner,
+    HashPartitioner,
     Partitioner,
 )
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
@@ -215,4 +216,11 @@ class _Builder:
             max_parallelism=self._graph.max_parallelism(node),
             call_site=node.call_site,
             state_id=state_id,
+            key_type=_key_type(node),
         )
+
+
+def _key_type(node: Transformation) -> object:
+    """Return the declared type of the keys by which an operator's input is spread."""
+    partitioners = [edge.partitioner for edge in node.edges]
+    return next((p.key_type for p in partitioners if isinstance(p, HashPartitioner)), None)

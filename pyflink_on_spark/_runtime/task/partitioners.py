@@ -88,9 +88,13 @@ class GlobalPartitioner(Partitioner):
 
 @dataclass(frozen=True)
 class HashPartitioner(Partitioner):
-    """By the key group of the element's key; elements are pairs of key and value."""
+    """By the key group of the element's key; elements are pairs of key and value.
+
+    ``key_type`` is the declared type of the keys, or None.
+    """
 
     strategy: ClassVar[str] = "HASH"
+    key_type: Any = None
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class OperatorPlan:
         call_site: where the user's script added it; None for the engine's own.
         state_id: the stable name of its state; None for an operator of the engine, which has none.
         chained: whether PyFlink runs it in one worker with the operator before.
+        key_type: the declared type of the keys of its keyed state, or None.
     """
 
     node: int
@@ -36,6 +37,7 @@ class OperatorPlan:
     call_site: CallSite | None = None
     state_id: str | None = None
     chained: bool = False
+    key_type: Any = None
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._runtime.java_hashes import values as hashes
 from pyflink_on_spark._runtime.types import (
     collections,
     composite,
-    java_map_order,
     numbers,
     temporal,
     text,
@@ -56,15 +56,15 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
 }
 
 _KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
-    BasicType.STRING: java_map_order.string_hash,
-    BasicType.CHAR: java_map_order.string_hash,
-    BasicType.BOOLEAN: java_map_order.boolean_hash,
-    BasicType.BYTE: java_map_order.int_hash,
-    BasicType.SHORT: java_map_order.int_hash,
-    BasicType.INT: java_map_order.int_hash,
-    BasicType.LONG: java_map_order.long_hash,
-    BasicType.FLOAT: java_map_order.float_hash,
-    BasicType.DOUBLE: java_map_order.double_hash,
+    BasicType.STRING: hashes.string_hash,
+    BasicType.CHAR: hashes.string_hash,
+    BasicType.BOOLEAN: hashes.boolean_hash,
+    BasicType.BYTE: hashes.int_hash,
+    BasicType.SHORT: hashes.int_hash,
+    BasicType.INT: hashes.int_hash,
+    BasicType.LONG: hashes.long_hash,
+    BasicType.FLOAT: hashes.float_hash,
+    BasicType.DOUBLE: hashes.double_hash,
 }
 
 _PRIMITIVES = frozenset(
