@@ -21,12 +21,14 @@ PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
 class Key:
     """A key that Python's own equality would confuse with another, or that is not hashable."""
 
-    __slots__ = ("_hash", "identity", "value")
+    __slots__ = ("_hash", "identity", "untyped_code", "value")
 
     def __init__(self, value: Any, identity: Hashable) -> None:
         self.value = value
         self.identity = identity
         self._hash = hash(identity)
+        self.untyped_code: int | None = None
+        """Java's hash code of the key where it has no declared type, once it is known."""
 
     def __hash__(self) -> int:
         return self._hash

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 MASK = 0xFFFFFFFF
 _WIDTH = 256
-_WEIGHTS = tuple(pow(31, _WIDTH - 1 - place, 1 << 32) for place in range(_WIDTH))
+_WEIGHTS: tuple[int, ...] = tuple(pow(31, _WIDTH - 1 - place, 1 << 32) for place in range(_WIDTH))
 _SHORT = 64
 _WEIGHTS_OF_SHORT = tuple(_WEIGHTS[_WIDTH - size :] for size in range(_SHORT + 1))
-_MOST_AT_ONCE = 1 << 20
+MOST_AT_ONCE = 1 << 20
 
 
 def polynomial(items: Sequence[int]) -> int:
@@ -46,7 +46,7 @@ def polynomials(items: NDArray[np.uint32], sizes: NDArray[np.int64]) -> NDArray[
     """
     import numpy as np
 
-    if len(items) > _MOST_AT_ONCE:
+    if len(items) > MOST_AT_ONCE:
         return _one_by_one(items, sizes)
     rising, falling = _powers((len(items) + 1).bit_length())
     sums = np.zeros(len(items) + 1, np.uint32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from decimal import Decimal
 from struct import Struct
@@ -69,7 +70,7 @@ def boolean_hash(value: bool) -> int:
 
 def double_hash(value: float) -> int:
     """Return ``Double.hashCode``."""
-    if value != value:
+    if math.isnan(value):
         return _DOUBLE_NAN
     bits: int = _LONG_BITS.unpack(_DOUBLE_BITS.pack(value))[0]
     return bits ^ bits >> 32
@@ -77,7 +78,7 @@ def double_hash(value: float) -> int:
 
 def float_hash(value: float) -> int:
     """Return ``Float.hashCode``."""
-    if value != value:
+    if math.isnan(value):
         return _FLOAT_NAN
     code: int = _INT_BITS.unpack(_FLOAT_BITS.pack(value))[0]
     return code

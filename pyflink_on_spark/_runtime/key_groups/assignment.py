@@ -11,9 +11,9 @@ from pyflink_on_spark._runtime.key_groups.key_hash import KeyHash
 from pyflink_on_spark._runtime.key_groups.murmur import key_group, key_groups
 from pyflink_on_spark._runtime.key_groups.untyped import UntypedKeyHash
 
-_AT_ONCE = 4096
-_WORTH_AN_ARRAY = 64
-_WORTH_AN_IMPORT = 1024
+AT_ONCE = 4096
+WORTH_AN_ARRAY = 64
+WORTH_AN_IMPORT = 1024
 
 
 class KeyGroups:
@@ -35,10 +35,10 @@ class KeyGroups:
     def of_all(self, keys: Iterable[Any]) -> list[int]:
         """Return the key group of each of many keys, in less time."""
         keys = list(keys)
-        if len(keys) < (_WORTH_AN_ARRAY if "numpy" in sys.modules else _WORTH_AN_IMPORT):
+        if len(keys) < (WORTH_AN_ARRAY if "numpy" in sys.modules else WORTH_AN_IMPORT):
             return list(map(self.of, keys))
         groups: list[int] = []
-        for start in range(0, len(keys), _AT_ONCE):
-            codes = self._hash.codes(keys[start : start + _AT_ONCE])
+        for start in range(0, len(keys), AT_ONCE):
+            codes = self._hash.codes(keys[start : start + AT_ONCE])
             groups += key_groups(codes, self.count)
         return groups

@@ -43,7 +43,9 @@ class JavaHash:
         column: ``hashCode`` of many such values, if there is a shorter way.
     """
 
-    def __init__(self, plain: Hash, in_row: Hash | None = None, column: Column | None = None):
+    def __init__(
+        self, plain: Hash, in_row: Hash | None = None, column: Column | None = None
+    ) -> None:
         inside = in_row or (lambda value: 31 + plain(value))
         self.plain: Hash = lambda value: 0 if value is None else plain(value)
         self.in_row: Hash = lambda value: 0 if value is None else inside(value)
@@ -104,7 +106,8 @@ def _row(type_info: RowTypeInfo) -> JavaHash:
 
     def plain(row: Any) -> int:
         codes = [code(item) for code, item in zip(hashes, row._values)]
-        return 31 * row._row_kind.value + _array_hash(codes)
+        kind: int = row._row_kind.value
+        return 31 * kind + _array_hash(codes)
 
     def column(rows: Sequence[Any]) -> NDArray[np.uint32]:
         import numpy as np

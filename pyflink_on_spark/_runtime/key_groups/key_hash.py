@@ -17,7 +17,7 @@ ANY_KEY = 62
 
 
 class KeyHash(Protocol):
-    """Java's hash codes of keys, of which the low 32 bits count. Keys are as the engine has them."""
+    """Java's hash codes of keys as the engine has them; the low 32 bits count."""
 
     def code(self, key: Any) -> int:
         """Return the hash code of a key."""

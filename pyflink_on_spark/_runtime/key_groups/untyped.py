@@ -14,8 +14,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.key_groups.key_hash import ANY_KEY, NULL_KEY
 from pyflink_on_spark._runtime.java_hashes.polynomial import MASK, polynomial, polynomials, signed
+from pyflink_on_spark._runtime.key_groups.key_hash import ANY_KEY, NULL_KEY
 from pyflink_on_spark._runtime.keys import Key, canonical_pickle, wrap_key
 from pyflink_on_spark.common.types import Row
 
@@ -48,7 +48,11 @@ class UntypedKeyHash:
                 return _around_text(len(text)) + 961 * polynomial(signed(text))
         elif key is None:
             return NULL_KEY
-        return ANY_KEY + pickle_hash(key.value if kind is Key else key)
+        elif kind is Key:
+            if key.untyped_code is None:
+                key.untyped_code = _code(_pickled(key.value)) & MASK
+            return key.untyped_code  # type: ignore[no-any-return]
+        return _code(pickle.dumps(key, _PROTOCOL))
 
     def codes(self, keys: Sequence[Any]) -> NDArray[np.uint32]:
         """Return the hash codes of many keys, in less time."""
@@ -146,7 +150,14 @@ def _around_int(size: int) -> tuple[np.uint32, NDArray[np.uint32]]:
 
 
 def _codes_of_wrapped(keys: Sequence[Key]) -> NDArray[np.uint32]:
-    return _codes_of_pickles([_pickled(key.value) for key in keys])
+    import numpy as np
+
+    new = [key for key in keys if key.untyped_code is None]
+    if new:
+        codes = _codes_of_pickles([_pickled(key.value) for key in new])
+        for key, code in zip(new, codes.tolist(), strict=True):
+            key.untyped_code = code
+    return np.fromiter((key.untyped_code for key in keys), np.uint32, len(keys))
 
 
 def _codes_of_nulls(keys: Sequence[None]) -> NDArray[np.uint32]:

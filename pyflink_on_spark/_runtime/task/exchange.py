@@ -26,7 +26,9 @@ from pyflink_on_spark._runtime.immutability import (
     is_immutable,
     serialize,
 )
-from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, unwrap_key
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -36,7 +38,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 )
 
 BUFFER_BYTES = 512 * 1024
-ROUTES_KEPT = 1_000_000
+NEW_KEYS_ONE_BY_ONE = 128
 
 
 class Row(NamedTuple):
@@ -122,7 +124,7 @@ class ExchangeWriter:
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         self._buffers = [_Buffer(plan.first_target + index) for index in reached]
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
-        self._routes: dict[Any, _Buffer] = {}
+        self._unrouted = _Buffer(-1)
         self._next = 0
         self._spread = self._spread_method(plan.partitioner, sender)
 
@@ -150,6 +152,8 @@ class ExchangeWriter:
         self, partitioner: Partitioner, sender: int
     ) -> Callable[[Iterator[Any], Cursor], None]:
         if isinstance(partitioner, HashPartitioner):
+            key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
+            self._routes = KeyRoutes(self._buffers, key_groups)
             return self._by_key
         if isinstance(partitioner, CustomPartitioner):
             self._partition = partitioner.load()
@@ -162,12 +166,19 @@ class ExchangeWriter:
         return self._round_robin
 
     def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
-        timestamped, isolate, routes = self._plan.timestamped, self._plan.isolate, self._routes
+        timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
         freezer, immutable = self._freezer, IMMUTABLE_TYPES
+        known: Callable[[Any], _Buffer | None] = self._routes.known.get
+        one_by_one = NEW_KEYS_ONE_BY_ONE
         for key, value in pairs:
-            buffer = routes.get(key)
+            buffer = known(key)
             if buffer is None:
-                buffer = self._route(key)
+                if one_by_one:
+                    one_by_one -= 1
+                    buffer = find(key)
+                else:
+                    # Whatever comes later has to wait, too: first in, first out.
+                    buffer, known = self._unrouted, _none_is_known
             if isolate:
                 kind = type(value)
                 if freezer.sealed:
@@ -186,15 +197,19 @@ class ExchangeWriter:
             if timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
-    def _route(self, key: Any) -> _Buffer:
-        if len(self._routes) >= ROUTES_KEPT:
-            self._routes.clear()
-        plan = self._plan
-        index = subtask_of_key_group(
-            key_group(key, plan.max_parallelism), plan.max_parallelism, plan.receivers
-        )
-        buffer = self._routes[key] = self._buffers[index]
-        return buffer
+    def _route(self) -> None:
+        """Find the receivers of what waits for them."""
+        waiting = self._unrouted
+        if not waiting.keys:
+            return
+        self._unrouted = _Buffer(-1)
+        buffers = list(self._routes.find_all(waiting.keys))
+        for key, value, buffer in zip(waiting.keys, waiting.values, buffers, strict=True):
+            buffer.keys.append(key)
+            buffer.values.append(value)
+        if self._plan.timestamped:
+            for timestamp, buffer in zip(waiting.timestamps, buffers, strict=True):
+                buffer.timestamps.append(timestamp)
 
     def _by_custom_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         plan, count = self._plan, len(self._buffers)
@@ -255,16 +270,18 @@ class ExchangeWriter:
 
     def _seal_buffers(self) -> None:
         self._freezer.sealed = True
-        for buffer in self._buffers:
+        for buffer in (*self._buffers, self._unrouted):
             buffer.values = list(map(serialize, buffer.values))
 
     def _flush_full(self) -> None:
+        self._route()
         for buffer in self._buffers:
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
     def flush(self) -> None:
         """Ship all that waits."""
+        self._route()
         for buffer in self._buffers:
             while buffer.values:
                 self._send_bundle(buffer, self._limit)
@@ -291,6 +308,10 @@ class ExchangeWriter:
     def _send(self, buffer: _Buffer, payload: bytes) -> None:
         self._ship(Row(buffer.target, self._channel, buffer.seq, payload))
         buffer.seq += 1
+
+
+def _none_is_known(_: Any) -> None:
+    """Say of any key that its receiver is not known."""
 
 
 def _take(items: list[Any], count: int) -> list[Any]:

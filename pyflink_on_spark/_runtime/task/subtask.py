@@ -394,13 +394,8 @@ class Subtask:
             self._job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-<<<<<<< HEAD:pyflink_on_spark/_runtime/task/subtask.py
-        backend = self._keyed_state(task) if keyed else None
-        data = OperatorSubtaskState()
-=======
         backend = self._keyed_state(task, plan.key_type) if plan is not None and keyed else None
-        data = OperatorData()
->>>>>>> b5f738b (Assign keys to key groups as Flink does):pyflink_on_spark/_runtime/subtask.py
+        data = OperatorSubtaskState()
         if self._restored is not None and plan is not None and plan.state_id is not None:
             data = self._restored.operators.get(plan.state_id, data)
         operator_state = OperatorState(self._converted)
