@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoProcessOperator,
 )
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator, declared_type
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
@@ -102,7 +102,9 @@ class ConnectedStreams:
 
     def _then(self, name: str, operator: Any, output_type: Any) -> DataStream:
         first, second = self.stream1, self.stream2
-        if not self._is_keyed_stream():
+        if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
+            _check_key_types(first._key_type, second._key_type)
+        else:
             first, second = _values(first), _values(second)
         return _two_inputs(name, operator, first, second, output_type)
 
@@ -171,6 +173,15 @@ class BroadcastConnectedStream:
             self.non_broadcast_stream,
             self.broadcast_stream.input_stream,
             output_type,
+        )
+
+
+def _check_key_types(first: TypeInformation | None, second: TypeInformation | None) -> None:
+    if first != second:
+        shown = [kind or Types.PICKLED_BYTE_ARRAY() for kind in (first, second)]
+        raise Exception(
+            f"Key types if input KeyedStreams don't match: {shown[0]} and {shown[1]}. "
+            "Give both calls of key_by the same key_type."
         )
 
 

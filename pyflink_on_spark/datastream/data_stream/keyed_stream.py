@@ -54,8 +54,8 @@ class KeyedStream(DataStream):
     """
 
     def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
-        key_type = j_keyed_stream.transformation.operator.key_type
-        super().__init__(j_keyed_stream.partitioned(HashPartitioner(key_type)))
+        self._key_type = j_keyed_stream.transformation.operator.key_type
+        super().__init__(j_keyed_stream.partitioned(HashPartitioner(self._key_type)))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
 
