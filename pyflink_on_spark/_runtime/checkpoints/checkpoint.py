@@ -143,7 +143,7 @@ def read_metadata(place: Folder) -> Metadata:
         written = content.pop("format")
         if written != _FORMAT:
             raise CheckpointError(
-                f"{place.shown}/{METADATA} is of another version: it has format {written}, and here "
+                f"{place.shown}/{METADATA} is of another version: it has format {written}; here "
                 f"keys are in the key groups of format {_FORMAT}; begin without it, or run the job "
                 "with the version of pyflink_on_spark that wrote it"
             )

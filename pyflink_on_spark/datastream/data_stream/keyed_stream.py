@@ -51,6 +51,12 @@ class KeyedStream(DataStream):
         j_data_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
+
+    On Spark: A key goes to the subtask to which PyFlink's process mode sends it, with three
+    exceptions. Keys with declared dates and times go where Flink in UTC sends them, whatever the
+    time zone. An untyped key that contains a set of several things, or an object of a class of the
+    script, always goes to one subtask; in PyFlink to another one in each run. Equal parts of an
+    untyped key are hashed as several objects, also where they are one object in PyFlink.
     """
 
     def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
