@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pyflink_on_spark._runtime.bundle import (
@@ -39,6 +40,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128
+"""How many new keys of a write are hashed as they come, before the others are hashed together."""
 
 
 class Row(NamedTuple):
@@ -124,7 +126,9 @@ class ExchangeWriter:
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         self._buffers = [_Buffer(plan.first_target + index) for index in reached]
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
-        self._unrouted = _Buffer(-1)
+        self._unrouted: list[tuple[Any, Any]] = []
+        self._unrouted_times: list[int | None] = []
+        self._one_by_one = NEW_KEYS_ONE_BY_ONE
         self._next = 0
         self._spread = self._spread_method(plan.partitioner, sender)
 
@@ -169,16 +173,17 @@ class ExchangeWriter:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
         freezer, immutable = self._freezer, IMMUTABLE_TYPES
         known: Callable[[Any], _Buffer | None] = self._routes.known.get
-        one_by_one = NEW_KEYS_ONE_BY_ONE
-        for key, value in pairs:
+        one_by_one = self._one_by_one
+        for pair in pairs:
+            key, value = pair
             buffer = known(key)
             if buffer is None:
-                if one_by_one:
-                    one_by_one -= 1
-                    buffer = find(key)
-                else:
+                if not one_by_one:
                     # Whatever comes later has to wait, too: first in, first out.
-                    buffer, known = self._unrouted, _none_is_known
+                    self._wait(chain((pair,), pairs), cursor)
+                    break
+                one_by_one -= 1
+                buffer = find(key)
             if isolate:
                 kind = type(value)
                 if freezer.sealed:
@@ -197,23 +202,36 @@ class ExchangeWriter:
             if timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
+    def _wait(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        """Take over elements whose receivers will be found together."""
+        if self._plan.isolate:
+            pairs = self._sealing(pairs)
+        if self._plan.timestamped:
+            pairs = noting(pairs, cursor, self._unrouted_times)
+        wait = self._unrouted.append
+        for pair in pairs:
+            wait(pair)
+
     def _route(self) -> None:
         """Find the receivers of what waits for them."""
-        waiting = self._unrouted
-        if not waiting.keys:
+        count = len(self._unrouted)
+        if not count:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
             return
-        self._unrouted = _Buffer(-1)
-        buffers = list(self._routes.find_all(waiting.keys))
-        for key, value, buffer in zip(waiting.keys, waiting.values, buffers, strict=True):
+        known = len(self._routes.known)
+        pairs = _take(self._unrouted, count)
+        buffers = self._routes.find_all([key for key, _ in pairs])
+        for (key, value), buffer in zip(pairs, buffers, strict=True):
             buffer.keys.append(key)
             buffer.values.append(value)
-        if self._plan.timestamped:
-            for timestamp, buffer in zip(waiting.timestamps, buffers, strict=True):
-                buffer.timestamps.append(timestamp)
+        for timestamp, buffer in zip(_take(self._unrouted_times, count), buffers):
+            buffer.timestamps.append(timestamp)
+        many = len(self._routes.known) - known > NEW_KEYS_ONE_BY_ONE
+        self._one_by_one = 0 if many else NEW_KEYS_ONE_BY_ONE
 
     def _by_custom_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         plan, count = self._plan, len(self._buffers)
-        for key, value in pairs:
+        for key, value in self._sealing(pairs) if plan.isolate else pairs:
             index = self._partition.partition(unwrap_key(key), count)
             if type(index) is not int or not 0 <= index < count:
                 raise ValueError(
@@ -221,9 +239,7 @@ class ExchangeWriter:
                     f"expected an int from 0 to {count - 1}"
                 )
             buffer = self._buffers[index]
-            if plan.isolate and not self._freezer.sealed and not is_immutable(value):
-                self._seal_buffers()
-            buffer.values.append(serialize(value) if self._freezer.sealed else value)
+            buffer.values.append(value)
             buffer.keys.append(key)
             if plan.timestamped:
                 buffer.timestamps.append(cursor.timestamp)
@@ -268,10 +284,17 @@ class ExchangeWriter:
             self._seal_buffers()
         return values, timestamps
 
+    def _sealing(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        for key, value in pairs:
+            if not self._freezer.sealed and not is_immutable(value):
+                self._seal_buffers()
+            yield key, serialize(value) if self._freezer.sealed else value
+
     def _seal_buffers(self) -> None:
         self._freezer.sealed = True
-        for buffer in (*self._buffers, self._unrouted):
+        for buffer in self._buffers:
             buffer.values = list(map(serialize, buffer.values))
+        self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:
         self._route()
@@ -308,10 +331,6 @@ class ExchangeWriter:
     def _send(self, buffer: _Buffer, payload: bytes) -> None:
         self._ship(Row(buffer.target, self._channel, buffer.seq, payload))
         buffer.seq += 1
-
-
-def _none_is_known(_: Any) -> None:
-    """Say of any key that its receiver is not known."""
 
 
 def _take(items: list[Any], count: int) -> list[Any]:

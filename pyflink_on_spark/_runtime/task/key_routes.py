@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import filterfalse
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
@@ -36,12 +37,12 @@ class KeyRoutes(Generic[Receiver]):
         receiver = self.known[key] = self._of_group[self._key_groups.of(key)]
         return receiver
 
-    def find_all(self, keys: Sequence[Any]) -> Iterator[Receiver]:
+    def find_all(self, keys: Sequence[Any]) -> list[Receiver]:
         """Return the receiver of each of many keys; of new ones in less time than one by one."""
-        new = [key for key in dict.fromkeys(keys) if key not in self.known]
+        new = dict.fromkeys(filterfalse(self.known.__contains__, keys))
         if len(self.known) + len(new) > ROUTES_KEPT:
             self.known.clear()
-            new = list(dict.fromkeys(keys))
+            new = dict.fromkeys(keys)
         groups = self._key_groups.of_all(new)
         self.known.update(zip(new, map(self._of_group.__getitem__, groups), strict=True))
-        return map(self.known.__getitem__, keys)
+        return list(map(self.known.__getitem__, keys))
