@@ -95,14 +95,17 @@ class StreamGraph:
     def max_parallelism(self, node: Transformation) -> int:
         """Return how many key groups an operator has."""
         parallelism = self.parallelism(node)
-        asked = node.max_parallelism or self.settings.max_parallelism
-        chosen = asked or default_max_parallelism(parallelism)
+        chosen = self.max_parallelism_set(node) or default_max_parallelism(parallelism)
         if parallelism > chosen:
             raise JobTranslationError(
                 f"{node.name}: the parallelism {parallelism} is above the maximum parallelism "
                 f"{chosen}"
             )
         return chosen
+
+    def max_parallelism_set(self, node: Transformation) -> int | None:
+        """Return how many key groups the user wants an operator to have, if that was said."""
+        return node.max_parallelism or self.settings.max_parallelism
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.key_groups.java_objects import java_hash
+from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.key_groups.key_hash import NULL_KEY
 from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key
 

@@ -1,39 +1,29 @@
-"""Hash codes of keys without a declared type, which Flink has as pickles: arrays of bytes.
-
-A pickle depends on which parts of a key are one and the same object. Equal keys must meet, so that
-here all parts are objects of their own, except those that Python has only once.
-"""
+"""Hash codes of keys without a declared type, which Flink has as pickles: arrays of bytes."""
 
 from __future__ import annotations
 
-import datetime
 import pickle
-import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.java_hashes.pickles import (
+    PROTOCOL,
+    bytes_hash,
+    flink_pickle,
+    pickle_hash,
+)
 from pyflink_on_spark._runtime.java_hashes.polynomial import MASK, polynomial, polynomials, signed
 from pyflink_on_spark._runtime.key_groups.key_hash import ANY_KEY, NULL_KEY
-from pyflink_on_spark._runtime.keys import Key, canonical_pickle, wrap_key
-from pyflink_on_spark.common.types import Row
+from pyflink_on_spark._runtime.keys import Key
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PROTOCOL = 5
 _SHORT_TEXT = 255
-_FRAME = 0x95
 _INT_SIZES = {1: 0, 2: 1 << 8, 4: 1 << 16, 5: 1 << 31, 6: 1 << 39, 7: 1 << 47, 8: 1 << 55}
 """In how many bytes a pickle has an int, and the smallest one that takes so many."""
-_ATOMS = frozenset({str, int, bytes, float, bool, type(None)})
-_ALWAYS_ALIKE = _ATOMS | {
-    datetime.date, datetime.datetime, datetime.time, datetime.timedelta, Decimal, bytearray,
-}  # fmt: skip
-_OWN_MODULE = re.compile(rb"\x8c(.)pyflink_on_spark(?=\.)", re.DOTALL)
-_OWN_NAME, _FLINKS_NAME = b"pyflink_on_spark", b"pyflink"
 
 
 class UntypedKeyHash:
@@ -50,9 +40,9 @@ class UntypedKeyHash:
             return NULL_KEY
         elif kind is Key:
             if key.untyped_code is None:
-                key.untyped_code = _code(_pickled(key.value)) & MASK
+                key.untyped_code = (ANY_KEY + pickle_hash(key.value)) & MASK
             return key.untyped_code  # type: ignore[no-any-return]
-        return _code(pickle.dumps(key, _PROTOCOL))
+        return ANY_KEY + bytes_hash(pickle.dumps(key, PROTOCOL))
 
     def codes(self, keys: Sequence[Any]) -> NDArray[np.uint32]:
         """Return the hash codes of many keys, in less time."""
@@ -69,11 +59,6 @@ class UntypedKeyHash:
         return found
 
 
-def _code(content: bytes) -> int:
-    # Java begins with 1 in front of an array's items.
-    return ANY_KEY + polynomial(signed(b"\x01" + content))
-
-
 def _codes_of_pickles(pickles: list[bytes]) -> NDArray[np.uint32]:
     import numpy as np
 
@@ -85,8 +70,8 @@ def _codes_of_pickles(pickles: list[bytes]) -> NDArray[np.uint32]:
 @lru_cache(maxsize=_SHORT_TEXT + 1)
 def _around_text(size: int) -> int:
     """Return the part of a text's hash code that comes from what is around it in its pickle."""
-    header = pickle.dumps("x" * size, _PROTOCOL)[: -2 - size]
-    return _code(header + bytes(size) + b"\x94.")
+    header = pickle.dumps("x" * size, PROTOCOL)[: -2 - size]
+    return ANY_KEY + bytes_hash(header + bytes(size) + b"\x94.")
 
 
 @lru_cache(maxsize=1)
@@ -115,7 +100,7 @@ def _codes_of_texts(keys: Sequence[str]) -> NDArray[np.uint32]:
 
 
 def _codes_of_plain(keys: Sequence[Any]) -> NDArray[np.uint32]:
-    return _codes_of_pickles([pickle.dumps(key, _PROTOCOL) for key in keys])
+    return _codes_of_pickles([pickle.dumps(key, PROTOCOL) for key in keys])
 
 
 def _codes_of_ints(keys: Sequence[int]) -> NDArray[np.uint32]:
@@ -143,8 +128,8 @@ def _around_int(size: int) -> tuple[np.uint32, NDArray[np.uint32]]:
     """Return the part of the hash code that ints of a size share, and what each byte counts."""
     import numpy as np
 
-    header = pickle.dumps(_INT_SIZES[size], _PROTOCOL)[: -1 - size]
-    around = _code(header + bytes(size) + b".") & MASK
+    header = pickle.dumps(_INT_SIZES[size], PROTOCOL)[: -1 - size]
+    around = ANY_KEY + bytes_hash(header + bytes(size) + b".") & MASK
     weights = [pow(31, size - place, 1 << 32) for place in range(size)]
     return np.uint32(around), np.array(weights, np.uint32)
 
@@ -154,7 +139,7 @@ def _codes_of_wrapped(keys: Sequence[Key]) -> NDArray[np.uint32]:
 
     new = [key for key in keys if key.untyped_code is None]
     if new:
-        codes = _codes_of_pickles([_pickled(key.value) for key in new])
+        codes = _codes_of_pickles([flink_pickle(key.value) for key in new])
         for key, code in zip(new, codes.tolist(), strict=True):
             key.untyped_code = code
     return np.fromiter((key.untyped_code for key in keys), np.uint32, len(keys))
@@ -173,46 +158,3 @@ _CODES: dict[type, Callable[[Sequence[Any]], NDArray[np.uint32]]] = {
     type(None): _codes_of_nulls,
     Key: _codes_of_wrapped,
 }
-
-
-def pickle_hash(value: Any) -> int:
-    """Return Java's hash code of the pickle of a value."""
-    return _code(_pickled(value)) - ANY_KEY
-
-
-def _pickled(value: Any) -> bytes:
-    """Return the pickle of a value as Flink has it."""
-    kind = type(value)
-    if kind in _ALWAYS_ALIKE or (
-        (kind is tuple or kind is list)
-        and _ATOMS.issuperset(map(type, value))
-        and len(set(value)) == len(value)
-    ):
-        return pickle.dumps(value, _PROTOCOL)
-    if _has_no_order(value):
-        return repr(wrap_key(value).identity).encode("utf-8", "surrogatepass")
-    return _as_flink_names(pickle.dumps(pickle.loads(canonical_pickle(value)), _PROTOCOL))
-
-
-def _has_no_order(value: Any) -> bool:
-    """Whether a key has sets in it, whose order is another in every process."""
-    kind = type(value)
-    if kind is frozenset and len(value) > 1:
-        return True
-    return kind in (tuple, list, frozenset, Row) and any(map(_has_no_order, value))
-
-
-def _as_flink_names(content: bytes) -> bytes:
-    """Return a pickle with Flink's names of what is Flink's."""
-    if _OWN_NAME not in content:
-        return content
-    renamed = _OWN_MODULE.sub(_flinks_module, content)
-    protocol, opcode, size = content[:2], content[2], int.from_bytes(content[3:11], "little")
-    if opcode != _FRAME or size != len(content) - 11:
-        return renamed
-    return protocol + bytes([_FRAME]) + (len(renamed) - 11).to_bytes(8, "little") + renamed[11:]
-
-
-def _flinks_module(found: re.Match[bytes]) -> bytes:
-    size = found[1][0] - len(_OWN_NAME) + len(_FLINKS_NAME)
-    return b"\x8c" + bytes([size]) + _FLINKS_NAME

@@ -23,6 +23,7 @@ class OperatorPlan:
         operator: the operator, not opened.
         task_name: the name of the task in which Flink would run it.
         max_parallelism: its number of key groups.
+        max_parallelism_set: whether the user has set that number.
         call_site: where the user's script added it; None for the engine's own.
         state_id: the stable name of its state; None for an operator of the engine, which has none.
         chained: whether PyFlink runs it in one worker with the operator before.
@@ -34,6 +35,7 @@ class OperatorPlan:
     operator: Operator
     task_name: str
     max_parallelism: int = 128
+    max_parallelism_set: bool = False
     call_site: CallSite | None = None
     state_id: str | None = None
     chained: bool = False

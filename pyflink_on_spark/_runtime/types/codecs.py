@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.java_hashes import values as hashes
+from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.types import (
     collections,
     composite,
@@ -53,18 +53,6 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
     LocalTimeTypeInfo.TimeType.LOCAL_DATE: temporal.local_date,
     LocalTimeTypeInfo.TimeType.LOCAL_TIME: temporal.local_time,
     LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: temporal.local_date_time,
-}
-
-_KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
-    BasicType.STRING: hashes.string_hash,
-    BasicType.CHAR: hashes.string_hash,
-    BasicType.BOOLEAN: hashes.boolean_hash,
-    BasicType.BYTE: hashes.int_hash,
-    BasicType.SHORT: hashes.int_hash,
-    BasicType.INT: hashes.int_hash,
-    BasicType.LONG: hashes.long_hash,
-    BasicType.FLOAT: hashes.float_hash,
-    BasicType.DOUBLE: hashes.double_hash,
 }
 
 _PRIMITIVES = frozenset(
@@ -135,7 +123,7 @@ def _list(type_info: ListTypeInfo) -> Codec:
 
 def _map(type_info: MapTypeInfo) -> Codec:
     key, value = type_info._key_type_info, type_info._value_type_info
-    key_hash = _KEY_HASHES.get(key._basic_type) if isinstance(key, BasicTypeInfo) else None
+    key_hash = java_hash(key).plain if isinstance(key, BasicTypeInfo) else None
     return collections.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
 
 

@@ -280,7 +280,7 @@ def test_metadata_of_another_version(written, number):
     text["format"] = number
     written.write("_metadata", json.dumps(text).encode())
     with pytest.raises(
-        CheckpointError, match=f"another version: it has format {number}, .*key groups"
+        CheckpointError, match=f"another version: it has format {number}; .*key groups"
     ):
         restored(written, 1)
 

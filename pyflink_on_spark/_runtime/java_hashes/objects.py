@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.java_hashes import columns, values
 from pyflink_on_spark._runtime.java_hashes.columns import Column, one_by_one
+from pyflink_on_spark._runtime.java_hashes.pickles import pickle_hash
 from pyflink_on_spark._runtime.java_hashes.polynomial import MASK, signed
-from pyflink_on_spark._runtime.key_groups.untyped import pickle_hash
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
