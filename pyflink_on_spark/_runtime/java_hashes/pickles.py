@@ -1,7 +1,7 @@
 """Pickles as PyFlink makes them, which are what Flink hashes where there is no declared type.
 
-A pickle depends on which parts of a value are one and the same object. Equal keys must meet: here all
-parts are objects of their own, except those that Python has only once.
+A pickle depends on which parts of a value are one and the same object. Equal keys must meet: here
+all parts are objects of their own, except those that Python has only once.
 """
 
 from __future__ import annotations
