@@ -40,15 +40,17 @@ def bytes_hash(content: bytes) -> int:
 def flink_pickle(value: Any) -> bytes:
     """Return the pickle of a value as Flink has it."""
     kind = type(value)
-    if kind in _ALWAYS_ALIKE or (
-        (kind is tuple or kind is list)
-        and _ATOMS.issuperset(map(type, value))
-        and len(set(value)) == len(value)
-    ):
+    if kind in _ALWAYS_ALIKE or ((kind is tuple or kind is list) and _has_distinct_atoms(value)):
         return pickle.dumps(value, PROTOCOL)
     if _has_no_order(value):
         return repr(wrap_key(value).identity).encode("utf-8", "surrogatepass")
     return _as_flink_names(pickle.dumps(pickle.loads(canonical_pickle(value)), PROTOCOL))
+
+
+def _has_distinct_atoms(value: Any) -> bool:
+    kinds = set(map(type, value))
+    size = len(value)
+    return kinds <= _ATOMS and (len(kinds) == size or len(set(value)) == size)
 
 
 def _has_no_order(value: Any) -> bool:
