@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
     ForwardPartitioner,
+    HashPartitioner,
     Partitioner,
 )
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
@@ -222,8 +223,10 @@ class _Builder:
             operator=operator,
             task_name=self._graph.task_name(node),
             max_parallelism=self._graph.max_parallelism(node),
+            max_parallelism_set=self._graph.max_parallelism_set(node) is not None,
             call_site=node.call_site,
             state_id=state_id,
+            key_type=_key_type(node),
         )
 
 
@@ -232,3 +235,9 @@ def _declarer(step: PhysicalNode) -> Transformation:
     while isinstance(step.operator, _UNCHANGING + _CHOOSING) and len(step.inputs) == 1:
         step = step.inputs[0].sender
     return step.origin
+
+
+def _key_type(node: Transformation) -> object:
+    """Return the declared type of the keys by which an operator's input is spread."""
+    partitioners = [edge.partitioner for edge in node.edges]
+    return next((p.key_type for p in partitioners if isinstance(p, HashPartitioner)), None)

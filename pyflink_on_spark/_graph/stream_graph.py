@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
+from pyflink_on_spark._runtime.key_groups.ranges import default_max_parallelism
 from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     Partitioner,
     RebalancePartitioner,
 )
-
-DEFAULT_MAX_PARALLELISM = 128
 
 
 @dataclass(frozen=True)
@@ -95,15 +94,18 @@ class StreamGraph:
 
     def max_parallelism(self, node: Transformation) -> int:
         """Return how many key groups an operator has."""
-        chosen = node.max_parallelism or self.settings.max_parallelism or DEFAULT_MAX_PARALLELISM
-        if self.parallelism(node) > chosen:
-            if node.max_parallelism or self.settings.max_parallelism:
-                raise JobTranslationError(
-                    f"{node.name}: the parallelism {self.parallelism(node)} is above the maximum "
-                    f"parallelism {chosen}"
-                )
-            return self.parallelism(node)
+        parallelism = self.parallelism(node)
+        chosen = self.max_parallelism_set(node) or default_max_parallelism(parallelism)
+        if parallelism > chosen:
+            raise JobTranslationError(
+                f"{node.name}: the parallelism {parallelism} is above the maximum parallelism "
+                f"{chosen}"
+            )
         return chosen
+
+    def max_parallelism_set(self, node: Transformation) -> int | None:
+        """Return how many key groups the user wants an operator to have, if that was said."""
+        return node.max_parallelism or self.settings.max_parallelism
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""

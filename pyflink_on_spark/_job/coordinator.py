@@ -24,7 +24,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    SlotState,
+    operator_snapshots,
+    stateful_operators,
+)
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
@@ -70,6 +74,7 @@ class CheckpointCoordinator:
             {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
             sources,
             set(self._sink_names.values()),
+            {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
         )
         if settings.directory is not None:
             self._folder(settings.directory)  # there has to be such a file system
@@ -90,6 +95,8 @@ class CheckpointCoordinator:
         )
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+        self.key_groups: dict[str, int] = {}
+        """How many key groups operators have in the checkpoint that the user names."""
         self.over = False
         """Whether all is committed that the job will ever commit: it must not begin again."""
 
@@ -105,13 +112,15 @@ class CheckpointCoordinator:
         metadata = read_metadata(place)
         verify(place, metadata)
         committables = read_committables(place, metadata)
+        state = read_states(place, metadata)
         check_restore(
             place.shown,
-            read_states(place, metadata),
+            state,
             committables,
             self._owners,
             ignore_unclaimed=self._settings.ignore_unclaimed,
         )
+        self.key_groups = stateful_operators(state)
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
         self._commits.safe(committables, self._number, final=True)

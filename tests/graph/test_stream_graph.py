@@ -82,7 +82,9 @@ def test_max_parallelism():
     found = graph(own)
     assert (found.max_parallelism(source), found.max_parallelism(own)) == (128, 7)
     assert graph(own, max_parallelism=9).max_parallelism(source) == 9
-    assert graph(source, parallelism=200).max_parallelism(source) == 200
+    assert graph(source, parallelism=200).max_parallelism(source) == 512
+    with pytest.raises(JobTranslationError, match="above the maximum parallelism 32768"):
+        graph(source, parallelism=40_000).max_parallelism(source)
     with pytest.raises(JobTranslationError, match="above the maximum parallelism 7"):
         graph(own, parallelism=8).max_parallelism(own)
 

@@ -446,6 +446,30 @@ def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_pa
             begins(*job)
 
 
+def test_it_knows_how_many_key_groups_the_checkpoint_has(tmp_path):
+    sink = NeverTwice()
+    sink.interrupted = False
+    with_sink(tmp_path, sink).checkpoint(Prepares())
+    settings = CheckpointSettings.of(
+        {"execution.state-recovery.path": str(tmp_path / "j" / "chk-1")}
+    )
+
+    def begun(**settings_of_op):
+        operators = [
+            OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink"),
+            OperatorPlan(0, "op", Operator(), "op", 2 * MAXIMUM, state_id="op", **settings_of_op),
+        ]
+        coordinator = CheckpointCoordinator(
+            settings, "j", "job", operators, {1: sink}, FakeClock(), {"src"}
+        )
+        coordinator.restore_given()
+        return coordinator
+
+    assert begun().key_groups["op"] == MAXIMUM
+    with pytest.raises(CheckpointError, match="was written with a max parallelism"):
+        begun(max_parallelism_set=True)
+
+
 def saved(coordinator, hosts, path, **how):
     """The path of a savepoint."""
     return coordinator.savepoint(hosts, coordinator.savepoint_folder(str(path / "s")), **how)

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import (
     OperatorSubtaskState,
     split_redistribute,
 )
-from pyflink_on_spark._runtime.keys import key_groups_of
+from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 

@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
 )
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.keys import key_groups_of
+from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
 from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan

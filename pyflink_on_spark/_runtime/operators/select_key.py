@@ -31,13 +31,13 @@ class SelectKeyOperator(FunctionOperator):
 
     def __init__(self, function: UserFunction, key_type: Any = None) -> None:
         super().__init__(function)
-        self._key_type = key_type
+        self.key_type = key_type
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's selector, compile the key's conversion."""
         super().open(context)
         self._known: dict[Any, Any] = {}
-        self._convert = None if self._key_type is None else key_converter(self._key_type)
+        self._convert = None if self.key_type is None else key_converter(self.key_type)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""

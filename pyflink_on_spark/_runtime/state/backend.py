@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
@@ -65,6 +66,7 @@ class KeyedStateBackend:
     Args:
         clock: processing time.
         max_parallelism: the number of key groups.
+        key_type: the declared type of the keys, or None.
         track_changes: whether ``take_changes`` will be asked for.
         converted: whether values are kept as their declared type makes them.
         disk: where the entries are, if not in memory. Timers are in memory always.
@@ -74,6 +76,7 @@ class KeyedStateBackend:
         self,
         clock: Clock,
         max_parallelism: int = 128,
+        key_type: Any = None,
         track_changes: bool = False,
         converted: bool = False,
         disk: DiskStore | None = None,
@@ -83,7 +86,7 @@ class KeyedStateBackend:
         self._disk = disk
         self.timers = Timers(clock, track_changes)
         self._clock = clock
-        self._max_parallelism = max_parallelism
+        self._key_groups = KeyGroups(max_parallelism, key_type)
         self._track = track_changes
         self._tables: dict[str, StateTable] = {}
         self._states: dict[str, Any] = {}
@@ -153,12 +156,12 @@ class KeyedStateBackend:
     def snapshot(self) -> dict[int, KeyGroupState]:
         """Return everything, by key group; values by reference."""
         self._purge()
-        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._key_groups)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)
         sorter.add_timers(self.timers.all())
-        return sorter.groups
+        return sorter.take()
 
     def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
@@ -176,7 +179,7 @@ class KeyedStateBackend:
     def change_pieces(self) -> StateChunks:
         """Return what ``take_changes`` does, by key group."""
         changes = self.take_changes()
-        return StateChunks(lambda: iter(changes_by_group(changes, self._max_parallelism).items()))
+        return StateChunks(lambda: iter(changes_by_group(changes, self._key_groups).items()))
 
     def restore(self, groups: Iterable[Piece]) -> None:
         """Take over key groups and changes; nothing of this counts as a change."""
@@ -229,15 +232,14 @@ class KeyedStateBackend:
             yield from self.snapshot().items()
             return
         self._purge()
-        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._key_groups)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)
                 if sorter.count >= _PIECE:
-                    yield from sorter.groups.items()
-                    sorter.clear()
+                    yield from sorter.take().items()
         sorter.add_timers(self.timers.all())
-        yield from sorter.groups.items()
+        yield from sorter.take().items()
 
     def _purge(self) -> None:
         for state in self._states.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,13 @@ class GlobalPartitioner(Partitioner):
 
 @dataclass(frozen=True)
 class HashPartitioner(Partitioner):
-    """By the key group of the element's key; elements are pairs of key and value."""
+    """By the key group of the element's key; elements are pairs of key and value.
+
+    ``key_type`` is the declared type of the keys, or None.
+    """
 
     strategy: ClassVar[str] = "HASH"
+    key_type: Any = None
 
 
 @dataclass(frozen=True)

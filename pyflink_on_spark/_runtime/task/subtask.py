@@ -393,7 +393,7 @@ class Subtask:
             self._job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-        backend = self._keyed_state(task) if keyed else None
+        backend = self._keyed_state(task, plan.key_type) if plan is not None and keyed else None
         data = OperatorSubtaskState()
         if self._restored is not None and plan is not None and plan.state_id is not None:
             data = self._restored.operators.get(plan.state_id, data)
@@ -414,11 +414,12 @@ class Subtask:
             checkpointed=self._job.checkpointed,
         )
 
-    def _keyed_state(self, task: TaskInfo) -> KeyedStateBackend:
+    def _keyed_state(self, task: TaskInfo, key_type: Any) -> KeyedStateBackend:
         settings = self._job.state
         return KeyedStateBackend(
             self._clock,
             max_parallelism=task.max_parallelism,
+            key_type=key_type,
             track_changes=settings.track_changes,
             converted=self._converted,
             disk=None if settings.disk is None else DiskStore(settings.disk, self._index),

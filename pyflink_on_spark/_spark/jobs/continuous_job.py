@@ -8,6 +8,7 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -24,6 +25,7 @@ from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
 from pyflink_on_spark._runtime.task.level import DRIVER
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan, source_names
 from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.epoch_function import Epoch, EpochFunction
 from pyflink_on_spark._spark.hosts.host import Deployment
 from pyflink_on_spark._spark.hosts.pool import HostPool
@@ -78,6 +80,8 @@ class ContinuousJob(RunningJob):
             EnvironmentSetupError: if there is no session, or what the job takes along is not there.
         """
         self._coordinator.restore_given()
+        counts = self._coordinator.key_groups
+        self._job = replace(self._job, levels=with_key_groups(self._job.levels, counts))
         super().start()
 
     @property

@@ -243,7 +243,7 @@ class DataStream(EmittedStream):
             self.get_type(),
             aligned=Aligned.INPUT,
         )
-        return KeyedStream(keyed._flow, self.get_type(), self, typed)
+        return KeyedStream(keyed._flow, self.get_type(), self)
 
     def window_all(self, window_assigner):
         """Cut the whole stream into windows; one subtask sees all elements."""

@@ -56,18 +56,17 @@ class KeyedStream(DataStream):
         j_data_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
-        key_type: the declared type of the keys, or None.
+
+    On Spark: A key goes to the subtask to which PyFlink's process mode sends it, with three
+    exceptions. Keys with declared dates and times go where Flink in UTC sends them, whatever the
+    time zone. An untyped key that contains a set of several things, or an object of a class of the
+    script, always goes to one subtask; in PyFlink to another one in each run. Equal parts of an
+    untyped key are hashed as several objects, also where they are one object in PyFlink.
     """
 
-    def __init__(
-        self,
-        j_keyed_stream,
-        original_data_type_info,
-        origin_stream: DataStream,
-        key_type: TypeInformation | None = None,
-    ):
-        super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
-        self._key_type = key_type
+    def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
+        self._key_type = j_keyed_stream.transformation.operator.key_type
+        super().__init__(j_keyed_stream.partitioned(HashPartitioner(self._key_type)))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
 

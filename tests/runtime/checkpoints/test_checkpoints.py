@@ -274,11 +274,14 @@ def test_metadata_that_makes_no_sense(written, text):
         restored(written, 1)
 
 
-def test_metadata_of_another_version(written):
+@pytest.mark.parametrize("number", [2, 99])
+def test_metadata_of_another_version(written, number):
     text = json.loads(written.read("_metadata"))
-    text["format"] = 99
+    text["format"] = number
     written.write("_metadata", json.dumps(text).encode())
-    with pytest.raises(CheckpointError, match="another version"):
+    with pytest.raises(
+        CheckpointError, match=f"another version: it has format {number}; .*key groups"
+    ):
         restored(written, 1)
 
 

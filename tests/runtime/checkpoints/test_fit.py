@@ -65,6 +65,8 @@ def test_another_number_of_key_groups(ignore):
     with pytest.raises(CheckpointError, match=r"128 for 'count'; the job has 64"):
         check(state_of({"count": FULL}), owners=owners, ignore_unclaimed=ignore)
     check(state_of({"count": OperatorSnapshot()}), owners=owners)
+    adaptable = JobLayout({"count": 64}, (), (), adaptable={"count"})
+    check(state_of({"count": FULL}), owners=adaptable, ignore_unclaimed=ignore)
 
 
 def test_empty_lists_and_maps_are_no_state():
