@@ -54,14 +54,6 @@ def test_none_from_co_map_emits_nothing(connected):
     assert collect_sorted(connected.map(OnlyLetters())) == ["a", "b"]
 
 
-@pytest.mark.parametrize("other", [None, Types.LONG()])
-def test_keys_of_different_types(env, other):
-    numbers = env.from_collection([1, 2, 3], Types.INT()).key_by(lambda v: v, Types.INT())
-    connected = numbers.connect(env.from_collection([1]).key_by(lambda v: v, other))
-    with pytest.raises(Exception, match="Key types if input KeyedStreams don't match"):
-        connected.map(Describe())
-
-
 class Repeat(CoFlatMapFunction):
     def flat_map1(self, value):
         for _ in range(value):
