@@ -9,7 +9,7 @@ from pyflink_on_spark.common.configuration import Configuration
 
 NO_INTERVAL = -1
 INTERVAL = duration_option("execution.checkpointing.interval", NO_INTERVAL)
-EPOCH_ELEMENTS = int_option("pyflink-on-spark.epoch-elements", -1)
+CHECKPOINT_ELEMENTS = int_option("pyflink-on-spark.checkpoint-elements", -1)
 
 
 def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
@@ -24,7 +24,7 @@ def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
     return _positive(INTERVAL, settings)
 
 
-def epoch_elements(settings: Mapping[str, str]) -> int | None:
+def checkpoint_elements(settings: Mapping[str, str]) -> int | None:
     """Return how many elements each source subtask reads in an epoch at most; None for any number.
 
     Args:
@@ -33,7 +33,7 @@ def epoch_elements(settings: Mapping[str, str]) -> int | None:
     Raises:
         ValueError: if the option cannot be read.
     """
-    return _positive(EPOCH_ELEMENTS, settings)
+    return _positive(CHECKPOINT_ELEMENTS, settings)
 
 
 def _positive(option: Option[int], settings: Mapping[str, str]) -> int | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -22,12 +23,12 @@ class WatermarkRule:
         delay: by how much (ms) records may come late; None for no watermarks.
         idle_timeout: after how long without records (ms) a split holds nothing back; None:
             it always does.
-        interval: after how many records a watermark comes, in ``poll`` without a pause.
+        rhythm: how often a watermark is emitted; the job decides.
     """
 
     delay: int | None = None
     idle_timeout: int | None = None
-    interval: int = 10_000
+    rhythm: WatermarkRhythm = field(default_factory=WatermarkRhythm)
 
 
 class SourceReader(ABC):
@@ -112,6 +113,10 @@ class Source(ABC):
 
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return this source, making watermarks itself; one without timestamps makes none."""
+        return self
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> Source:
+        """Return this source, emitting its watermarks as often as the job wants them."""
         return self
 
     def with_configuration(self, configuration: Mapping[str, str]) -> Source:

@@ -96,3 +96,8 @@ class ImmutabilityGuard:
                 self.sealed = True
                 return [*map(serialize, values), serialize(value), *map(serialize, elements)]
         return values
+
+    def collect_copies(self, elements: Iterator[Any]) -> list[Any]:
+        """Return all elements of an iterator, those that may change as copies of their own."""
+        values = self.collect(elements)
+        return list(map(deserialize, values)) if self.sealed else values

@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._runtime.task.plan import VertexPlan
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark.common import Configuration
@@ -160,19 +160,19 @@ class RunningJob:
         self.collected: list[Any] = collected if collected is not None else []
         self.clock = clock or FakeClock()
         self._random = None if seed is None else random.Random(seed)
-        regions = [region for level in job.levels for region in level.regions]
-        states = None if saved is None else _shares(pickle.loads(saved), regions)
+        vertices = [vertex for stage in job.stages for vertex in stage.vertices]
+        states = None if saved is None else _shares(pickle.loads(saved), vertices)
         self.subtasks: dict[int, Subtask] = {}
-        for region in regions:
-            for index in range(region.parallelism):
-                target = region.first_target + index
-                self.subtasks[target] = Subtask(
-                    region, index, job.settings, self.clock, self._driver,
+        for vertex in vertices:
+            for index in range(vertex.parallelism):
+                subtask_id = vertex.first_subtask_id + index
+                self.subtasks[subtask_id] = Subtask(
+                    vertex, index, job.settings, self.clock, self._driver,
                     attempt=0 if saved is None else 1,
-                    restored=None if states is None else states[target],
+                    restored=None if states is None else states[subtask_id],
                 )  # fmt: skip
-        for target in reversed(self.subtasks):
-            self.subtasks[target].open()
+        for subtask_id in reversed(self.subtasks):
+            self.subtasks[subtask_id].open()
 
     def round(self) -> bool:
         """Read a bundle from each source and work it off; tell whether there is more."""
@@ -199,15 +199,15 @@ class RunningJob:
         waiting: dict[tuple[int, int], deque[Row]] = {}
         while True:
             for row in rows:
-                assert row.target != DRIVER
-                waiting.setdefault((row.target, row.channel), deque()).append(row)
+                assert row.subtask_id != DRIVER
+                waiting.setdefault((row.subtask_id, row.channel), deque()).append(row)
             if not waiting:
                 return
             pick = next(iter(waiting)) if self._random is None else self._picked(waiting)
             row = waiting[pick].popleft()
             if not waiting[pick]:
                 del waiting[pick]
-            subtask = self.subtasks[row.target]
+            subtask = self.subtasks[row.subtask_id]
             subtask.receive(row)
             rows = subtask.take_rows()
 
@@ -221,7 +221,7 @@ class RunningJob:
 
 
 def _shares(
-    states: list[TaskStateSnapshot], regions: list[VertexPlan]
+    states: list[TaskStateSnapshot], vertices: list[VertexPlan]
 ) -> dict[int, TaskStateSnapshot]:
     """Deal out a checkpoint, as an engine does it."""
     parts: dict[str, list[OperatorSubtaskState]] = {}
@@ -232,17 +232,17 @@ def _shares(
         for name, positions in state.sources.items():
             sources.setdefault(name, []).extend(positions)
     shares = {}
-    for region in regions:
+    for vertex in vertices:
         names = [
             operator.state_id
-            for segment in region.segments
-            for operator in segment.operators
+            for chain in vertex.chains
+            for operator in chain.operators
             if operator.state_id is not None
         ]
-        dealt = {name: split_redistribute(parts[name], region.parallelism) for name in names}
-        for index in range(region.parallelism):
+        dealt = {name: split_redistribute(parts[name], vertex.parallelism) for name in names}
+        for index in range(vertex.parallelism):
             operators = {name: dealt[name][index] for name in names}
-            shares[region.first_target + index] = TaskStateSnapshot(
+            shares[vertex.first_subtask_id + index] = TaskStateSnapshot(
                 states[0].checkpoint_id, operators, sources
             )
     return shares

@@ -150,7 +150,7 @@ class Failing:
     def __init__(self):
         self.begun = False
 
-    def begin(self, target, epoch):
+    def begin(self, subtask_id, epoch):
         if self.begun:
             raise RuntimeError("begun before")
         self.begun = True

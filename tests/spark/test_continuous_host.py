@@ -52,7 +52,7 @@ def fleet(tmp_path):
     fleet = HostPool("127.0.0.1", 1)
     spawn = Spawn(fleet.control, tuple(sys.path), False, ShippedDependencies())
     fleet.assemble(lambda: spawn.start(0, sys.executable))
-    fleet.deploy(Deployment(pickle.dumps((job.levels, job.settings)), 0, None, None, {}))
+    fleet.deploy(Deployment(pickle.dumps((job.stages, job.settings)), 0, None, None, {}))
     yield fleet
     fleet.close(failed=True)
 

@@ -30,14 +30,14 @@ def server():
         yield running
 
 
-def in_thread(target, *args):
+def in_thread(subtask_id, *args):
     """Start a thread whose outcome can be asked for."""
 
     outcome: list = []
 
     def body():
         try:
-            outcome.append(("returned", target(*args)))
+            outcome.append(("returned", subtask_id(*args)))
         except Exception as error:  # noqa: BLE001
             outcome.append(("raised", error))
 
@@ -259,7 +259,7 @@ def test_a_silent_connection_is_dropped_in_time(monkeypatch):
 def test_a_worker_that_dies_leaves_no_hang(server):
     channel = server.open_channel("numbers")
     context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    worker = context.Process(target=die_after_sending, args=(server.address,))
+    worker = context.Process(subtask_id=die_after_sending, args=(server.address,))
     worker.start()
     worker.join(DEADLINE)
     assert worker.exitcode == 9
@@ -277,7 +277,7 @@ def test_a_retry_after_a_death_completes_the_stream(server):
     got = []
     server.open_channel("numbers", got.extend)
     context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    worker = context.Process(target=die_after_sending, args=(server.address,))
+    worker = context.Process(subtask_id=die_after_sending, args=(server.address,))
     worker.start()
     worker.join(DEADLINE)
     produce(server.address, "numbers", 0, [[1, 2], [3]])

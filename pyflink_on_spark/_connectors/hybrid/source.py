@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -61,6 +62,10 @@ class SourceChain(Source):
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
         """Return the same with watermarks, which each source makes of its own splits."""
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> SourceChain:
+        """Return the same, whose sources emit watermarks as often as the job wants them."""
+        return SourceChain([source.with_rhythm(rhythm) for source in self._sources])
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SourceChain:
         """Return the same for a job, of whose configuration each source takes what it needs."""

@@ -25,6 +25,7 @@ from pyflink_on_spark._connectors.kafka.properties import client_properties
 from pyflink_on_spark._connectors.kafka.reader import KafkaReader
 from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
@@ -129,6 +130,10 @@ class KafkaSplitSource(Source):
     def with_watermarks(self, rule: WatermarkRule) -> KafkaSplitSource:
         """Return the same with watermarks."""
         return KafkaSplitSource(replace(self._reading, watermarks=rule), self.produced_type)
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> KafkaSplitSource:
+        """Return the same, emitting watermarks as often as the job wants them."""
+        return self.with_watermarks(replace(self._reading.watermarks, rhythm=rhythm))
 
     def splits(self, parallelism: int) -> list[list[Position]]:
         """Find the partitions, and where to begin and end in each; return each subtask's share.

@@ -27,6 +27,7 @@ class RollingOperator(Operator):
     """Keeps a value per key, and combines it with each element."""
 
     keyed = True
+    sorted_in_batch = False
 
     def open(self, context: OperatorContext) -> None:
         """Get ready."""

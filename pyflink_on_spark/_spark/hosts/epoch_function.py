@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.level import DRIVER, START
+from pyflink_on_spark._runtime.task.stage import DRIVER, START
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.transport.handshake import Address
 from pyflink_on_spark._spark.transport.rpc import RpcConnection, connect
@@ -72,38 +72,40 @@ class EpochFunction:
                 slot = number % count
                 if slot == 0:
                     yield from (Row(later, START, 0, b"") for later in self.later)
-                targets = [target for target, where in self.slots.items() if where == slot]
+                subtask_ids = [
+                    subtask_id for subtask_id, where in self.slots.items() if where == slot
+                ]
                 with self._wire(slot) as wire:
-                    yield from self._poll(wire, targets)
+                    yield from self._poll(wire, subtask_ids)
 
-    def _poll(self, wire: RpcConnection, targets: list[int]) -> Iterator[Row]:
-        for target in targets:
-            _ask(wire, "begin", target, self.epoch.number)
-        wire.send("poll", targets, self.epoch.seconds, self.epoch.draining)
+    def _poll(self, wire: RpcConnection, subtask_ids: list[int]) -> Iterator[Row]:
+        for subtask_id in subtask_ids:
+            _ask(wire, "begin", subtask_id, self.epoch.number)
+        wire.send("poll", subtask_ids, self.epoch.seconds, self.epoch.draining)
         while found := _answer(wire):
             yield from found
-        for target in targets:
-            yield from self._finish(wire, target)
+        for subtask_id in subtask_ids:
+            yield from self._finish(wire, subtask_id)
 
     def _run(self, rows: Iterator[Row]) -> Iterator[Row]:
-        for target, group in itertools.groupby(rows, attrgetter("target")):
-            slot = self.slots.get(target)
+        for subtask_id, group in itertools.groupby(rows, attrgetter("target")):
+            slot = self.slots.get(subtask_id)
             if slot is None:
                 yield from group
                 continue
             with self._wire(slot) as wire:
-                yield from self._exchange(wire, target, group)
+                yield from self._exchange(wire, subtask_id, group)
 
-    def _exchange(self, wire: RpcConnection, target: int, rows: Iterator[Row]) -> Iterator[Row]:
-        _ask(wire, "begin", target, self.epoch.number)
+    def _exchange(self, wire: RpcConnection, subtask_id: int, rows: Iterator[Row]) -> Iterator[Row]:
+        _ask(wire, "begin", subtask_id, self.epoch.number)
         for chunk in _chunks(row for row in rows if row.channel != START):
-            yield from _ask(wire, "rows", target, chunk)
-        yield from self._finish(wire, target)
+            yield from _ask(wire, "rows", subtask_id, chunk)
+        yield from self._finish(wire, subtask_id)
 
-    def _finish(self, wire: RpcConnection, target: int) -> Iterator[Row]:
-        left, report = _ask(wire, "finish", target)
+    def _finish(self, wire: RpcConnection, subtask_id: int) -> Iterator[Row]:
+        left, report = _ask(wire, "finish", subtask_id)
         yield from left
-        yield Row(DRIVER, target, 0, serialize(report))
+        yield Row(DRIVER, subtask_id, 0, serialize(report))
 
     @contextlib.contextmanager
     def _wire(self, slot: int) -> Iterator[RpcConnection]:

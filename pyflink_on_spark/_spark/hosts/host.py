@@ -116,17 +116,17 @@ class SlotHost:
             os._exit(1)
 
     def _deploy(self, deployment: Deployment) -> None:
-        levels, job = pickle.loads(deployment.plan)
+        stages, job = pickle.loads(deployment.plan)
         install_classes(job.classes)
         restored = None
         if deployment.restore is not None:
             number, where = deployment.restore
-            restored = shares(levels, self._slot, _load(where, job.configuration), number)
+            restored = shares(stages, self._slot, _load(where, job.configuration), number)
         self._deployment = deployment
         self._configuration = job.configuration
-        state = state_settings(job.configuration, keyed_operators(levels, self._slot))
+        state = state_settings(job.configuration, keyed_operators(stages, self._slot))
         self._subtasks = HostedSubtasks(
-            levels,
+            stages,
             self._slot,
             replace(job, state=state),
             SystemClock(),
@@ -178,21 +178,21 @@ class SlotHost:
         sys.stdout.flush()
         sys.stderr.flush()
 
-    def _drivers(self, target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+    def _drivers(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            return lambda things: self._sender(channel, target).send(things)
+            return lambda things: self._sender(channel, subtask_id).send(things)
 
         return of_channel
 
-    def _sender(self, channel: str, target: int) -> Sender:
-        sender = self._senders.get((channel, target))
+    def _sender(self, channel: str, subtask_id: int) -> Sender:
+        sender = self._senders.get((channel, subtask_id))
         if sender is None:
             deployment = self._deployment
             assert deployment.results is not None
             name = deployment.channels[channel]
             producer = f"{target}#{deployment.attempt}"
             sender = connect_channel(deployment.results, name, producer)
-            self._senders[channel, target] = sender
+            self._senders[channel, subtask_id] = sender
         return sender
 
     def _serve(self, connection: Connection) -> None:
@@ -229,25 +229,25 @@ class SlotHost:
             wire.send("failed", self._failure)
 
     def _poll(
-        self, wire: RpcConnection, targets: list[int], seconds: float, draining: bool
+        self, wire: RpcConnection, subtask_ids: list[int], seconds: float, draining: bool
     ) -> None:
         assert self._subtasks is not None
-        for rows in self._subtasks.poll(targets, seconds, draining):
+        for rows in self._subtasks.poll(subtask_ids, seconds, draining):
             wire.send("rows", rows)
         wire.send("rows", [])
 
-    def _begin(self, wire: RpcConnection, target: int, epoch: int) -> None:
+    def _begin(self, wire: RpcConnection, subtask_id: int, epoch: int) -> None:
         assert self._subtasks is not None
-        self._subtasks.begin(target, epoch)
+        self._subtasks.begin(subtask_id, epoch)
         wire.send("done", None)
 
-    def _rows(self, wire: RpcConnection, target: int, rows: list[Any]) -> None:
+    def _rows(self, wire: RpcConnection, subtask_id: int, rows: list[Any]) -> None:
         assert self._subtasks is not None
-        wire.send("rows", self._subtasks.receive(target, rows))
+        wire.send("rows", self._subtasks.receive(subtask_id, rows))
 
-    def _finish(self, wire: RpcConnection, target: int) -> None:
+    def _finish(self, wire: RpcConnection, subtask_id: int) -> None:
         assert self._subtasks is not None
-        rows, report = self._subtasks.finish(target)
+        rows, report = self._subtasks.finish(subtask_id)
         wire.send("done", (rows, report))
 
 

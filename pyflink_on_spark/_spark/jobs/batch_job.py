@@ -12,13 +12,13 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._spark.jobs.level_plan import (
-    run_levels,
-    subtasks_of,
-)
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.stage_frames import (
+    run_stages,
+    subtasks_of,
+)
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
@@ -80,12 +80,12 @@ class BoundedJob(RunningJob):
         self._prepared.abort()
 
     def _run_batch(self, attempt: int) -> list[bytes]:
-        count = subtasks_of(self._job.levels[0])
+        count = subtasks_of(self._job.stages[0])
         return self._payloads(self._session.range(0, count, 1, count), attempt)
 
     def _run_epoch(self, attempt: int) -> list[bytes]:
         """Run everything as one micro-batch of a streaming query."""
-        count = subtasks_of(self._job.levels[0])
+        count = subtasks_of(self._job.stages[0])
         start = (
             self._session.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", count)
@@ -122,10 +122,10 @@ class BoundedJob(RunningJob):
         try:
             self._check_cancelled()
             address = self._server.address
-            rows = run_levels(start, self._job, address, attempt, self._dependencies).collect()
+            rows = run_stages(start, self._job, address, attempt, self._dependencies).collect()
         finally:
             context.removeJobTag(self.job_id)
-        assert all(row.target == DRIVER for row in rows)
+        assert all(row.subtask_id == DRIVER for row in rows)
         return [bytes(row.payload) for row in rows]
 
 
@@ -133,9 +133,9 @@ def _with_state_on_disk(job: Job) -> Job:
     """Return a job that keeps its state where its backend says; BATCH has one key at a time."""
     if job.settings.batch:
         return job
-    disk = state_settings(job.settings.configuration, keyed_operators(job.levels, 0)).disk
+    disk = state_settings(job.settings.configuration, keyed_operators(job.stages, 0)).disk
     return replace(job, settings=replace(job.settings, state=StateSettings(disk)))
 
 
 def _describe(job: Job) -> str:
-    return " | ".join(region.name for level in job.levels for region in level.regions)
+    return " | ".join(vertex.name for stage in job.stages for vertex in stage.vertices)

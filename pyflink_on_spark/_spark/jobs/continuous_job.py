@@ -21,20 +21,20 @@ from pyflink_on_spark._job.progress_line import PROGRESS, Progress, line_for
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
-from pyflink_on_spark._runtime.task.level import DRIVER
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan, source_names
 from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.hosts.epoch_function import Epoch, EpochFunction
 from pyflink_on_spark._spark.hosts.host import Deployment
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.hosts.spawn import spawn_hosts
 from pyflink_on_spark._spark.jobs.failures import job_error
-from pyflink_on_spark._spark.jobs.level_plan import (
+from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.stage_frames import (
     channel_names,
     driver_channel,
     exchanged,
 )
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
@@ -62,10 +62,10 @@ class ContinuousJob(RunningJob):
             CheckpointSettings.of(job.settings.configuration),
             self.job_id,
             job.name,
-            list(_operators(job.levels)),
+            list(_operators(job.stages)),
             job.sinks,
             SystemClock(),
-            source_names(job.levels),
+            source_names(job.stages),
         )
 
     def start(self) -> None:
@@ -154,8 +154,8 @@ class _Attempt:
     def __init__(self, owner: ContinuousJob, number: int) -> None:
         self._owner, self._number = owner, number
         self._job, self._coordinator = owner._job, owner._coordinator
-        self._levels, self._session = owner._job.levels, owner._session
-        self._slots = max(r.parallelism for level in self._levels for r in level.regions)
+        self._stages, self._session = owner._job.stages, owner._session
+        self._slots = max(r.parallelism for stage in self._stages for r in stage.vertices)
         host = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
         self._fleet = HostPool(host or "127.0.0.1", self._slots)
         self._ended = threading.Event()
@@ -187,7 +187,7 @@ class _Attempt:
 
     def _deployment(self) -> Deployment:
         return Deployment(
-            plan=pickle.dumps((self._levels, self._job.settings), 5),
+            plan=pickle.dumps((self._stages, self._job.settings), 5),
             attempt=self._number,
             restore=self._coordinator.restore,
             results=self._owner._server.address,
@@ -195,7 +195,7 @@ class _Attempt:
         )
 
     def _run_query(self) -> None:
-        count = 1 + max(_slots(self._levels[0]).values())
+        count = 1 + max(_slots(self._stages[0]).values())
         ticks = (
             self._session.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", count)
@@ -259,17 +259,17 @@ class _Attempt:
     def _run_levels(self, batch: DataFrame) -> list[EpochReport]:
         context = self._session.sparkContext
         context.setJobDescription(f"{self._job.name}: epoch {self._epoch.number}")
-        later = tuple(t for level in self._levels[1:] for t in _slots(level))
+        later = tuple(t for stage in self._stages[1:] for t in _slots(stage))
         rows = batch
-        for number, level in enumerate(self._levels):
+        for number, stage in enumerate(self._stages):
             if number > 0:
-                rows = exchanged(rows, level)
+                rows = exchanged(rows, stage)
             function = EpochFunction(
-                self._epoch, _slots(level), later, self._fleet.data, first=number == 0
+                self._epoch, _slots(stage), later, self._fleet.data, first=number == 0
             )
             rows = rows.mapInArrow(function.__call__, ROW_SCHEMA)
         found = rows.collect()
-        assert all(row.target == DRIVER for row in found)
+        assert all(row.subtask_id == DRIVER for row in found)
         return [deserialize(bytes(row.payload)) for row in found]
 
     def _next_length(self, reports: list[EpochReport]) -> float:
@@ -279,16 +279,16 @@ class _Attempt:
         return min(max(length, _SHORTEST_EPOCH), _LONGEST_EPOCH)
 
 
-def _slots(level: StagePlan) -> dict[int, int]:
+def _slots(stage: StagePlan) -> dict[int, int]:
     return {
-        region.first_target + index: index
-        for region in level.regions
-        for index in range(region.parallelism)
+        vertex.first_subtask_id + index: index
+        for vertex in stage.vertices
+        for index in range(vertex.parallelism)
     }
 
 
-def _operators(levels: tuple[StagePlan, ...]) -> Iterator[OperatorPlan]:
-    for level in levels:
-        for region in level.regions:
-            for segment in region.segments:
-                yield from segment.operators
+def _operators(stages: tuple[StagePlan, ...]) -> Iterator[OperatorPlan]:
+    for stage in stages:
+        for vertex in stage.vertices:
+            for chain in vertex.chains:
+                yield from chain.operators

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pyflink_on_spark._compat.errors import JobExecutionError
-from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")

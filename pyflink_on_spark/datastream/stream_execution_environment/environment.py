@@ -178,7 +178,6 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             chaining=self.is_chaining_enabled(),
             python_chaining=self._configuration.get_boolean(_PYTHON_CHAINING, True),
             batch=mode == "BATCH" or (mode == "AUTOMATIC" and endless is None),
-            watermark_interval=self._watermark_interval(),
         )
 
 

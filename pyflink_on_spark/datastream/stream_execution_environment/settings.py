@@ -15,8 +15,6 @@ _CHAINING = "pipeline.operator-chaining.enabled"
 _OLD_CHAINING = "pipeline.operator-chaining"
 _MIXED_CHAINING = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
 _BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
-_WATERMARK_ELEMENTS = "pyflink-on-spark.watermark-interval-elements"
-_WATERMARK_DEFAULT = 10_000
 
 
 class GeneralSettings:
@@ -135,8 +133,3 @@ class GeneralSettings:
     def _explicit_parallelism(self) -> int | None:
         chosen = self.get_config().get_parallelism()
         return chosen if chosen > 0 else None
-
-    def _watermark_interval(self) -> int:
-        if self.get_config().get_auto_watermark_interval() == 0:
-            return 0
-        return self._configuration.get_integer(_WATERMARK_ELEMENTS, _WATERMARK_DEFAULT)

@@ -15,7 +15,7 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
-from pyflink_on_spark._runtime.task.level import DRIVER, START, LevelRunner
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
@@ -33,7 +33,7 @@ FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2
 
 
 @dataclass(frozen=True)
-class LevelFunction:
+class StageFunction:
     """Runs one level of a job in a worker; what ``mapInArrow`` calls.
 
     Args:
@@ -70,11 +70,11 @@ class LevelFunction:
                 return
 
     def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        level, job = pickle.loads(self.plan)
+        stage, job = pickle.loads(self.plan)
         install_classes(job.classes)
         senders: list[Sender] = []
-        runner = LevelRunner(
-            level, self.number, job, SystemClock(), self._drivers(senders), self.attempt
+        runner = StageRunner(
+            stage, self.number, job, SystemClock(), self._drivers(senders), self.attempt
         )
         rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
         try:
@@ -88,7 +88,7 @@ class LevelFunction:
     def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
         for row in rows:
-            if row.target == DRIVER:
+            if row.subtask_id == DRIVER:
                 with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:
                     sender.send([row.payload])
             yield row
@@ -104,9 +104,9 @@ class LevelFunction:
     def _drivers(
         self, senders: list[Sender]
     ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
-        def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+        def of_subtask(subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
             def of_channel(channel: str) -> Callable[[list[Any]], None]:
-                sender = connect(self.address, self.channels[channel], target)
+                sender = connect(self.address, self.channels[channel], subtask_id)
                 senders.append(sender)
                 return sender.send
 
@@ -117,5 +117,5 @@ class LevelFunction:
 
 def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
-        for target in sorted(batch.column(0).to_pylist()):
-            yield Row(target, START, 0, b"")
+        for subtask_id in sorted(batch.column(0).to_pylist()):
+            yield Row(subtask_id, START, 0, b"")
