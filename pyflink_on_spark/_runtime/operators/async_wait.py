@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class AsyncWaitOperator(RichFunctionOperator):
     """Calls ``async_invoke`` for several elements at a time.
 
-    Calls stay in flight while other elements come. Only a watermark, the barrier of a checkpoint and
-    the end of input wait until all calls are over: so results never overtake a watermark, in either
-    order, and a snapshot has nothing of them.
+    Calls stay in flight while other elements come. Only a watermark, the barrier of a checkpoint
+    and the end of input wait until all calls are over: so results never overtake a watermark, in
+    either order, and a snapshot has nothing of them.
 
     Args:
         function: the user's AsyncFunction.

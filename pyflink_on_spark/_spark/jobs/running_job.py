@@ -39,6 +39,8 @@ class RunningJob(ABC):
     """
 
     _long_running = False
+    slot_timeout = 300.0
+    """How long to wait for task slots, in s."""
 
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         self._job, self._get_server = job, server

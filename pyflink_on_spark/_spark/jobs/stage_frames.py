@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own habit
 
-from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
 from pyflink_on_spark._spark.jobs.stage_function import StageFunction
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
@@ -48,11 +47,9 @@ def run_stages(
             plan=pickle.dumps((stage, job.settings), 5),
             number=number,
             attempt=attempt,
-            sys_path=tuple(sys.path),
-            aliased=is_installed(),
+            environment=WorkerEnvironment.of_driver(dependencies),
             address=address,
             channels={name: driver_channel(job, name) for name in (*channel_names(job), PREPARED)},
-            dependencies=dependencies,
         )
         rows = rows.mapInArrow(function.__call__, ROW_SCHEMA)
     return rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,16 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.transport.result_sender import (
     ChannelAddress,
@@ -40,26 +36,21 @@ class StageFunction:
         plan: the pickled LevelPlan and JobSettings.
         number: which level it is.
         attempt: how often the job was restarted.
-        sys_path: where the driver finds modules, for the user's own.
-        aliased: whether ``pyflink`` is this package in the driver.
+        environment: of the user's functions.
         address: how to reach the driver.
         channels: the driver's name of each channel.
-        dependencies: what the job takes along.
     """
 
     plan: bytes
     number: int
     attempt: int
-    sys_path: tuple[str, ...]
-    aliased: bool
+    environment: WorkerEnvironment
     address: ChannelAddress
     channels: dict[str, str]
-    dependencies: ShippedDependencies
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
-        self._prepare()
-        with in_use(self.dependencies.here()):
+        with self.environment.active():
             try:
                 yield from self._run(batches)
             except SubtaskFailure as failure:
@@ -92,14 +83,6 @@ class StageFunction:
                 with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:
                     sender.send([row.payload])
             yield row
-
-    def _prepare(self) -> None:
-        tune_garbage_collection()
-        for folder in self.sys_path:
-            if folder not in sys.path:
-                sys.path.append(folder)
-        if self.aliased:
-            install()
 
     def _drivers(
         self, senders: list[Sender]
