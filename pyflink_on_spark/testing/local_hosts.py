@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.schedule import Schedule
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
@@ -40,6 +41,7 @@ class LocalHosts:
         attempt: how often the job was restarted.
         restore: the number of the checkpoint to begin with, and its folder or content.
         subtask: the class of the subtasks.
+        schedule: says which subtask works next.
         halts: whether nothing happens after a checkpoint.
         check: called between two slices of work; what it raises ends the attempt.
     """
@@ -53,6 +55,7 @@ class LocalHosts:
         attempt: int = 0,
         restore: tuple[int, str | bytes] | None = None,
         subtask: type[Subtask] = Subtask,
+        schedule: Schedule | None = None,
         halts: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
@@ -70,6 +73,7 @@ class LocalHosts:
             None if restore is None else self._shares(stages, slots, restore),
             pickled=True,
             subtask=subtask,
+            schedule=schedule,
         )
 
     def turn(self) -> bool:

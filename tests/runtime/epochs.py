@@ -28,8 +28,8 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
-from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import Build, CutSource, job_of
 

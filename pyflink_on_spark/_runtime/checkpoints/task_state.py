@@ -45,31 +45,3 @@ class TaskStateSnapshot:
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
     sources: dict[str, list[Any]] = field(default_factory=dict)
 
-
-def split_redistribute(
-    parts: Sequence[OperatorSubtaskState], parallelism: int
-) -> list[OperatorSubtaskState]:
-    """Return each subtask's share of an operator's state.
-
-    Args:
-        parts: what each subtask had.
-        parallelism: how many subtasks there are now.
-
-    Raises:
-        ValueError: if the parts disagree on the number of key groups.
-    """
-    if not parts:
-        return [OperatorSubtaskState() for _ in range(parallelism)]
-    maximum = parts[0].max_parallelism
-    if any(part.max_parallelism != maximum for part in parts):
-        raise ValueError("the parts of a checkpoint have different numbers of key groups")
-    keyed: dict[int, Any] = {group: state for part in parts for group, state in part.keyed.items()}
-    shares = redistribute([part.operator for part in parts], parallelism)
-    return [
-        OperatorSubtaskState(
-            {g: keyed[g] for g in key_groups_of(index, parallelism, maximum) if g in keyed},
-            share,
-            maximum,
-        )
-        for index, share in enumerate(shares)
-    ]

@@ -80,6 +80,7 @@ class SubtaskGroup:
         outlet: where rows for other processes go; None if all subtasks are here.
         pickled: whether rows are pickled even if they stay here.
         subtask: the class of the subtasks.
+        schedule: says which subtask works next.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class SubtaskGroup:
         outlet: Outlet | None = None,
         pickled: bool = False,
         subtask: type[Subtask] = Subtask,
+        schedule: Schedule | None = None,
     ) -> None:
         self._clock, self._outlet = clock, outlet
         self._shipped: deque[Row] = deque()
@@ -122,7 +124,7 @@ class SubtaskGroup:
             )
             made = subtask(identity, self._shipped.append)
             self._subtasks[number] = made
-        self._schedule = Schedule()
+        self._schedule = schedule or Schedule()
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._ticked = clock.now()

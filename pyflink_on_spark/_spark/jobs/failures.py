@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
@@ -26,6 +27,8 @@ def job_error(job_name: str, error: BaseException) -> JobExecutionError:
     """
     if isinstance(error, JobExecutionError):
         return error
+    if isinstance(error, SubtaskFailure):
+        return JobExecutionError(str(error))
     told = JobExecutionError(_text(job_name, str(error) or repr(error)))
     told.spark_error = error
     return told

@@ -38,10 +38,10 @@ from tests.runtime.checkpoints.checkpointed import (
     Slot,
     content,
     finish,
-    stages,
     restored,
     slot_of,
     slots,
+    stages,
     write,
 )
 from tests.runtime.harness import FakeClock
