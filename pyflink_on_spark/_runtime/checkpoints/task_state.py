@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import key_groups_of
-from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks
 
 
@@ -44,4 +42,3 @@ class TaskStateSnapshot:
     checkpoint_id: int
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
     sources: dict[str, list[Any]] = field(default_factory=dict)
-

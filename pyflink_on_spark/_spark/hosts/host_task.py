@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from multiprocessing import AuthenticationError
-
-import pyarrow as pa
 
 from pyflink_on_spark._spark.hosts.host import Host
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
@@ -16,7 +14,7 @@ from pyflink_on_spark._spark.transport.rpc import HostLost, connect
 
 @dataclass(frozen=True)
 class HostTask:
-    """Runs a host as long as the attempt lasts; what ``mapInArrow`` calls.
+    """Runs a host as long as the attempt lasts; what Spark calls for each partition.
 
     So Spark sees the host as one of its tasks: it has a task slot, counts against the memory of its
     executor, and ends with it.
@@ -29,12 +27,10 @@ class HostTask:
     driver: Address
     environment: WorkerEnvironment
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run the host whose number comes in; nothing comes out."""
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                self._run(number)
-            yield batch.slice(0, 0)
+    def __call__(self, numbers: Iterable[int]) -> None:
+        """Run the host whose number is in the partition."""
+        for number in numbers:
+            self._run(number)
 
     def _run(self, number: int) -> None:
         try:

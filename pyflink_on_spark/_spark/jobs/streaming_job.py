@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import wait
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
@@ -31,6 +31,7 @@ from pyflink_on_spark._spark.session.task_slots import hosts_for
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
 _LOOK_SECONDS = 0.2
+_END_SECONDS = 3.0
 _numbers = itertools.count()
 
 
@@ -145,8 +146,9 @@ class _Attempt:
         self._pool = HostPool(address or "127.0.0.1", self._hosts)
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
-        self._query_error: BaseException | None = None
-        self._over = threading.Event()
+        self._spark_error: BaseException | None = None
+        self._over, self._gone = threading.Event(), threading.Event()
+        self._tag = f"{owner.job_id}-{number}"
 
     def run(self) -> None:
         """Run to the end.
@@ -156,7 +158,7 @@ class _Attempt:
         """
         failed = True
         try:
-            self._query = self._start_query()
+            self._start()
             self._pool.assemble(self._owner.slot_timeout, self._check)
             self._pool.deploy(self._deployment())
             self._drive()
@@ -186,10 +188,11 @@ class _Attempt:
             raise JobCancelledError("Job was cancelled.")
         self._owner._check_printers()
         self._pool.check()
-        if self._query_error is not None:
-            raise self._query_error
-        assert self._query is not None
-        if not self._query.isActive:
+        if self._spark_error is not None:
+            raise self._spark_error
+        if self._gone.is_set():
+            raise RuntimeError("Spark has ended the tasks of the job's hosts")
+        if self._query is not None and not self._query.isActive:
             raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
 
     def _deployment(self) -> Deployment:
@@ -202,8 +205,16 @@ class _Attempt:
             channels={name: driver_channel(self._job, name) for name in channel_names(self._job)},
         )
 
-    def _start_query(self) -> StreamingQuery:
-        """Start the query whose one micro-batch lasts as long as the attempt."""
+    def _start(self) -> None:
+        """Have Spark start the hosts.
+
+        A job that may never end is a query of Structured Streaming, whose one micro-batch lasts as
+        long as the attempt; one that ends by itself is a plain Spark job, which starts faster.
+        """
+        if self._job.bounded and not self._job.settings.checkpointed:
+            name = f"hosts of {self._owner.job_id}"
+            threading.Thread(target=self._run_hosts, name=name, daemon=True).start()
+            return
         source = (
             self._session.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", 1)
@@ -212,31 +223,28 @@ class _Attempt:
             .select("value")
         )
         folder = scratch_subfolder("queries") / f"{self._owner.job_id}-{self._number}"
-        return (
-            source.writeStream.foreachBatch(self._run_hosts)
+        self._query = (
+            source.writeStream.foreachBatch(lambda _batch, _number: self._run_hosts())
             .queryName(f"{self._job.name} #{next(_numbers)}")
             .option("checkpointLocation", folder.as_uri())
             .trigger(availableNow=True)
             .start()
         )
 
-    def _run_hosts(self, batch: DataFrame, _: int) -> None:
-        """Run the hosts as the tasks of a Spark job; called by Spark."""
-        if self._over.is_set():
-            return
-        session, context = batch.sparkSession, batch.sparkSession.sparkContext
+    def _run_hosts(self) -> None:
+        """Run the hosts as the tasks of a Spark job, until they end."""
+        context = self._session.sparkContext
         task = HostTask(self._pool.control, WorkerEnvironment.of_driver(self._owner._dependencies))
-        context.addJobTag(self._owner.job_id)
+        context.addJobTag(self._tag)
         context.setJobDescription(f"{self._job.name}: attempt {self._number}")
         try:
-            numbers = session.range(0, self._hosts, 1, self._hosts)
-            numbers.mapInArrow(task.__call__, "id LONG").collect()
-        except BaseException as error:  # noqa: BLE001 - kept from Spark, which would wrap it
-            self._query_error = error
+            if not self._over.is_set():
+                context.parallelize(range(self._hosts), self._hosts).foreachPartition(task.__call__)
+        except BaseException as error:  # noqa: BLE001 - raised by the thread of the job
+            self._spark_error = error
         finally:
-            context.removeJobTag(self._owner.job_id)
-        if not self._over.is_set():
-            self._over.wait(_LOOK_SECONDS)
+            context.removeJobTag(self._tag)
+            self._gone.set()
 
     def _end(self, failed: bool) -> None:
         """Close the hosts, and let Spark kill those that do not answer."""
@@ -246,5 +254,15 @@ class _Attempt:
                 self._coordinator.abort(prepared)
         finally:
             self._over.set()
-            if self._query is not None:
-                self._query.stop()
+            if failed:
+                self._stop()
+            else:
+                threading.Thread(target=self._stop, name="end of hosts", daemon=True).start()
+
+    def _stop(self) -> None:
+        """Wait until Spark has ended the hosts; after a while it has to kill them."""
+        if not self._gone.wait(_END_SECONDS):
+            self._session.sparkContext.cancelJobsWithTag(self._tag)
+        if self._query is not None:
+            self._query.stop()
+        self._gone.wait(_END_SECONDS)
