@@ -104,11 +104,9 @@ class Host:
         """Do what the driver says, and work, until the driver says that this is over."""
         try:
             while not self._closed:
-                worked = self._obey()
+                self._obey(wait=not self._running)
                 if self._running:
-                    worked = self._work() or worked
-                elif not worked:
-                    self._data.pump(1.0)
+                    self._work()
         finally:
             self._listener.close()
             self._data.close()
@@ -120,24 +118,23 @@ class Host:
         try:
             while True:
                 order = self._control.receive()
-                if order[1] == "ping":
-                    self._control.send(order[0], "done", None)
-                    continue
                 self._orders.put(order)
                 self._data.wake()
         except HostLost:
             if not self._closed:
                 os._exit(1)
 
-    def _obey(self) -> bool:
-        """Carry out what the driver has ordered; tell whether there was anything."""
-        obeyed = False
+    def _obey(self, wait: bool) -> None:
+        """Carry out what the driver has ordered.
+
+        Args:
+            wait: whether to wait for an order if there is none.
+        """
         with contextlib.suppress(queue.Empty):
             while not self._closed:
-                number, name, *arguments = self._orders.get_nowait()
-                obeyed = True
+                number, name, *arguments = self._orders.get(wait)
+                wait = False
                 self._answer(number, self._commands[name], arguments)
-        return obeyed
 
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
@@ -152,9 +149,8 @@ class Host:
 
     # -- work ------------------------------------------------------------------------------------
 
-    def _work(self) -> bool:
+    def _work(self) -> None:
         assert self._group is not None
-        worked = False
         try:
             worked = self._group.turn(time.monotonic() + _SLICE_SECONDS)
             self._finish_snapshot()
@@ -171,7 +167,6 @@ class Host:
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._running = False
             self._control.send(None, "failed", _text(error))
-        return worked
 
     def _receive(self, row: Any) -> None:
         assert self._group is not None
