@@ -119,12 +119,12 @@ def test_ctrl_c_cancels_the_job(tmp_path):
     import threading, time
     from pyflink_on_spark.common import JobStatus
     from pyflink_on_spark.datastream import StreamExecutionEnvironment
-    from pyflink_on_spark._spark.jobs.batch_job import BoundedJob
+    from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
     env = StreamExecutionEnvironment.get_execution_environment()
     env.set_parallelism(1)
     jobs = []
-    start = BoundedJob.start
-    BoundedJob.start = lambda job: (jobs.append(job), start(job))
+    start = StreamingJob.start
+    StreamingJob.start = lambda job: (jobs.append(job), start(job))
     env.from_collection(range(10000)).map(lambda n: time.sleep(0.1) or n).map(str).print()
     def announce():
         while not jobs or jobs[0].status() is JobStatus.CREATED:

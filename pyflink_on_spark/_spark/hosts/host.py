@@ -89,7 +89,7 @@ class Host:
         self._data = DataPlane(self._receive)
         self._group: SubtaskGroup | None = None
         self._running = self._closed = False
-        self._pending: tuple[int, SnapshotRequest, SnapshotWriter] | None = None
+        self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
         self._senders: dict[tuple[str, int], Sender] = {}
         self._callers: dict[int, socket.socket] = {}
         self._called = threading.Condition()
@@ -139,9 +139,8 @@ class Host:
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
-        except CheckpointError as error:
-            self._control.send(number, "unwritten", str(error))
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
+            self._running = False
             self._control.send(number, "failed", _text(error))
         else:
             if result is not _LATER:
@@ -232,14 +231,18 @@ class Host:
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
     ) -> Any:
         assert self._group is not None
-        writer = SnapshotWriter(checkpoint_id, where, contents, self._number, self._configuration)
-        request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
-        self._pending = number, request, writer
         try:
-            self._group.begin_checkpoint(request)
+            writer = SnapshotWriter(
+                checkpoint_id, where, contents, self._number, self._configuration
+            )
         except CheckpointError as error:
-            self._give_up_snapshot(error)
-            raise
+            request = SnapshotRequest(checkpoint_id, _write_nothing)
+            request.fail(error)  # which lets the barriers of other hosts pass
+            self._pending = number, request, None
+        else:
+            request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
+            self._pending = number, request, writer
+        self._group.begin_checkpoint(request)
         self._finish_snapshot()
         return _LATER
 
@@ -248,24 +251,27 @@ class Host:
         if self._pending is None or not self._pending[1].done:
             return
         assert self._group is not None
-        number, _, writer = self._pending
-        self._pending = None
+        number, request, writer = self._pending
         for sender in self._senders.values():
             sender.flush()
         try:
+            if request.error is not None:
+                raise request.error
+            assert writer is not None
             snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
         except CheckpointError as error:
+            self._give_up_snapshot(error)
             self._control.send(number, "unwritten", str(error))
         else:
             self._control.send(number, "done", snapshot)
+        self._pending = None
 
     def _give_up_snapshot(self, error: BaseException) -> None:
         if self._pending is not None:
-            assert self._group is not None
-            _, request, writer = self._pending
+            _, _, writer = self._pending
             self._pending = None
-            self._group.abort_checkpoint(request.checkpoint_id)
-            writer.abandon(error)
+            if writer is not None:
+                writer.abandon(error)
 
     def _committables(self, _: int) -> list[Any]:
         assert self._group is not None
@@ -290,6 +296,7 @@ class Host:
     def _close(self, _: int, failed: bool) -> list[Any]:
         """Close all subtasks; return what sinks have prepared that no checkpoint has."""
         self._running, self._closed = False, True
+        self._give_up_snapshot(TimeoutError())
         prepared: list[Any] = []
         if self._group is not None:
             if failed:
@@ -331,6 +338,10 @@ class Host:
 
 
 _LATER = object()
+
+
+def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
+    """Take the state of a subtask, and do nothing with it."""
 
 
 def _call(number: int, address: Address) -> socket.socket:
