@@ -40,7 +40,7 @@ from pyflink_on_spark._spark.hosts.deployment import (
 )
 from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._spark.transport.handshake import Address, Listener, dial
-from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, Sender
+from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
 from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 
@@ -303,8 +303,9 @@ class Host:
                 with contextlib.suppress(Exception):
                     prepared = self._group.committables()
             self._group.close(failed)
+        expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
         for sender in self._senders.values():
-            with contextlib.suppress(ChannelClosed):
+            with contextlib.suppress(*expected):
                 sender.close()
         sys.stdout.flush()
         sys.stderr.flush()
