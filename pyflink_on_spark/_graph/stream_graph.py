@@ -25,7 +25,6 @@ class GraphSettings:
         chaining: whether Flink would chain operators.
         python_chaining: whether PyFlink would chain Python functions.
         batch: whether the job runs with BATCH semantics.
-        watermark_interval: after how many elements a watermark comes; 0: only at the end.
     """
 
     parallelism: int
@@ -33,7 +32,6 @@ class GraphSettings:
     chaining: bool = True
     python_chaining: bool = True
     batch: bool = False
-    watermark_interval: int = 10_000
 
 
 @dataclass(frozen=True)

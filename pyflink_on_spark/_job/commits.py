@@ -77,9 +77,19 @@ class Commits(Generic[Key]):
             if things and not self._final:
                 things, waiting = sink.hold_back(things, self._checkpoint_id)
                 held += [(key, thing) for thing in waiting]
-            if things:
-                (sink.commit_again if again else sink.commit)(things)
+            if things or (self._final and not again):
+                (sink.commit_again if again else sink.commit)(things or [])
         self._safe, self._final, self._held = [], False, [*held, *self._held]
+
+    def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
+        """Throw away what writers have prepared and no checkpoint has."""
+        for key, found in self._by_sink(things).items():
+            self._sinks[key].abort(found)
+
+    def abort_held(self) -> None:
+        """Throw away what sinks hold back, of a job that never continues."""
+        held, self._held = self._held, []
+        self.abort(held)
 
     @staticmethod
     def _by_sink(things: Iterable[tuple[Key, Any]]) -> dict[Key, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,7 +11,12 @@ from typing import Any, Protocol
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
-from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.plan import (
+    JobSettings,
+    OperatorChainPlan,
+    OperatorPlan,
+    StagePlan,
+)
 from pyflink_on_spark._runtime.task.progress import JobProgress
 
 
@@ -36,7 +41,7 @@ class Job:
 
     name: str
     settings: JobSettings
-    levels: tuple[StagePlan, ...]
+    stages: tuple[StagePlan, ...]
     sinks: Mapping[int, Sink] = field(default_factory=dict)
     printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
     collected: str | None = None
@@ -82,38 +87,20 @@ class Job:
             for sink in self.sinks.values():
                 ends.callback(sink.job_ended)
 
+    def operators(self) -> Iterator[OperatorPlan]:
+        """Iterate over all operators."""
+        for chain in self._chains():
+            yield from chain.operators
+
     def _sources(self) -> Iterator[Source]:
-        for level in self.levels:
-            for region in level.regions:
-                for segment in region.segments:
-                    if segment.source is not None:
-                        yield segment.source
+        for chain in self._chains():
+            if chain.source is not None:
+                yield chain.source
 
-
-def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
-    """Make visible what writers prepared; every sink is asked, also with nothing to commit.
-
-    Args:
-        sinks: the job's, by number.
-        committables: pairs of a sink's number and what its writers prepared.
-    """
-    prepared = _by_sink(committables)
-    for number, sink in sinks.items():
-        sink.commit(prepared.get(number, []))
-
-
-def abort(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
-    """Throw away what writers prepared in a job that failed; for the arguments see ``commit``."""
-    prepared = _by_sink(committables)
-    for number, sink in sinks.items():
-        sink.abort(prepared.get(number, []))
-
-
-def _by_sink(committables: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
-    prepared: dict[int, list[Any]] = {}
-    for number, committable in committables:
-        prepared.setdefault(number, []).append(committable)
-    return prepared
+    def _chains(self) -> Iterator[OperatorChainPlan]:
+        for stage in self.stages:
+            for vertex in stage.vertices:
+                yield from vertex.chains
 
 
 class JobHandle(Protocol):

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TextIO
 
@@ -23,7 +23,7 @@ class Progress:
 
     Args:
         job_name: the job's name.
-        listeners: what is called after each epoch.
+        listeners: what is called with each new report.
         line: where the progress line goes; None for none.
     """
 
@@ -35,18 +35,20 @@ class Progress:
     ) -> None:
         self._name, self._listeners, self._line = job_name, listeners, line
         self._history: dict[str, deque[tuple[float, int]]] = {}
+        self._parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
         """Count anew."""
         self._history.clear()
 
-    def epoch_ended(
-        self, attempt: int, epoch: int, checkpoint: int | None, parts: Iterable[TaskProgress]
-    ) -> None:
-        """Take what the subtasks report after an epoch."""
+    def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
+        """Take what the subtasks report, if it is something new."""
+        if not parts or parts == self._parts:
+            return
+        self._parts = parts
         tasks = tuple(replace(t, records_per_second=self._rate(t)) for t in combine(parts))
-        self.latest = JobProgress(self._name, attempt, epoch, checkpoint, tasks)
+        self.latest = JobProgress(self._name, attempt, checkpoint, tasks)
         for listener in self._listeners:
             try:
                 listener(self.latest)

@@ -61,4 +61,11 @@ class EndOfInput:
     """Nothing follows on this channel."""
 
 
-Event = Bundle | Watermark | ChannelStatus | EndOfInput
+@dataclass(slots=True, frozen=True)
+class Barrier:
+    """What comes before it on this channel belongs to a checkpoint, what follows does not."""
+
+    checkpoint_id: int
+
+
+Event = Bundle | Watermark | ChannelStatus | EndOfInput | Barrier

@@ -121,3 +121,8 @@ class ImmutabilityGuard:
                 self.sealed = True
                 return [*map(serialize, values), serialize(value), *map(serialize, elements)]
         return values
+
+    def collect_copies(self, elements: Iterator[Any]) -> list[Any]:
+        """Return all elements of an iterator, those that may change as copies of their own."""
+        values = self.collect(elements)
+        return deserialize_all(values) if self.sealed else values

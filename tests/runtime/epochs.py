@@ -28,8 +28,8 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
-from pyflink_on_spark._runtime.task.level import DRIVER
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import Build, CutSource, job_of
 
@@ -76,18 +76,18 @@ class Slots:
         restore: tuple[int, str | bytes] | None,
         changes: bool,
     ) -> None:
-        self._levels: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.levels))
-        regions = [region for level in self._levels for region in level.regions]
+        self._stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
+        vertices = [vertex for stage in self._stages for vertex in stage.vertices]
         self._slots = []
-        for slot in range(max(region.parallelism for region in regions)):
+        for slot in range(max(vertex.parallelism for vertex in vertices)):
             restored = None
             if restore is not None:
-                restored = shares(self._levels, slot, _load(restore[1]), restore[0])
+                restored = shares(self._stages, slot, _load(restore[1]), restore[0])
             settings = pickle.loads(pickle.dumps(job.settings))
             object.__setattr__(settings, "state", StateSettings(track_changes=changes))
             self._slots.append(
                 HostedSubtasks(
-                    self._levels, slot, settings, clock, lambda _: driver, attempt, restored
+                    self._stages, slot, settings, clock, lambda _: driver, attempt, restored
                 )
             )
         self._prepared: list[list[Any]] = [[] for _ in self._slots]
@@ -99,22 +99,22 @@ class Slots:
         """Work off all levels; tell whether a source may still bring something."""
         rows: list[Row] = []
         reading = False
-        for depth, level in enumerate(self._levels):
-            for region in level.regions:
-                for index in range(region.parallelism):
-                    target, slot = region.first_target + index, self._slots[index]
-                    slot.begin(target, number)
-                    mine = [row for row in rows if row.target == target]
-                    rows = [row for row in rows if row.target != target]
+        for depth, stage in enumerate(self._stages):
+            for vertex in stage.vertices:
+                for index in range(vertex.parallelism):
+                    subtask_id, slot = vertex.first_subtask_id + index, self._slots[index]
+                    slot.begin(subtask_id, number)
+                    mine = [row for row in rows if row.subtask_id == subtask_id]
+                    rows = [row for row in rows if row.subtask_id != subtask_id]
                     if depth == 0:
-                        for found in slot.poll([target], 60.0):
+                        for found in slot.poll([subtask_id], 60.0):
                             rows += found
                     mine.sort(key=lambda row: (row.seq, row.channel))
-                    rows += slot.receive(target, mine)
-                    left, report = slot.finish(target)
+                    rows += slot.receive(subtask_id, mine)
+                    left, report = slot.finish(subtask_id)
                     rows += left
                     reading |= report.reading
-        assert not rows or {row.target for row in rows} == {DRIVER}
+        assert not rows or {row.subtask_id for row in rows} == {DRIVER}
         return reading
 
     def tell(self, command: str, *arguments: Any, timeout: float | None = None) -> dict[int, Any]:
@@ -185,7 +185,7 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
 
     def job(attempt: int) -> Job:
         size = course.sizes[min(attempt, len(course.sizes) - 1)]
-        configuration = {**settings, "pyflink-on-spark.epoch-elements": str(size)}
+        configuration = {**settings, "pyflink-on-spark.checkpoint-elements": str(size)}
         parallelism = course.parallelism[min(attempt, len(course.parallelism) - 1)]
         source = CutSource(elements)
         return job_of(build, source, parallelism, MAX_PARALLELISM, configuration)
@@ -229,8 +229,8 @@ def _save_and_take_away(coordinator: CheckpointCoordinator, slots: Slots) -> Non
 def _operators(job: Job) -> list[OperatorPlan]:
     return [
         plan
-        for level in job.levels
-        for region in level.regions
-        for segment in region.segments
-        for plan in segment.operators
+        for stage in job.stages
+        for vertex in stage.vertices
+        for chain in vertex.chains
+        for plan in chain.operators
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyflink_on_spark._runtime.operators import timestamps
 from pyflink_on_spark._runtime.state.disk import store
 from pyflink_on_spark._runtime.task import exchange
-from pyflink_on_spark._runtime.task import operator_chain as segment
+from pyflink_on_spark._runtime.task import operator_chain as chain
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag
@@ -47,7 +47,7 @@ LATE_ENOUGH = 100
 @pytest.fixture(autouse=True, params=[3, 4096], ids=["bundles of 3", "whole bundles"])
 def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
-        for module in (exchange, segment, timestamps):
+        for module in (exchange, chain, timestamps):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
         patch.setattr(store, "_SMALLEST_GENERATION", 16)
         yield

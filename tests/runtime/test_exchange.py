@@ -35,7 +35,7 @@ class Sent:
     def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, **asked):
         settings = {"max_parallelism": 16, "keyed": False, "timestamped": False, "isolate": False}
         plan = ExchangePlan(
-            first_channel=10, first_target=100, senders=senders, receivers=receivers,
+            first_channel=10, first_subtask_id=100, senders=senders, receivers=receivers,
             partitioner=partitioner, **(settings | asked),
         )  # fmt: skip
         self.rows = []
@@ -52,7 +52,7 @@ class Sent:
         return self
 
     def events(self, receiver):
-        return [decode(row.payload) for row in self.rows if row.target == 100 + receiver]
+        return [decode(row.payload) for row in self.rows if row.subtask_id == 100 + receiver]
 
     def values(self, receiver):
         bundles = [event for event in self.events(receiver) if isinstance(event, Bundle)]
@@ -232,7 +232,7 @@ def test_rows_are_numbered_by_receiver_and_say_their_channel():
     sent = Sent(RebalancePartitioner(), sender=1)
     sent.writer.event(Watermark(7))
     sent.writer.event(EndOfInput())
-    assert [(row.target, row.channel, row.seq) for row in sent.rows] == [
+    assert [(row.subtask_id, row.channel, row.seq) for row in sent.rows] == [
         (100, 11, 0), (101, 11, 0), (102, 11, 0), (100, 11, 1), (101, 11, 1), (102, 11, 1),
     ]  # fmt: skip
 

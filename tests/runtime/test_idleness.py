@@ -48,7 +48,7 @@ def recorder():
     return Recorder()
 
 
-def segment(clock, recorder, idle_after):
+def chain(clock, recorder, idle_after):
     operator = AssignTimestamps(UserFunction.of(OfItself()), 0, idle_after=idle_after).every(2)
     operator = pickle.loads(pickle.dumps(operator))
     cursor = Cursor()
@@ -57,7 +57,7 @@ def segment(clock, recorder, idle_after):
 
 
 def test_idle_once_the_time_is_over_and_active_with_the_next_element(clock, recorder):
-    stream = segment(clock, recorder, idle_after=100)
+    stream = chain(clock, recorder, idle_after=100)
     stream.receive(0, Bundle([5], None))
     stream.emit_watermark()
     assert recorder.take() == [5]
@@ -76,14 +76,14 @@ def test_idle_once_the_time_is_over_and_active_with_the_next_element(clock, reco
 
 
 def test_a_stream_that_never_had_anything_falls_idle(clock, recorder):
-    stream = segment(clock, recorder, idle_after=100)
+    stream = chain(clock, recorder, idle_after=100)
     clock.time = 100
     stream.emit_watermark()
     assert recorder.take() == [ChannelStatus(idle=True)]
 
 
 def test_without_idleness_a_stream_is_never_idle(clock, recorder):
-    stream = segment(clock, recorder, idle_after=None)
+    stream = chain(clock, recorder, idle_after=None)
     clock.time = 10**9
     stream.emit_watermark()
     assert recorder.take() == []

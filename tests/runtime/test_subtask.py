@@ -86,8 +86,8 @@ def test_a_failure_to_close_does_not_hide_another_one(calls):
 
 def test_only_what_was_opened_is_closed(calls):
     job = job_of(lambda s: s.map(Notes("a")).map(Notes("b", ["open"])), CutSource([]))
-    (region,) = job.levels[0].regions
-    subtask = Subtask(region, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
+    (vertex,) = job.stages[0].vertices
+    subtask = Subtask(vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
     with pytest.raises(SubtaskFailure, match="b cannot open"):
         subtask.open()
     subtask.close(failed=True)
@@ -179,12 +179,12 @@ class Held(dict):
 
 def test_what_a_subtask_was_made_of_is_let_go_when_it_is_open():
     job = job_of(lambda s: s, Says())
-    (region,) = job.levels[0].regions
+    (vertex,) = job.stages[0].vertices
     held = Held()
     restored = TaskStateSnapshot(7, {"gone": OperatorSubtaskState(held)}, {})
     share = weakref.ref(held)
     subtask = Subtask(
-        region, 0, job.settings, FakeClock(), lambda channel: lambda things: None, 0, restored
+        vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None, 0, restored
     )
     del restored, held
     assert share() is not None
@@ -282,19 +282,19 @@ def test_processing_time_moves_on_without_elements():
 
 def test_no_two_subtasks_share_an_operator():
     job = job_of(lambda s: s.map(Notes("a")).set_parallelism(2), CutSource([1]), 2)
-    region = next(r for level in job.levels for r in level.regions if r.parallelism == 2)
+    vertex = next(r for stage in job.stages for r in stage.vertices if r.parallelism == 2)
     pair = [
-        Subtask(region, i, job.settings, FakeClock(), lambda channel: lambda things: None)
+        Subtask(vertex, i, job.settings, FakeClock(), lambda channel: lambda things: None)
         for i in range(2)
     ]
-    operators = [[o.operator for s in task._plan.segments for o in s.operators] for task in pair]
+    operators = [[o.operator for s in task._plan.chains for o in s.operators] for task in pair]
     assert not set(map(id, operators[0])) & set(map(id, operators[1]))
 
 
 def test_rows_leave_once_and_a_snapshot_can_be_pickled():
     job = job_of(lambda s: s.rebalance().map(str), CutSource(range(300)), 2)
-    region = job.levels[0].regions[0]
-    subtask = Subtask(region, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
+    vertex = job.stages[0].vertices[0]
+    subtask = Subtask(vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
     subtask.open()
     subtask.poll_sources()
     subtask.poll_sources()

@@ -333,7 +333,7 @@ def test_a_clock_does_not_go_back(clock):
 def with_checkpoints():
     configuration = Configuration()
     configuration.set_string("execution.checkpointing.interval", "60 s")
-    configuration.set_string("pyflink-on-spark.epoch-elements", "2")
+    configuration.set_string("pyflink-on-spark.checkpoint-elements", "2")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(1)
     return env

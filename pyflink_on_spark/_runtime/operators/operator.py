@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 Process = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -27,6 +28,23 @@ class Operator:
 
     emits_timestamps: bool = False
     """Whether what it emits has timestamps even if what it receives has not."""
+
+    ends_chain: bool = False
+    """Whether no operator follows it in its chain."""
+
+    preserves_elements: bool = False
+    """Whether it emits only elements that it received, unchanged."""
+
+    sorted_in_batch: bool = True
+    """Whether BATCH gives it one key after the other, if it is keyed."""
+
+    def for_job(self, rhythm: WatermarkRhythm) -> Operator:
+        """Return this operator as the settings of a job want it.
+
+        Args:
+            rhythm: how often watermarks are emitted.
+        """
+        return self
 
     def open(self, context: OperatorContext) -> None:
         """Get ready; called once, before the first element."""
@@ -49,6 +67,10 @@ class Operator:
 
     def end_input(self) -> Iterable[Any]:
         """Yield what is left once nothing follows; after the last watermark."""
+        return ()
+
+    def prepare_barrier(self) -> Iterable[Any]:
+        """Yield what has to be emitted before the barrier of a checkpoint, and its snapshot."""
         return ()
 
     def snapshot_state(self, checkpoint_id: int) -> None:

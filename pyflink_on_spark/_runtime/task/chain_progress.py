@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.progress import TaskProgress, event_time
+from pyflink_on_spark._runtime.task.source_input import SourceInput
 
 _SHARE = 0.01
 
@@ -49,21 +49,21 @@ class ChainProgress:
             may be a million of them: it is done seldom.
     """
 
-    __slots__ = ("_entries", "_name", "_segment")
+    __slots__ = ("_chain", "_entries", "_name")
 
     def __init__(
-        self, name: str, segment: OperatorChain, states: Sequence[KeyedStateBackend]
+        self, name: str, chain: OperatorChain, states: Sequence[KeyedStateBackend]
     ) -> None:
-        self._name, self._segment = name, segment
+        self._name, self._chain = name, chain
         self._entries = ThrottledGauge(lambda: sum(state.size() for state in states))
 
-    def now(self, reader: SourceReader | None) -> TaskProgress:
-        """Return the progress; ``reader`` is that of the segment's source while it is read."""
+    def now(self, source: SourceInput | None) -> TaskProgress:
+        """Return the progress; ``source`` is what feeds the chain, if a source does."""
         return TaskProgress(
             name=self._name,
             subtasks=1,
-            records=self._segment.records,
-            watermark=event_time(self._segment.watermark),
+            records=self._chain.records,
+            watermark=event_time(self._chain.watermark),
             state_entries=self._entries(),
-            backlog=None if reader is None else reader.backlog(),
+            backlog=None if source is None else source.backlog,
         )

@@ -54,7 +54,7 @@ class LocalPlan:
         isolate: whether the sender may change an element after it was emitted.
     """
 
-    segment: int
+    chain: int
     port: int
     channel: int
     timestamped: bool
@@ -93,7 +93,7 @@ class InputChannel:
     """An exchange that ends in a segment."""
 
     exchange: ExchangePlan
-    segment: int
+    chain: int
     port: int
 
 
@@ -111,8 +111,8 @@ class VertexPlan:
 
     name: str
     parallelism: int
-    first_target: int
-    segments: tuple[OperatorChainPlan, ...]
+    first_subtask_id: int
+    chains: tuple[OperatorChainPlan, ...]
     inputs: tuple[InputChannel, ...] = ()
 
 
@@ -120,17 +120,17 @@ class VertexPlan:
 class StagePlan:
     """All regions that can run once the levels before have."""
 
-    regions: tuple[VertexPlan, ...]
+    vertices: tuple[VertexPlan, ...]
 
 
-def source_names(levels: Iterable[StagePlan]) -> set[str]:
+def source_names(stages: Iterable[StagePlan]) -> set[str]:
     """Return the stable names of a job's sources."""
     return {
-        segment.source_id
-        for level in levels
-        for region in level.regions
-        for segment in region.segments
-        if segment.source is not None
+        chain.source_id
+        for stage in stages
+        for vertex in stage.vertices
+        for chain in vertex.chains
+        if chain.source is not None
     }
 
 
@@ -142,7 +142,8 @@ class JobSettings:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
         checkpointed: whether it makes checkpoints.
-        epoch_elements: how many elements a source subtask reads in an epoch; None for any number.
+        checkpoint_elements: how many elements a source subtask reads between two checkpoints, of
+            which one begins when all have; None for any number.
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
@@ -152,7 +153,7 @@ class JobSettings:
     job_id: str
     batch: bool = False
     checkpointed: bool = False
-    epoch_elements: int | None = None
+    checkpoint_elements: int | None = None
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)

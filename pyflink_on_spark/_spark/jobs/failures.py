@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pyflink_on_spark._compat.errors import JobExecutionError
-from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.session.java_text import gist
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
@@ -27,6 +28,8 @@ def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) ->
     """
     if isinstance(error, JobExecutionError):
         return error
+    if isinstance(error, SubtaskFailure):
+        return JobExecutionError(str(error))
     told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told

@@ -198,7 +198,6 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             chaining=self.is_chaining_enabled(),
             python_chaining=fused and self._configuration._read(python.OPERATOR_CHAINING),
             batch=mode == execution.BATCH or (mode == execution.AUTOMATIC and endless is None),
-            watermark_interval=self._watermark_interval(),
         )
 
 

@@ -6,7 +6,7 @@ import os
 from typing import ClassVar, Self
 
 from pyflink_on_spark.common import Configuration, ExecutionConfig
-from pyflink_on_spark.common._options import execution, own, pipeline
+from pyflink_on_spark.common._options import execution, pipeline
 from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
@@ -139,8 +139,3 @@ class GeneralSettings:
     def _explicit_parallelism(self) -> int | None:
         chosen = self.get_config().get_parallelism()
         return chosen if chosen > 0 else None
-
-    def _watermark_interval(self) -> int:
-        if self.get_config().get_auto_watermark_interval() == 0:
-            return 0
-        return self._configuration._read(own.WATERMARK_INTERVAL_ELEMENTS)

@@ -115,10 +115,10 @@ def finish(place: Folder, checkpoint_id: int, files: list[StateFile]) -> Metadat
     )
 
 
-def levels(parallelism: int) -> tuple[StagePlan, ...]:
+def stages(parallelism: int) -> tuple[StagePlan, ...]:
     operator = OperatorPlan(0, "op", Operator(), "op", MAXIMUM, state_id="op")
-    segment = OperatorChainPlan((operator,), source=NoSplits(), source_id="src")
-    return (StagePlan((VertexPlan("r", parallelism, 0, (segment,)),)),)
+    chain = OperatorChainPlan((operator,), source=NoSplits(), source_id="src")
+    return (StagePlan((VertexPlan("r", parallelism, 0, (chain,)),)),)
 
 
 def restored(place: Folder, parallelism: int) -> list[Slot]:
@@ -127,7 +127,7 @@ def restored(place: Folder, parallelism: int) -> list[Slot]:
     again = slots(parallelism)
     for slot in again:
         whole = read_states(place, metadata)
-        found = shares(levels(parallelism), slot.index, whole, metadata.checkpoint_id)
+        found = shares(stages(parallelism), slot.index, whole, metadata.checkpoint_id)
         slot.restore(found[slot.index])
     return again
 

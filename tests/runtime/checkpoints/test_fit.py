@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskStat
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
 from pyflink_on_spark._runtime.task.plan import source_names
 from pyflink_on_spark.datastream import MapFunction
-from tests.runtime.checkpoints.checkpointed import levels
+from tests.runtime.checkpoints.checkpointed import stages
 from tests.runtime.rounds import CutSource, RunningJob, job_of
 
 JOB = JobLayout({"count": 128, "0:map": 128}, {"events"}, {"out"})
@@ -97,4 +97,4 @@ def test_of_a_job_without_state_only_its_source_counts():
 
 
 def test_the_names_of_sources():
-    assert source_names(levels(2)) == {"src"}
+    assert source_names(stages(2)) == {"src"}

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.level import DRIVER, START, LevelRunner
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.harness import FakeClock
@@ -43,16 +43,16 @@ def a_job(*elements):
 
 
 def run_level(job, number, rows=None, got=None):
-    def driver(target):
+    def driver(subtask_id):
         return lambda channel: lambda things: got.extend(map(deserialize, things))
 
     got = [] if got is None else got
-    runner = LevelRunner(job.levels[number], number, job.settings, FakeClock(), driver)
+    runner = StageRunner(job.stages[number], number, job.settings, FakeClock(), driver)
     return list(runner.run(iter(runner.start_rows() if rows is None else rows)))
 
 
 def in_order(rows):
-    return sorted(rows, key=lambda row: (row.target, row.seq, row.channel))
+    return sorted(rows, key=lambda row: (row.subtask_id, row.seq, row.channel))
 
 
 def test_one_subtask_is_through_before_the_next_begins(calls):
@@ -67,8 +67,8 @@ def test_one_subtask_is_through_before_the_next_begins(calls):
 
 def test_level_zero_is_started_by_rows_of_its_own():
     job = a_job(1)
-    runner = LevelRunner(job.levels[0], 0, job.settings, FakeClock(), lambda target: None)
-    assert [(row.target, row.channel) for row in runner.start_rows()] == [(0, START)]
+    runner = StageRunner(job.stages[0], 0, job.settings, FakeClock(), lambda subtask_id: None)
+    assert [(row.subtask_id, row.channel) for row in runner.start_rows()] == [(0, START)]
 
 
 def test_rows_for_others_pass_unopened():
@@ -92,8 +92,8 @@ def test_a_subtask_is_closed_when_nobody_wants_its_rows_any_more(calls):
         CutSource([1] * 900, (300,)),
         2,
     )
-    runner = LevelRunner(
-        job.levels[0], 0, job.settings, FakeClock(), lambda t: lambda c: lambda things: None
+    runner = StageRunner(
+        job.stages[0], 0, job.settings, FakeClock(), lambda t: lambda c: lambda things: None
     )
     running = runner.run(runner.start_rows())
     next(running)

@@ -1,16 +1,14 @@
-"""What is done between two epochs: checkpoints, savepoints, the end."""
+"""What the driver has the hosts do while an attempt runs: checkpoints, savepoints, the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.hosts import Hosts
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
-from pyflink_on_spark._spark.hosts.pool import HostPool
 
 
 @dataclass(eq=False)
@@ -30,68 +28,63 @@ class SavepointRequest:
     path: Future[str] = field(default_factory=Future)
 
 
-class EpochBoundary:
-    """Does what is due between the epochs of one attempt, when no element is under way.
+class AttemptControl:
+    """Does what is due in one attempt, again and again.
 
     Args:
         coordinator: the job's.
-        fleet: the attempt's hosts.
-        requests: what was asked for and is not begun, the oldest first; what is begun is taken out.
+        hosts: the attempt's.
+        requests: the savepoints that were asked for, the oldest first; those that are begun are
+            taken out.
     """
 
     def __init__(
-        self,
-        coordinator: CheckpointCoordinator,
-        fleet: HostPool,
-        requests: list[SavepointRequest],
+        self, coordinator: CheckpointCoordinator, hosts: Hosts, requests: list[SavepointRequest]
     ) -> None:
-        self._coordinator, self._fleet, self._requests = coordinator, fleet, requests
+        self._coordinator, self._hosts, self._requests = coordinator, hosts, requests
         self._begun: SavepointRequest | None = None
         self._drained_into: Folder | None = None
         self.ended = False
         """Whether the job is done."""
 
-    @property
-    def draining(self) -> bool:
-        """Whether sources that never end shall end in the next epoch."""
-        return self._drained_into is not None
-
-    def work_off(self, reports: Iterable[EpochReport]) -> None:
+    def run_pending(self, done: bool, wanted: bool = False) -> None:
         """Do what is due.
 
         Args:
-            reports: of all subtasks, from the epoch that has ended.
+            done: whether all input of all subtasks has ended and is worked off.
+            wanted: whether a checkpoint is due, whatever the clock says.
 
         Raises:
             BaseException: what ends the attempt.
         """
-        done = not any(report.reading for report in reports)
         if self._drained_into is not None:
             if done:
                 self._save(self._drained_into)
         elif done:
-            self.ended = self._coordinator.finish(self._fleet)
+            self.ended = self._coordinator.finish(self._hosts)
         else:
-            while self._requests and not self.ended and not self.draining:
-                self._answer(self._requests.pop(0))
-            if not self.ended and self._coordinator.due:
-                self._coordinator.checkpoint(self._fleet)
+            while self._requests and not self.ended and self._drained_into is None:
+                self._begin(self._requests.pop(0))
+            due = wanted or self._coordinator.due
+            if due and not self.ended and self._drained_into is None:
+                self._coordinator.checkpoint(self._hosts)
 
     def failed(self, error: BaseException) -> None:
-        """Tell who waits for a savepoint that was begun that the attempt has failed."""
+        """Fail the pending savepoint request with the attempt's error."""
         if self._begun is not None:
             self._begun.path.set_exception(error)
             self._begun = None
 
-    def _answer(self, request: SavepointRequest) -> None:
+    def _begin(self, request: SavepointRequest) -> None:
         try:
             place = self._coordinator.savepoint_folder(request.directory)
-        except Exception as error:  # noqa: BLE001 - the job goes on as if nobody had asked
+        except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
             request.path.set_exception(error)
             return
         self._begun = request
         if request.drain:
             self._drained_into = place
+            self._hosts.end_sources()
         else:
             self._save(place)
 
@@ -100,16 +93,16 @@ class EpochBoundary:
         assert request is not None
         try:
             path = self._coordinator.savepoint(
-                self._fleet, place, stop=request.stop, drained=request.drain
+                self._hosts, place, stop=request.stop, drained=request.drain
             )
         except CheckpointError as error:
             if request.drain:
-                raise  # all windows have fired: only an earlier checkpoint can be gone on from
+                raise  # all windows have fired: the job can only continue from a checkpoint
             request.path.set_exception(error)
         else:
             self._begun = None
             request.path.set_result(path)
             if request.stop:
-                self._coordinator.tell_complete(self._fleet)
+                self._coordinator.notify_last(self._hosts)
                 self.ended = True
         self._begun = None

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own habit
 
-from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.plan import StagePlan
-from pyflink_on_spark._spark.jobs.level_function import LevelFunction
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._spark.jobs.stage_function import StageFunction
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
 
 
-def subtasks_of(level: StagePlan) -> int:
+def subtasks_of(stage: StagePlan) -> int:
     """Return how many subtasks a level has."""
-    return sum(region.parallelism for region in level.regions)
+    return sum(vertex.parallelism for vertex in stage.vertices)
 
 
-def run_levels(
+def run_stages(
     start: DataFrame,
     job: Job,
     address: ChannelAddress,
@@ -41,18 +40,16 @@ def run_levels(
         dependencies: what the workers import from.
     """
     rows = start
-    for number, level in enumerate(job.levels):
+    for number, stage in enumerate(job.stages):
         if number > 0:
-            rows = exchanged(rows, level)
-        function = LevelFunction(
-            plan=pickle.dumps((level, job.settings), 5),
+            rows = exchanged(rows, stage)
+        function = StageFunction(
+            plan=pickle.dumps((stage, job.settings), 5),
             number=number,
             attempt=attempt,
-            sys_path=tuple(sys.path),
-            aliased=is_installed(),
+            environment=WorkerEnvironment.of_driver(dependencies),
             address=address,
             channels={name: driver_channel(job, name) for name in (*channel_names(job), PREPARED)},
-            dependencies=dependencies,
         )
         rows = rows.mapInArrow(function.__call__, ROW_SCHEMA)
     return rows
@@ -68,9 +65,9 @@ def driver_channel(job: Job, name: str) -> str:
     return f"{job.settings.job_id}/{name}"
 
 
-def exchanged(rows: DataFrame, level: StagePlan) -> DataFrame:
+def exchanged(rows: DataFrame, stage: StagePlan) -> DataFrame:
     """Bring each subtask's rows into a partition of their own, in the order of their channels."""
-    first = min(region.first_target for region in level.regions)
-    count = subtasks_of(level)
+    first = min(vertex.first_subtask_id for vertex in stage.vertices)
+    count = subtasks_of(stage)
     place = F.pmod(F.col("target") - F.lit(first), F.lit(count)).cast("int")
     return rows.repartitionById(count, place).sortWithinPartitions("target", "seq", "channel")

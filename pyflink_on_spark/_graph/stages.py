@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode
-from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.task.partitioners import ForwardPartitioner, GlobalPartitioner
 from pyflink_on_spark._runtime.task.plan import (
@@ -21,7 +20,7 @@ from pyflink_on_spark._runtime.task.plan import (
 Splits = Callable[[PhysicalNode], tuple[tuple[object, ...], ...]]
 
 
-def plan_levels(steps: list[PhysicalNode], splits: Splits) -> tuple[StagePlan, ...]:
+def plan_stages(steps: list[PhysicalNode], splits: Splits) -> tuple[StagePlan, ...]:
     """Return the plan of a job.
 
     Args:
@@ -31,12 +30,12 @@ def plan_levels(steps: list[PhysicalNode], splits: Splits) -> tuple[StagePlan, .
     return _Planner(steps, splits).plan()
 
 
-class _Segment:
+class _Chain:
     """Some steps, one behind the other."""
 
     def __init__(self, first: PhysicalNode) -> None:
         self.steps = [first]
-        self.region: _Region
+        self.vertex: _Vertex
         self.index = -1
 
     @property
@@ -50,83 +49,83 @@ class _Segment:
             yield from (link for link in step.outputs if id(link.receiver) not in inside)
 
 
-class _Region:
+class _Vertex:
     """Segments that run in one subtask."""
 
     def __init__(self) -> None:
-        self.segments: list[_Segment] = []
-        self.first_target = -1
+        self.chains: list[_Chain] = []
+        self.first_subtask_id = -1
 
     @property
     def head(self) -> PhysicalNode:
-        return self.segments[0].steps[0]
+        return self.chains[0].steps[0]
 
 
 class _Planner:
     def __init__(self, steps: list[PhysicalNode], splits: Splits) -> None:
         self._steps, self._splits = steps, splits
-        self._segment_of: dict[PhysicalNode, _Segment] = {}
+        self._chain_of: dict[PhysicalNode, _Chain] = {}
         self._exchanges: dict[PhysicalEdge, ExchangePlan] = {}
         self._local_channels = itertools.count()
 
     def plan(self) -> tuple[StagePlan, ...]:
-        segments = self._segments()
-        regions = self._regions(segments)
-        self._number(regions)
-        deepest = max(region.head.level for region in regions)
+        chains = self._chains()
+        vertices = self._vertices(chains)
+        self._number(vertices)
+        deepest = max(vertex.head.stage for vertex in vertices)
         return tuple(
-            StagePlan(tuple(self._region_plan(r) for r in regions if r.head.level == level))
-            for level in range(deepest + 1)
+            StagePlan(tuple(self._vertex_plan(r) for r in vertices if r.head.stage == stage))
+            for stage in range(deepest + 1)
         )
 
-    def _segments(self) -> list[_Segment]:
-        segments = []
+    def _chains(self) -> list[_Chain]:
+        chains = []
         for step in self._steps:
             before = self._continues(step)
             if before is None:
-                segments.append(_Segment(step))
-                self._segment_of[step] = segments[-1]
+                chains.append(_Chain(step))
+                self._chain_of[step] = chains[-1]
             else:
                 before.steps.append(step)
-                self._segment_of[step] = before
-        return segments
+                self._chain_of[step] = before
+        return chains
 
-    def _continues(self, step: PhysicalNode) -> _Segment | None:
+    def _continues(self, step: PhysicalNode) -> _Chain | None:
         if len(step.inputs) != 1:
             return None
         link = step.inputs[0]
         sender = link.sender
         mains = [output for output in sender.outputs if output.side_tag is None]
         straight = link.local and link.side_tag is None and len(mains) == 1
-        if not straight or isinstance(sender.operator, AssignTimestamps):
+        if not straight or (sender.operator is not None and sender.operator.ends_chain):
             return None
-        return self._segment_of[sender]
+        return self._chain_of[sender]
 
-    def _regions(self, segments: list[_Segment]) -> list[_Region]:
+    def _vertices(self, chains: list[_Chain]) -> list[_Vertex]:
         """Join what local links connect. Those of one level and parallelism, since links do."""
-        group = {segment: segment for segment in segments}
+        group = {chain: chain for chain in chains}
 
-        def root(segment: _Segment) -> _Segment:
-            while group[segment] is not segment:
-                segment = group[segment]
-            return segment
+        def root(chain: _Chain) -> _Chain:
+            while group[chain] is not chain:
+                chain = group[chain]
+            return chain
 
-        for segment in segments:
-            for link in segment.inputs:
+        for chain in chains:
+            for link in chain.inputs:
                 if link.local:
-                    group[root(segment)] = root(self._segment_of[link.sender])
-        regions: dict[_Segment, _Region] = {}
-        for segment in segments:
-            segment.region = regions.setdefault(root(segment), _Region())
-            segment.index = len(segment.region.segments)
-            segment.region.segments.append(segment)
-        return list(regions.values())
+                    group[root(chain)] = root(self._chain_of[link.sender])
+        vertices: dict[_Chain, _Vertex] = {}
+        for chain in chains:
+            chain.vertex = vertices.setdefault(root(chain), _Vertex())
+            chain.index = len(chain.vertex.chains)
+            chain.vertex.chains.append(chain)
+        return list(vertices.values())
 
-    def _number(self, regions: list[_Region]) -> None:
-        targets = 0
-        for region in sorted(regions, key=lambda r: r.head.level):
-            region.first_target = targets
-            targets += region.head.parallelism
+    def _number(self, vertices: list[_Vertex]) -> None:
+        subtask_ids = 0
+        for vertex in sorted(vertices, key=lambda r: r.head.stage):
+            vertex.first_subtask_id = subtask_ids
+            subtask_ids += vertex.head.parallelism
         channels = 0
         for step in self._steps:
             for link in step.outputs:
@@ -143,7 +142,7 @@ class _Planner:
             partitioner = GlobalPartitioner()
         return ExchangePlan(
             first_channel=first_channel,
-            first_target=self._segment_of[receiver].region.first_target,
+            first_subtask_id=self._chain_of[receiver].vertex.first_subtask_id,
             senders=sender.parallelism,
             receivers=receiver.parallelism,
             max_parallelism=receiver.plan.max_parallelism if receiver.plan else 128,
@@ -153,27 +152,27 @@ class _Planner:
             isolate=_may_change(link),
         )
 
-    def _region_plan(self, region: _Region) -> VertexPlan:
+    def _vertex_plan(self, vertex: _Vertex) -> VertexPlan:
         inputs = tuple(
-            InputChannel(self._exchanges[link], segment.index, link.port)
-            for segment in region.segments
-            for link in segment.inputs
+            InputChannel(self._exchanges[link], chain.index, link.port)
+            for chain in vertex.chains
+            for link in chain.inputs
             if not link.local
         )
         return VertexPlan(
-            name=" -> ".join(_names(region)),
-            parallelism=region.head.parallelism,
-            first_target=region.first_target,
-            segments=tuple(map(self._segment_plan, region.segments)),
+            name=" -> ".join(_names(vertex)),
+            parallelism=vertex.head.parallelism,
+            first_subtask_id=vertex.first_subtask_id,
+            chains=tuple(map(self._chain_plan, vertex.chains)),
             inputs=inputs,
         )
 
-    def _segment_plan(self, segment: _Segment) -> OperatorChainPlan:
-        head = segment.steps[0]
+    def _chain_plan(self, chain: _Chain) -> OperatorChainPlan:
+        head = chain.steps[0]
         source = head.origin.source if head.plan is None else None
         return OperatorChainPlan(
-            operators=tuple(step.plan for step in segment.steps if step.plan is not None),
-            outputs=tuple(self._output_plan(link) for link in segment.outputs()),
+            operators=tuple(step.plan for step in chain.steps if step.plan is not None),
+            outputs=tuple(self._output_plan(link) for link in chain.outputs()),
             source=source,
             splits=self._splits(head) if source is not None else (),
             source_id=head.state_id,
@@ -183,7 +182,7 @@ class _Planner:
         if not link.local:
             return OutputPlan(self._exchanges[link], link.side_tag)
         edge = LocalPlan(
-            segment=self._segment_of[link.receiver].index,
+            chain=self._chain_of[link.receiver].index,
             port=link.port,
             channel=-1 - next(self._local_channels),
             timestamped=link.sender.timestamped or link.side_tag is not None,
@@ -198,10 +197,10 @@ def _may_change(link: PhysicalEdge) -> bool:
     return not link.sender.fresh and link.side_tag is None and len(mains) == 1
 
 
-def _names(region: _Region) -> list[str]:
+def _names(vertex: _Vertex) -> list[str]:
     names: list[str] = []
-    for segment in region.segments:
-        for step in segment.steps:
+    for chain in vertex.chains:
+        for step in chain.steps:
             name = step.origin.name
             if not names or names[-1] != name:
                 names.append(name)
