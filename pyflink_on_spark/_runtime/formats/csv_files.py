@@ -18,8 +18,8 @@ from pyflink_on_spark._runtime.formats.csv_records import CsvText, QuickReader, 
 from pyflink_on_spark._runtime.formats.csv_text import quoting
 from pyflink_on_spark._runtime.formats.row_types import row_type_info
 from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import Row, RowKind
-from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit

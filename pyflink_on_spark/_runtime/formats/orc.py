@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.formats.arrow_values import record_batch, row_val
 from pyflink_on_spark._runtime.formats.bulk_format import BulkFormat, BulkWriter, check_rows
 from pyflink_on_spark._runtime.formats.parquet_options import refuse_option
 from pyflink_on_spark._runtime.formats.row_types import arrow_schema
-from pyflink_on_spark.table.types import RowType
+from pyflink_on_spark.common.data_types import RowType
 
 _CHUNK_ROWS = 8192
 _CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}

@@ -25,8 +25,8 @@ from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._runtime.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._runtime.formats.row_types import arrow_schema, row_type_info
 from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import RowKind
-from pyflink_on_spark.table.types import RowType
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connectors.files.enumeration import FileSplit
