@@ -48,8 +48,8 @@ class Overload:
         nulls: what it does about NULL.
         optional: how many of the last parameters may be left out.
         variadic: whether the last parameter may come any number of times, but at least once.
-        unified: whether arguments are converted to the type that all have in common, before
-            ``parameters`` looks at them.
+        unified: gives the type that all arguments are converted to, before ``parameters`` looks at
+            them; or None, if they have nothing in common.
         condition: source of what is true in Python if, and only if, the result is TRUE, where that
             is simpler than the value. It gets NULLs.
     """
@@ -60,7 +60,7 @@ class Overload:
     nulls: Nulls = Nulls.STRICT
     optional: int = 0
     variadic: bool = False
-    unified: bool = False
+    unified: Callable[[Sequence[LogicalType]], LogicalType | None] | None = None
     condition: Code | None = None
 
     def takes(self, count: int) -> bool:

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 MAX_DIGITS = 38
 _MIN_SCALE = 6
 _INTEGER_DIGITS = {Root.TINYINT: 3, Root.SMALLINT: 5, Root.INT: 10, Root.BIGINT: 19}
+_READABLE = frozenset({*logical.NUMERIC, *logical.DATETIMES, Root.BOOLEAN})
 _LENGTHS = {**dict.fromkeys(logical.CHARACTERS, Root.VARCHAR),
             **dict.fromkeys(logical.BYTES_LIKE, Root.VARBINARY)}  # fmt: skip
 
@@ -42,6 +43,18 @@ def common_type(types: Sequence[LogicalType]) -> LogicalType | None:
             return None
         result = _common_of_two(result, kind)
     return None if result is None else result.with_nullable(nullable)
+
+
+def comparable_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type in which values can be compared: texts become what they are compared with."""
+    found = common_type(types)
+    if found is not None:
+        return found
+    others = [kind for kind in types if kind.root not in logical.CHARACTERS]
+    found = common_type(others)
+    if found is None or found.root not in _READABLE:
+        return None
+    return found.with_nullable(any(kind.nullable for kind in types))
 
 
 def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:

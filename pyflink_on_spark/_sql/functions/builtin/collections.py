@@ -58,7 +58,7 @@ FUNCTIONS = (
         "ARRAY",
         (
             Overload(
-                (any_type,), _array_type, _made_tuple, Nulls.CALLED, variadic=True, unified=True
+                (any_type,), _array_type, _made_tuple, Nulls.CALLED, variadic=True, unified=common_type
             ),
         ),
     ),

@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, inline
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _UNORDERED = frozenset({Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW})
@@ -25,7 +26,7 @@ def _comparison(name: str, operator: str, *, ordered: bool) -> ScalarFunction:
     parameter = _ordered if ordered else any_type
     family = "COMPARABLE_TYPE"
     overload = Overload(
-        (parameter, parameter), _boolean, inline(f"{{0}} {operator} {{1}}"), unified=True
+        (parameter, parameter), _boolean, inline(f"{{0}} {operator} {{1}}"), unified=comparable_type
     )
     return ScalarFunction(name, (overload,), (f"<{family}> {name} <{family}>",))
 
@@ -59,7 +60,7 @@ def _between(negated: bool) -> ScalarFunction:
 
     name = "NOT BETWEEN" if negated else "BETWEEN"
     overload = Overload(
-        (_ordered, _ordered, _ordered), result, three_valued, Nulls.CALLED, unified=True
+        (_ordered, _ordered, _ordered), result, three_valued, Nulls.CALLED, unified=comparable_type
     )
     return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} ... AND ...",))
 
@@ -97,7 +98,7 @@ def _membership(negated: bool) -> ScalarFunction:
 
     name = "NOT IN" if negated else "IN"
     overload = Overload(
-        (any_type, any_type), result, _in(negated), Nulls.CALLED, variadic=True, unified=True
+        (any_type, any_type), result, _in(negated), Nulls.CALLED, variadic=True, unified=comparable_type
     )
     return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} (...)",))
 
@@ -107,7 +108,7 @@ def _distinct(name: str, operator: str) -> ScalarFunction:
         return logical.BOOLEAN.with_nullable(False)
 
     overload = Overload(
-        (any_type, any_type), result, inline(f"{{0}} {operator} {{1}}"), Nulls.CALLED, unified=True
+        (any_type, any_type), result, inline(f"{{0}} {operator} {{1}}"), Nulls.CALLED, unified=comparable_type
     )
     return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} <COMPARABLE_TYPE>",))
 

@@ -64,7 +64,7 @@ FUNCTIONS = (
         "COALESCE",
         (
             Overload(
-                (any_type,), _coalesce_type, _coalesce, Nulls.CALLED, variadic=True, unified=True
+                (any_type,), _coalesce_type, _coalesce, Nulls.CALLED, variadic=True, unified=common_type
             ),
         ),
     ),
