@@ -165,7 +165,11 @@ class Segment:
         last = operators[-1] if operators else None
         self._freezer = Freezer()
         self._assigner = last if isinstance(last, AssignTimestamps) else None
-        self._converts_only = all(isinstance(op, ConvertOperator) for op in operators[:-1])
+        self._converts_only = (
+            self._assigner is not None
+            and not self._assigner.at_once
+            and all(isinstance(op, ConvertOperator) for op in operators[:-1])
+        )
 
     @property
     def watermark(self) -> int:
@@ -257,6 +261,10 @@ class Segment:
             side.flush()
 
     def _write_with_watermarks(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
+        if assigner.at_once:
+            while values := list(islice(elements, assigner.until_watermark())):
+                self._hand_on(values, assigner.timestamps_of(values), assigner)
+            return
         while True:
             values = self._freezer.collect(islice(elements, assigner.until_watermark()))
             if not values:
@@ -275,7 +283,7 @@ class Segment:
             self._hand_on(values, assigner.timestamps_of(values), assigner)
 
     def _hand_on(
-        self, values: list[Any], timestamps: list[int | None], assigner: AssignTimestamps
+        self, values: list[Any], timestamps: list[int | None] | None, assigner: AssignTimestamps
     ) -> None:
         if assigner.wakes():
             self._tell(ChannelStatus(idle=False))

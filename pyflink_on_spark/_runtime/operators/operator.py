@@ -28,6 +28,12 @@ class Operator:
     emits_timestamps: bool = False
     """Whether what it emits has timestamps even if what it receives has not."""
 
+    frozen: bool = False
+    """Whether nothing can change inside of what it emits, so that nobody has to make sure of it."""
+
+    conforms: Any = None
+    """The type that what it emits has been converted to, or None."""
+
     def open(self, context: OperatorContext) -> None:
         """Get ready; called once, before the first element."""
 

@@ -29,6 +29,9 @@ class AssignTimestamps(Operator):
 
     emits_timestamps = True
 
+    at_once = False
+    """Whether ``timestamps_of`` is asked about what comes out of ``process``, a bundle at a time."""
+
     def __init__(
         self,
         assigner: UserFunction | None,
@@ -78,7 +81,7 @@ class AssignTimestamps(Operator):
         finally:
             self._largest = largest
 
-    def timestamps_of(self, values: list[Any]) -> list[int | None]:
+    def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""
         extract = self._extract
         if extract is None:
