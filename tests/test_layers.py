@@ -12,9 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util", "table", "serializers", "version"}
+VOCABULARY = {"common", "metrics", "util", "serializers", "version"}
 ENGINE = {"_graph", "_runtime", "_compat"}
-MIRROR = VOCABULARY | {"datastream"}
+MIRROR = VOCABULARY | {"datastream", "table"}
 
 # What each package may import, itself aside.
 MAY_IMPORT = {
@@ -22,11 +22,13 @@ MAY_IMPORT = {
     **dict.fromkeys(VOCABULARY, VOCABULARY | {"_compat"}),
     "_runtime": VOCABULARY | {"_compat"},
     "_graph": VOCABULARY | {"_runtime", "_compat"},
+    "_sql": ENGINE | VOCABULARY,
     "datastream": ENGINE | VOCABULARY,
-    "extensions": ENGINE | MIRROR,
+    "table": ENGINE | VOCABULARY | {"_sql", "datastream"},
+    "extensions": ENGINE | MIRROR | {"_sql"},
     "testing": ENGINE | MIRROR | {"extensions"},
     "_spark": ENGINE | MIRROR | {"extensions"},
-    "tools": ENGINE | MIRROR | {"extensions", "testing", "_spark"},
+    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_spark"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 
@@ -100,6 +102,7 @@ def test_every_folder_of_modules_is_a_package():
         "pyflink_on_spark",
         "pyflink_on_spark.datastream",
         "pyflink_on_spark.extensions",
+        "pyflink_on_spark.table",
         "pyflink_on_spark.testing",
     ],
 )

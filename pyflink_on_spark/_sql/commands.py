@@ -59,9 +59,7 @@ def _create_view(session: Session, statement: syntax.CreateView) -> None:
     node = session.bind(statement.query)
     if statement.columns:
         if len(statement.columns) != len(node.schema):
-            raise invalid(
-                "VIEW definition and input fields not match", statement.span
-            )
+            raise invalid("VIEW definition and input fields not match", statement.span)
         node = renamed(node, statement.columns)
     path = session.catalog.qualify(statement.path)
     view = CatalogView(node, str(statement.query.span), statement.comment)
@@ -75,9 +73,7 @@ def _drop(session: Session, statement: syntax.Drop) -> None:
         not_yet(f"DROP {statement.kind.value}", statement.span, "Leave it where it is.")
     kind = CatalogTable if statement.kind is ObjectKind.TABLE else CatalogView
     path = session.catalog.qualify(statement.path)
-    session.catalog.drop(
-        path, kind, temporary=statement.temporary, if_exists=statement.if_exists
-    )
+    session.catalog.drop(path, kind, temporary=statement.temporary, if_exists=statement.if_exists)
 
 
 def _use(session: Session, statement: syntax.Use) -> None:
@@ -108,7 +104,7 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
         return _names("table name", found, statement)
     if statement.kind is ObjectKind.COLUMN:
         return _described(session, statement.path)
-    not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the environment's methods.")
+    return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
 
 
 def _names(title: str, names: Iterable[str], statement: syntax.Show) -> Listing:

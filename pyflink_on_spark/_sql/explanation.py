@@ -25,12 +25,12 @@ def explain(sinks: Sequence[Node], settings: QuerySettings, *, changelog_mode: b
     """
     nodes = physical_plan(sinks, settings)
     parts = [
-        ("Abstract Syntax Tree", [_tree(sink, Node.describe) for sink in sinks]),
+        ("Abstract Syntax Tree", [_tree(sink, _described) for sink in sinks]),
         (
             "Optimized Physical Plan",
-            [_tree(node, _with_changes if changelog_mode else PhysicalNode.describe) for node in nodes],
+            [_tree(node, _with_changes if changelog_mode else _described) for node in nodes],
         ),
-        ("Optimized Execution Plan", [_tree(node, PhysicalNode.describe) for node in nodes]),
+        ("Optimized Execution Plan", [_tree(node, _described) for node in nodes]),
     ]
     return "\n".join(f"== {title} ==\n" + "\n".join(trees) + "\n" for title, trees in parts)
 
@@ -40,6 +40,10 @@ def _tree(node: Any, describe: Any, depth: int = 0) -> str:
     lines = [head + describe(node)]
     lines += [_tree(source, describe, depth + 1) for source in node.inputs]
     return "\n".join(lines)
+
+
+def _described(node: Any) -> str:
+    return str(node.describe())
 
 
 def _with_changes(node: PhysicalNode) -> str:

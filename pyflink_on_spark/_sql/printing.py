@@ -52,7 +52,7 @@ def printed(
 
 
 def printed_listing(schema: Schema, rows: Sequence[Sequence[Any]], time_zone: str) -> Iterator[str]:
-    """Yield the lines of a short result that is there as a whole; columns are as wide as need be."""
+    """Yield the lines of a short result, which is there as a whole; widths go by the values."""
     texts = _texts(schema, time_zone)
     cells = [["" if v is None else text(v) for text, v in zip(texts, row)] for row in rows]
     widths = [max(map(_width, column)) for column in zip(schema.names, *cells)]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyflink_on_spark._sql.binder.inserts import insert
 from pyflink_on_spark._sql.binder.queries import QueryBinder
+from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
-from pyflink_on_spark._sql.catalog.manager import CatalogManager
+from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.plan.nodes import Node, Sink
+from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
-from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.syntax.queries import Query
-from pyflink_on_spark._sql.syntax.statements import CreateTable, Insert
+from pyflink_on_spark._sql.syntax.statements import (
+    ColumnDefinition,
+    ColumnKind,
+    CreateTable,
+    Insert,
+)
 
 _TIME_ZONE = "table.local-time-zone"
 _PARALLELISM = "table.exec.resource.default-parallelism"
@@ -44,6 +50,7 @@ class Session:
         self.batch = batch
         self.catalog = CatalogManager(catalog, database)
         self.functions = FunctionCatalog()
+        self._anonymous = 0
 
     def settings(self) -> QuerySettings:
         """Return the settings as they are now."""
@@ -101,17 +108,63 @@ class Session:
             hints=dict(statement.options),
         )
 
-    def insert(
-        self, node: Node, path: ObjectPath, overwrite: bool = False, columns: Sequence[Name] = ()
+    def insert_into(
+        self, node: Node, path: ObjectPath, table: CatalogTable, overwrite: bool = False
     ) -> Sink:
         """Return the plan that writes rows to a table.
 
         Raises:
-            ValidationError: the rows do not fit, or there is no such table.
+            ValidationError: the rows do not fit.
         """
-        settings = self.settings()
-        table = self.table(path)
-        return insert(node, path, table, settings, overwrite=overwrite, columns=columns)
+        return insert(node, path, table, self.settings(), overwrite=overwrite)
+
+    def read(self, path: ObjectPath, relation: Relation) -> Node:
+        """Return the plan that reads a table or view.
+
+        Raises:
+            ValidationError: the connector refuses the table.
+        """
+        if isinstance(relation, CatalogTable):
+            return scan(path, relation, {}, self.settings())
+        return relation.plan
+
+    def anonymous_path(self, connector: str) -> ObjectPath:
+        """Return a name for a table that is in no catalog."""
+        self._anonymous += 1
+        return self.catalog.qualify((f"*anonymous_{connector}${self._anonymous}*",))
+
+    def described_table(
+        self,
+        description: TableDescription | None,
+        options: Mapping[str, str],
+        partition_by: tuple[str, ...],
+        comment: str | None,
+    ) -> CatalogTable:
+        """Return a table that a program describes.
+
+        Raises:
+            ValidationError: something in its description is wrong.
+        """
+        if description is None:
+            raise ValidationError("the table has no columns: call schema(...) of its descriptor")
+        schema = resolve_schema(description, self.functions)
+        for name in partition_by:
+            if name not in schema.row.names:
+                raise ValidationError(
+                    f"Partition column '{name}' not defined in the table schema. "
+                    f"Available columns: [{', '.join(map(repr, schema.row.names))}]"
+                )
+        return CatalogTable(schema, dict(options), partition_by, comment)
+
+    @staticmethod
+    def description_of(schema: Schema) -> TableDescription:
+        """Return the description of a table with the columns of a query."""
+        return TableDescription(
+            tuple(
+                ColumnDefinition(name, ColumnKind.PHYSICAL, kind.plain())
+                for name, kind in zip(schema.names, schema.types)
+            )
+        )
 
     def create_table(self, statement: CreateTable) -> None:
         """Add a table to the catalog.
@@ -122,17 +175,13 @@ class Session:
         description = TableDescription(
             statement.columns, statement.watermarks, statement.primary_key
         )
-        schema = resolve_schema(description, self.functions)
         partition_by = tuple(column.parts[0] for column in statement.partition_by)
-        for name in partition_by:
-            if name not in schema.row.names:
-                raise ValidationError(
-                    f"Partition column '{name}' not defined in the table schema. "
-                    f"Available columns: [{', '.join(map(repr, schema.row.names))}]"
-                )
+        table = self.described_table(
+            description, dict(statement.options), partition_by, statement.comment
+        )
         self.catalog.add(
             self.catalog.qualify(statement.path),
-            CatalogTable(schema, dict(statement.options), partition_by, statement.comment),
+            table,
             temporary=statement.temporary,
             if_not_exists=statement.if_not_exists,
         )

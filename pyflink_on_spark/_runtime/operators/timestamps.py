@@ -30,7 +30,7 @@ class AssignTimestamps(Operator):
     emits_timestamps = True
 
     at_once = False
-    """Whether ``timestamps_of`` is asked about what comes out of ``process``, a bundle at a time."""
+    """Whether ``timestamps_of`` is asked about what ``process`` yields, a bundle at a time."""
 
     def __init__(
         self,

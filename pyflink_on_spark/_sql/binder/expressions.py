@@ -92,9 +92,7 @@ class ExpressionBinder:
         function = node.function or self._functions.find(node.name)
         if function is None:
             types = ", ".join(f"<{_family(arg)}>" for arg in args)
-            raise invalid(
-                f"No match found for function signature {node.name}({types})", node.span
-            )
+            raise invalid(f"No match found for function signature {node.name}({types})", node.span)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
         return invoke(function, args, node.symbols, node.span)
@@ -147,9 +145,7 @@ def constant(node: syntax.Expression, what: str) -> Any:
     raise invalid(f"{what} has to be a constant", node.span)
 
 
-def bind_all(
-    binder: ExpressionBinder, nodes: Sequence[syntax.Expression]
-) -> tuple[Typed, ...]:
+def bind_all(binder: ExpressionBinder, nodes: Sequence[syntax.Expression]) -> tuple[Typed, ...]:
     """Return expressions with all names resolved."""
     return tuple(binder.bind(node) for node in nodes)
 
@@ -159,5 +155,3 @@ def _family(arg: Typed) -> str:
     if root in logical.NUMERIC:
         return "NUMERIC"
     return "CHARACTER" if root in logical.CHARACTERS else root.value
-
-

@@ -45,13 +45,11 @@ def insert(
     target = table.schema.sink
     if columns:
         node = _by_name(node, columns, target, path)
-    elif len(node.schema) != len(target):
-        raise _mismatch(path, "Different number of columns.", node.schema, target)
     context = table_context(
         path, table, settings.configuration, settings.time_zone, batch=settings.batch
     )
     context = replace(with_hints(context, hints or {}), overwrite=overwrite)
-    converted = _converted(node, target, path)
+    converted = fitted(node, target, str(path))
     return Sink(converted.schema, converted, path, table, table_sink(context))
 
 
@@ -66,7 +64,7 @@ def _by_name(node: Node, columns: Sequence[Name], target: Schema, path: ObjectPa
             raise invalid(f"Target column '{name}' is assigned more than once", column.span)
         positions[name] = index
     if len(columns) != len(node.schema):
-        raise _mismatch(path, "Different number of columns.", node.schema, target)
+        raise _mismatch(str(path), "Different number of columns.", node.schema, target)
     expressions: list[Typed] = []
     for name, kind in zip(target.names, target.types):
         if name in positions:
@@ -79,14 +77,26 @@ def _by_name(node: Node, columns: Sequence[Name], target: Schema, path: ObjectPa
     return project(node, expressions, target.names)
 
 
-def _converted(node: Node, target: Schema, path: ObjectPath) -> Node:
+def fitted(node: Node, target: Schema, name: str) -> Node:
+    """Return rows whose columns have the types of a target's, by position.
+
+    Args:
+        node: gives the rows.
+        target: the columns that are wanted.
+        name: of the target, for the message.
+
+    Raises:
+        ValidationError: they do not fit.
+    """
+    if len(node.schema) != len(target):
+        raise _mismatch(name, "Different number of columns.", node.schema, target)
     expressions: list[Typed] = []
     for index, (source, kind) in enumerate(zip(node.schema.types, target.types)):
         if not can_insert(source, kind):
             cause = (
                 f"Incompatible types for sink column '{target.names[index]}' at position {index}."
             )
-            raise _mismatch(path, cause, node.schema, target)
+            raise _mismatch(name, cause, node.schema, target)
         expressions.append(_fitted(InputRef(source, index), kind))
     if all(isinstance(item, InputRef) for item in expressions):
         return node
@@ -99,9 +109,9 @@ def _fitted(column: InputRef, kind: LogicalType) -> Typed:
     return Conversion(kind.with_nullable(column.type.nullable).plain(), column)
 
 
-def _mismatch(path: ObjectPath, cause: str, query: Schema, sink: Schema) -> ValidationError:
+def _mismatch(name: str, cause: str, query: Schema, sink: Schema) -> ValidationError:
     return ValidationError(
-        f"Column types of query result and sink for '{path}' do not match.\n"
+        f"Column types of query result and sink for '{name}' do not match.\n"
         f"Cause: {cause}\n\n"
         f"Query schema: {_listed(query)}\n"
         f"Sink schema:  {_listed(sink)}"

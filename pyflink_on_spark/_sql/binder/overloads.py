@@ -103,7 +103,7 @@ def _wrong_types(function: ScalarFunction, args: Sequence[Typed]) -> str:
     else:
         written = f"{name.removeprefix('unary ')}({', '.join(types)})"
     forms = f". Supported form(s): {', '.join(function.forms)}" if function.forms else ""
-    name = name.removeprefix("unary ")
+    name = name.removeprefix("UNARY ")
     return f"Cannot apply '{name}' to arguments of type '{written}'{forms}"
 
 
@@ -113,5 +113,3 @@ def calcite_name(kind: LogicalType) -> str:
     if name is None:
         return kind.text(string=f"VARCHAR({logical.MAX_LENGTH})", nullability=False)
     return name if kind.precision is None else f"{name}({kind.precision})"
-
-

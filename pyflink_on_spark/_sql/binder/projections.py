@@ -42,9 +42,9 @@ def dsl_projection(
     columns: list[Typed] = []
     for item in items:
         if isinstance(item, syntax.Star):
-            for name, column in _starred(binder, item):
+            for name, starred in _starred(binder, item):
                 names.append(name)
-                columns.append(column)
+                columns.append(starred)
             continue
         column = binder.bind(item)
         named = _name(item)
@@ -60,9 +60,7 @@ def dsl_projection(
 
 def project(node: Node, columns: Sequence[Typed], names: tuple[str, ...]) -> Project:
     """Return a node that computes columns."""
-    return Project(
-        Schema(names, tuple(column.type for column in columns)), node, tuple(columns)
-    )
+    return Project(Schema(names, tuple(column.type for column in columns)), node, tuple(columns))
 
 
 def renamed(node: Node, names: tuple[str, ...]) -> Node:

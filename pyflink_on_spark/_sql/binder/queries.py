@@ -10,11 +10,12 @@ from pyflink_on_spark._sql.binder.overloads import convert
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
 from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.unions import converted, union_all
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import invalid, not_yet
-from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import Constant, Typed
 from pyflink_on_spark._sql.plan.nodes import Filter, Node, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -104,28 +105,17 @@ class QueryBinder:
                 )
             types.append(common)
         names = tuple(f"EXPR${index}" for index in range(len(types)))
-        converted = [
+        rows_of_type = [
             [self._folded(convert(item, kind)) for item, kind in zip(row, types)] for row in rows
         ]
-        return values(Schema(names, tuple(types)), converted)
+        return values(Schema(names, tuple(types)), rows_of_type)
 
     def _set_operation(self, query: syntax.SetOperation) -> Node:
         if query.operator is not syntax.SetOperator.UNION or not query.all:
             what = query.operator.value + (" ALL" if query.all else "")
             not_yet(what, query.span, "Unite DataStreams.")
         left, right = self.bind(query.left), self.bind(query.right)
-        if len(left.schema) != len(right.schema):
-            raise invalid("Column count mismatch in UNION ALL", query.right.span)
-        types = []
-        for index, pair in enumerate(zip(left.schema.types, right.schema.types), 1):
-            common = common_type(pair)
-            if common is None:
-                raise invalid(
-                    f"Type mismatch in column {index} of UNION ALL", query.right.span
-                )
-            types.append(common)
-        schema = Schema(left.schema.names, tuple(types))
-        return Union(schema, (_as(left, schema), _as(right, schema)))
+        return union_all(left, right, query.right.span)
 
     def _with(self, query: syntax.With) -> Node:
         named = dict(self._named)
@@ -197,21 +187,5 @@ def values(schema: Schema, rows: list[list[Typed]]) -> Node:
             tuple(item.value for item in row if isinstance(item, Constant)) for row in rows
         )
         return Values(schema, constants)
-    nodes = tuple(_as(project(ONE_ROW, row, schema.names), schema) for row in rows)
+    nodes = tuple(converted(project(ONE_ROW, row, schema.names), schema) for row in rows)
     return nodes[0] if len(nodes) == 1 else Union(schema, nodes)
-
-
-def _as(node: Node, schema: Schema) -> Node:
-    """Return a node with its columns converted."""
-    if all(map(_same, node.schema.types, schema.types)):
-        return node
-    columns = [
-        convert(InputRef(kind, index), wanted)
-        for index, (kind, wanted) in enumerate(zip(node.schema.types, schema.types))
-    ]
-    return project(node, columns, schema.names)
-
-
-def _same(one: Any, two: Any) -> bool:
-    return bool(one.same_values(two))
-

@@ -68,9 +68,7 @@ def with_computed(node: Node, schema: ResolvedSchema) -> Node:
     order = tuple(_as_declared(stored[column.name], column.type) for column in declared)
     by_name = dict(zip((column.name for column in declared), order))
     columns = [
-        by_name[column.name]
-        if column.expression is None
-        else substitute(column.expression, order)
+        by_name[column.name] if column.expression is None else substitute(column.expression, order)
         for column in schema.columns
     ]
     return project(node, columns, schema.row.names)

@@ -145,5 +145,3 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
         taken.add(candidate)
         unique.append(candidate)
     return tuple(unique)
-
-

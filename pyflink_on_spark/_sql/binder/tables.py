@@ -66,9 +66,7 @@ def resolve_schema(description: TableDescription, functions: Functions) -> Resol
             else column
             for column in columns
         ]
-    return ResolvedSchema(
-        tuple(columns), watermark, names, None if key is None else key.name
-    )
+    return ResolvedSchema(tuple(columns), watermark, names, None if key is None else key.name)
 
 
 def _check_names(columns: Sequence[ColumnDefinition]) -> None:

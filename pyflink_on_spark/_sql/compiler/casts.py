@@ -121,7 +121,7 @@ def _to_decimal(source: LogicalType, target: LogicalType, lenient: bool) -> Code
     return None
 
 
-def _to_characters(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
+def _to_characters(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:
     length = target.precision or 1
     padded = target.root is Root.CHAR
 
@@ -143,7 +143,7 @@ def _to_characters(source: LogicalType, target: LogicalType, lenient: bool) -> C
     return code
 
 
-def _to_bytes(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
+def _to_bytes(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:
     length = target.precision or 1
     cut = "" if length == logical.MAX_LENGTH else f"[:{length}]"
     padded = f".ljust({length}, b'\\0')" if target.root is Root.BINARY else ""
@@ -154,13 +154,13 @@ def _to_bytes(source: LogicalType, target: LogicalType, lenient: bool) -> Code |
     return None
 
 
-def _to_boolean(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
+def _to_boolean(source: LogicalType, _target: LogicalType, lenient: bool) -> Code | None:
     if source.root in logical.CHARACTERS:
         return _calling(conversions.text_to_boolean, lenient)
     return _template("{0} != 0") if source.root in logical.INTEGERS else None
 
 
-def _to_date(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
+def _to_date(source: LogicalType, _target: LogicalType, lenient: bool) -> Code | None:
     if source.root is Root.TIMESTAMP:
         return _template(f"({{0}}) // {MICROS_PER_DAY}")
     if source.root is Root.TIMESTAMP_LTZ:
@@ -200,7 +200,7 @@ def _zoned(function: Callable[..., object], rest: str = "") -> Code:
 def _to_timestamp(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
     digits, local = target.precision or 0, target.root is Root.TIMESTAMP
     if source.root in logical.TIMESTAMPS:
-        code = _unchanged
+        code: Code = _unchanged
         if source.root is not target.root:
             code = _zoned(conversions.to_local if local else conversions.to_instant)
         if (source.precision or 0) <= digits:
@@ -234,7 +234,7 @@ def _to_composite(source: LogicalType, target: LogicalType, lenient: bool) -> Co
     )
 
 
-def _to_interval(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
+def _to_interval(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:
     return _unchanged if source.root is target.root else None
 
 

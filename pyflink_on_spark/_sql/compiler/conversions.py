@@ -22,7 +22,7 @@ from pyflink_on_spark._sql.types.temporal import (
 )
 
 _SINGLE = Struct("f")
-_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
 
@@ -68,7 +68,8 @@ def text_to_integer(text: str, bits: int, lenient: bool) -> int | None:
         number = found if found is not None and _is_plain(stripped) else None
     half = 1 << (bits - 1)
     if number is None or not -half <= number < half:
-        return _refused(text, "a whole number", lenient)
+        _refuse(text, "a whole number", lenient)
+        return None
     return number
 
 
@@ -89,7 +90,8 @@ def text_to_double(text: str, single: bool, lenient: bool) -> float | None:
             raise ValueError(text)
         number = float(text)
     except ValueError:
-        return _refused(text, "a number", lenient)
+        _refuse(text, "a number", lenient)
+        return None
     return to_single(number) if single else number
 
 
@@ -114,7 +116,8 @@ def text_to_decimal(text: str, scale: int, precision: int, lenient: bool) -> int
     """Read a number; None if there are too few digits for it."""
     found = parse_decimal(text, scale, precision)
     if found is None and parse_decimal(text, 0, 10_000) is None:
-        return _refused(text, "a number", lenient)
+        _refuse(text, "a number", lenient)
+        return None
     return found
 
 
@@ -123,7 +126,10 @@ def text_to_boolean(text: str, lenient: bool) -> bool | None:
     word = text.strip().lower()
     if word in _TRUE:
         return True
-    return False if word in _FALSE else _refused(text, "a BOOLEAN", lenient)
+    if word in _FALSE:
+        return False
+    _refuse(text, "a BOOLEAN", lenient)
+    return None
 
 
 def text_to_date(text: str, lenient: bool) -> int | None:
@@ -132,13 +138,19 @@ def text_to_date(text: str, lenient: bool) -> int | None:
     if found is None:
         found = parse_timestamp(text)
         found = None if found is None else found // (86400 * MICROS_PER_SECOND)
-    return _refused(text, "a DATE", lenient) if found is None else found
+    if found is None:
+        _refuse(text, "a DATE", lenient)
+        return None
+    return found
 
 
 def text_to_time(text: str, digits: int, lenient: bool) -> int | None:
     """Read a time of day."""
     found = parse_time(text)
-    return _refused(text, "a TIME", lenient) if found is None else cut_micros(found, digits)
+    if found is None:
+        _refuse(text, "a TIME", lenient)
+        return None
+    return cut_micros(found, digits)
 
 
 def text_to_timestamp(text: str, digits: int, lenient: bool) -> int | None:
@@ -146,10 +158,13 @@ def text_to_timestamp(text: str, digits: int, lenient: bool) -> int | None:
     found = parse_timestamp(text)
     if found is None and (day := parse_date(text)) is not None:
         found = day * 86400 * MICROS_PER_SECOND
-    return _refused(text, "a TIMESTAMP", lenient) if found is None else cut_micros(found, digits)
+    if found is None:
+        _refuse(text, "a TIMESTAMP", lenient)
+        return None
+    return cut_micros(found, digits)
 
 
-def _refused(text: str, wanted: str, lenient: bool) -> None:
+def _refuse(text: str, wanted: str, lenient: bool) -> None:
     if not lenient:
         raise ValueError(f"{text!r} is not {wanted}")
 

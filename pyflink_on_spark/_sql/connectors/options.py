@@ -90,6 +90,10 @@ class TableOptions:
                 f"Invalid value for option '{key}': '{written}': {error}"
             ) from None
 
+    def note(self, options: Iterable[Option[Any]]) -> None:
+        """Count options as understood, also those that play no part in what is done now."""
+        self.used.update(self.prefix + option.key for option in options)
+
     def has(self, option: Option[Any]) -> bool:
         """Tell whether an option was given."""
         return self.prefix + option.key in self.given

@@ -90,7 +90,12 @@ class FromRecords(Operator):
     frozen = True
 
     def __init__(
-        self, schema: Schema, *, atomic: bool = False, timestamp: bool = False, changelog: bool = False
+        self,
+        schema: Schema,
+        *,
+        atomic: bool = False,
+        timestamp: bool = False,
+        changelog: bool = False,
     ) -> None:
         self._schema, self._atomic = schema, atomic
         self._timestamp, self._changelog = timestamp, changelog

@@ -95,7 +95,7 @@ class ExpressionParser(FunctionCallParser):
             span = self.since(token.span)
             if token.upper == "-" and isinstance(operand, Literal) and _is_number(operand):
                 return self._negative(operand, span)
-            return Call(f"unary {token.upper}", (operand,), span=span)
+            return Call(f"UNARY {token.upper}", (operand,), span=span)
         if token.upper == "NOT":
             self.next()
             operand = self.expression(_NOT)
@@ -242,7 +242,9 @@ class ExpressionParser(FunctionCallParser):
             spans.append(self.token.span)
             follows = self.peek().upper == "("
             parts.append(self.next().text if follows and self._callable() else self.name())
-        if self.at("(") and (first.kind is Kind.WORD or len(parts) > 1 or first.kind is Kind.QUOTED):
+        if self.at("(") and (
+            first.kind is Kind.WORD or len(parts) > 1 or first.kind is Kind.QUOTED
+        ):
             return self.function_call(".".join(parts), first.span)
         return Name(tuple(parts), tuple(spans), span=self.since(first.span))
 

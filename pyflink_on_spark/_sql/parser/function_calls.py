@@ -28,7 +28,19 @@ if TYPE_CHECKING:
     from pyflink_on_spark._sql.syntax.queries import Query
 
 _TIME_UNITS = frozenset(
-    "EPOCH MILLENNIUM CENTURY DECADE ISOYEAR DOW ISODOW DOY MILLISECOND MICROSECOND NANOSECOND".split()
+    [
+        "EPOCH",
+        "MILLENNIUM",
+        "CENTURY",
+        "DECADE",
+        "ISOYEAR",
+        "DOW",
+        "ISODOW",
+        "DOY",
+        "MILLISECOND",
+        "MICROSECOND",
+        "NANOSECOND",
+    ]
 )
 
 

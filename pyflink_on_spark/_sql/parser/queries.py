@@ -67,9 +67,7 @@ class QueryParser(RelationParser):
         while word := self.accept_any("UNION", "EXCEPT"):
             every = self.accept_any("ALL", "DISTINCT") == "ALL"
             right = self._intersected()
-            left = SetOperation(
-                SetOperator(word), left, right, every, span=self.since(first.span)
-            )
+            left = SetOperation(SetOperator(word), left, right, every, span=self.since(first.span))
         return left
 
     def _intersected(self) -> Query:

@@ -205,9 +205,7 @@ class StatementParser(TableParser):
             raise self.unexpected()
         self.next()
         listed: tuple[str, ...] = ()
-        if self.accept_any("FROM", "IN"):
-            listed, _ = self.path()
-        elif kind is ObjectKind.PARTITION:
+        if self.accept_any("FROM", "IN") or kind is ObjectKind.PARTITION:
             listed, _ = self.path()
         negated = self.accept("NOT")
         word = self.accept_any("LIKE", "ILIKE")

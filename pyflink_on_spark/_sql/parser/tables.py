@@ -38,10 +38,9 @@ class TableParser(QueryParser):
         self._columns: list[ColumnDefinition] = []
         self._watermarks: list[WatermarkDefinition] = []
         self._primary_key: PrimaryKey | None = None
-        if self.accept("("):
-            if not self.accept(")"):
-                self.listed(self._element)
-                self.expect(")")
+        if self.accept("(") and not self.accept(")"):
+            self.listed(self._element)
+            self.expect(")")
         comment = self.string() if self.accept("COMMENT") else None
         partition_by: tuple[Name, ...] = ()
         if self.accept("PARTITIONED", "BY"):
@@ -136,7 +135,9 @@ class TableParser(QueryParser):
             )
         if self.accept("PRIMARY", "KEY"):
             self._not_enforced(first)
-            self._set_primary_key(PrimaryKey((Name((name,), (first.span,), span=first.span),)), first)
+            self._set_primary_key(
+                PrimaryKey((Name((name,), (first.span,), span=first.span),)), first
+            )
         return ColumnDefinition(
             name, ColumnKind.PHYSICAL, kind, comment=self._comment(), span=first.span
         )

@@ -107,7 +107,8 @@ def _lexical_error(text: str, index: int) -> SqlParseError:
     if character in "'`" or text.startswith("/*", index):
         opened = "/*" if character == "/" else character
         return SqlParseError(
-            f'SQL parse failed. Encountered "{opened}" at {span.place()}. What begins there has no end'
+            f'SQL parse failed. Encountered "{opened}" at {span.place()}. '
+            "What begins there has no end"
         )
     return SqlParseError(
         f"SQL parse failed. Lexical error at {span.place()}.  "

@@ -74,11 +74,11 @@ class TypeParser(Cursor):
             "TIME": self._time,
             "TIMESTAMP": self._timestamp,
             "TIMESTAMP_LTZ": lambda: logical.timestamp_ltz(self._fraction(6)),
-            "INTERVAL": self._interval,
+            "INTERVAL": self._interval_type,
             "ARRAY": lambda: logical.array(self._bracketed()),
             "MULTISET": lambda: logical.multiset(self._bracketed()),
             "MAP": self._map,
-            "ROW": self._row,
+            "ROW": self._row_type,
         }.get(word)
         if read is None:
             raise invalid(f"Unknown identifier '{token.text}'", token.span)
@@ -131,7 +131,7 @@ class TypeParser(Cursor):
         self.accept("WITHOUT", "TIME", "ZONE")
         return logical.timestamp(digits)
 
-    def _interval(self) -> LogicalType:
+    def _interval_type(self) -> LogicalType:
         first = self.token
         if first.upper not in _MONTHS | _SECONDS:
             raise self.unexpected()
@@ -158,7 +158,7 @@ class TypeParser(Cursor):
         self._close_bracket()
         return logical.mapping(key, value)
 
-    def _row(self) -> LogicalType:
+    def _row_type(self) -> LogicalType:
         closing = ">"
         if self.accept("("):
             closing = ")"

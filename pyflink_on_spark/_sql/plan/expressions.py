@@ -183,9 +183,9 @@ def shifted(expression: Typed, distance: int) -> Typed:
     """Return an expression over columns that are so many positions further on."""
     return rewrite(
         expression,
-        lambda part: replace(part, index=part.index + distance)
-        if isinstance(part, InputRef)
-        else None,
+        lambda part: (
+            replace(part, index=part.index + distance) if isinstance(part, InputRef) else None
+        ),
     )
 
 

@@ -106,9 +106,7 @@ def calc(
     return Calc(schema, source, condition, None if projection is None else tuple(projection))
 
 
-def _can_merge(
-    source: Calc, condition: Typed | None, projection: Sequence[Typed] | None
-) -> bool:
+def _can_merge(source: Calc, condition: Typed | None, projection: Sequence[Typed] | None) -> bool:
     """Tell whether nothing is computed twice, and nothing has two values, when both are one."""
     if source.projection is None:
         return True
@@ -143,5 +141,3 @@ def shown_expression(expression: Typed, names: Sequence[str]) -> str:
 
 def _is_column(item: Typed, names: Sequence[str], name: str) -> bool:
     return isinstance(item, InputRef) and names[item.index] == name
-
-

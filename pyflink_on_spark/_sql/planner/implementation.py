@@ -37,7 +37,7 @@ class Implementation:
         return found
 
 
-def _table_scan(node: logical.TableScan, plan: Implementation) -> PhysicalNode:
+def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
     metadata = tuple(
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
@@ -88,4 +88,3 @@ RULES: dict[type[logical.Node], Make] = {
     logical.ExternalSink: _external_sink,
 }
 """What makes the physical node for each kind of logical one."""
-

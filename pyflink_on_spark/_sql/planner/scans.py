@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.connectors.collection_source import CollectionSource
 from pyflink_on_spark._sql.catalog.objects import ObjectPath
 from pyflink_on_spark._sql.connectors.table import TableSource
@@ -115,7 +116,7 @@ class Union(PhysicalNode):
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Unite the streams, all of pairs if one is."""
-        edges = []
+        edges: list[Edge] = []
         for node, stream in zip(self.inputs, inputs):
             if self.changelog and not node.changelog:
                 edges += translation.aligned("AsInserts", stream.edges, AsInserts())

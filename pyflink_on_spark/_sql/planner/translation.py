@@ -59,9 +59,7 @@ class Translation:
         """
         return self._add(name, operator, tuple(edges), **settings)
 
-    def aligned(
-        self, name: str, edges: Iterable[Edge], operator: Operator
-    ) -> tuple[Edge, ...]:
+    def aligned(self, name: str, edges: Iterable[Edge], operator: Operator) -> tuple[Edge, ...]:
         """Add an operator that has as many subtasks as what it reads, and return its elements."""
         return self._add(name, operator, tuple(edges), aligned=Aligned.INPUT)
 

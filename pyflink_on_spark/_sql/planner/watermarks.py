@@ -26,9 +26,7 @@ class WatermarkAssigner(PhysicalNode):
 
     name = "WatermarkAssigner"
 
-    def __init__(
-        self, schema: Schema, source: PhysicalNode, column: int, watermark: Typed
-    ) -> None:
+    def __init__(self, schema: Schema, source: PhysicalNode, column: int, watermark: Typed) -> None:
         super().__init__(schema, source)
         self.column, self.watermark = column, watermark
 

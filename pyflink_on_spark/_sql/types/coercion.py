@@ -124,9 +124,9 @@ def can_insert(source: LogicalType, target: LogicalType) -> bool:
     if source.root is Root.DATE and target.root in logical.TIMESTAMPS:
         return True
     if source.root is target.root and len(source.children) == len(target.children):
-        return bool(source.children) and all(map(can_insert, source.children, target.children)) or (
-            source.root is Root.TIME
-        )
+        return (
+            bool(source.children) and all(map(can_insert, source.children, target.children))
+        ) or (source.root is Root.TIME)
     return False
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common import data_types as api
+
+_make: Any = api  # the API's own classes say nothing of the types of their parameters
 
 _SIMPLE: dict[type[api.DataType], LogicalType] = {
     api.NullType: logical.NULL,
@@ -18,20 +22,20 @@ _SIMPLE: dict[type[api.DataType], LogicalType] = {
     api.DoubleType: logical.DOUBLE,
     api.DateType: logical.DATE,
 }
-_SIMPLE_BACK = {kind.root: made for made, kind in _SIMPLE.items()}
+_SIMPLE_BACK: dict[Root, Any] = {kind.root: made for made, kind in _SIMPLE.items()}
 _SIZED = {
     api.CharType: logical.char,
     api.VarCharType: logical.varchar,
     api.BinaryType: logical.binary,
     api.VarBinaryType: logical.varbinary,
 }
-_SIZED_BACK = {make(1).root: made for made, make in _SIZED.items()}
+_SIZED_BACK: dict[Root, Any] = {make(1).root: made for made, make in _SIZED.items()}
 _FRACTIONS = {
     api.TimeType: logical.time,
     api.TimestampType: logical.timestamp,
     api.LocalZonedTimestampType: logical.timestamp_ltz,
 }
-_FRACTIONS_BACK = {make(0).root: made for made, make in _FRACTIONS.items()}
+_FRACTIONS_BACK: dict[Root, Any] = {make(0).root: made for made, make in _FRACTIONS.items()}
 
 
 def to_logical(data_type: api.DataType) -> LogicalType:
@@ -72,10 +76,11 @@ def to_data_type(kind: LogicalType) -> api.DataType:
         ValidationError: the API has none.
     """
     made = _to_data_type(kind)
-    return made if kind.nullable else made.not_null()
+    nullable: api.DataType = made if kind.nullable else made.not_null()
+    return nullable
 
 
-def _to_data_type(kind: LogicalType) -> api.DataType:
+def _to_data_type(kind: LogicalType) -> Any:
     root = kind.root
     if root in _SIMPLE_BACK:
         return _SIMPLE_BACK[root]()
@@ -85,14 +90,14 @@ def _to_data_type(kind: LogicalType) -> api.DataType:
         return _FRACTIONS_BACK[root](kind.precision)
     inner = [to_data_type(child) for child in kind.children]
     if root is Root.DECIMAL:
-        return api.DecimalType(kind.precision, kind.scale)
+        return _make.DecimalType(kind.precision, kind.scale)
     if root is Root.ARRAY:
-        return api.ArrayType(inner[0])
+        return _make.ArrayType(inner[0])
     if root is Root.MULTISET:
-        return api.MultisetType(inner[0])
+        return _make.MultisetType(inner[0])
     if root is Root.MAP:
-        return api.MapType(inner[0], inner[1])
+        return _make.MapType(inner[0], inner[1])
     if root is Root.ROW:
-        fields = [api.RowField(name, child) for name, child in zip(kind.names, inner)]
-        return api.RowType(fields)
+        fields = [_make.RowField(name, child) for name, child in zip(kind.names, inner)]
+        return _make.RowType(fields)
     raise ValidationError(f"there is no DataType for {kind}")

@@ -12,7 +12,7 @@ _CONTEXT = decimal.Context(prec=80)
 def rescale(unscaled: int, before: int, after: int) -> int:
     """Return a number with another number of digits after the point, rounded half up."""
     if after >= before:
-        return unscaled * 10 ** (after - before)
+        return unscaled * int(10 ** (after - before))
     return divide_half_up(unscaled, 10 ** (before - after))
 
 

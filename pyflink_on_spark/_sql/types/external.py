@@ -17,7 +17,7 @@ from pyflink_on_spark.common.types import Row
 
 Convert = Callable[[Any], Any]
 
-_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
 _EPOCH_DAY = _EPOCH.toordinal()
 _MICRO = datetime.timedelta(microseconds=1)
 

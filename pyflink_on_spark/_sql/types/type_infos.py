@@ -8,9 +8,10 @@ from pyflink_on_spark._runtime.formats.row_types import type_info_of
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.data_types import to_data_type
-from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common import typeinfo as api
 
+_PRIMITIVE = frozenset({Root.BOOLEAN, *logical.INTEGERS, *logical.APPROXIMATE})
 _SQL_TIMES = {
     "DateTypeInfo": logical.DATE,
     "TimeTypeInfo": logical.time(0),
@@ -76,6 +77,8 @@ def from_type_info(type_info: Any) -> LogicalType:
 def fields_of(type_info: Any) -> tuple[tuple[str, ...], tuple[LogicalType, ...]]:
     """Return the names and types of the fields of a row or tuple."""
     types = tuple(map(from_type_info, type_info.get_field_types()))
+    if isinstance(type_info, api.TupleTypeInfo):
+        types = tuple(kind.with_nullable(kind.root not in _PRIMITIVE) for kind in types)
     names = getattr(type_info, "_field_names", None) or [f"f{i}" for i in range(len(types))]
     return tuple(names), types
 

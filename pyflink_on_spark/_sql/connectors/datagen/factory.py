@@ -44,7 +44,7 @@ class DatagenFactory(TableFactory):
             for name, kind in zip(schema.names, schema.types)
         ]
         rows = options[_NUMBER_OF_ROWS]
-        options.used.add(_PARALLELISM.key)
+        options.note((_PARALLELISM,))
         return _DatagenTable(tuple(fields), options[_ROWS_PER_SECOND], rows, context.batch)
 
 
@@ -107,5 +107,3 @@ def _random(options: TableOptions, kind: LogicalType) -> Field:
         ),
         children,
     )
-
-

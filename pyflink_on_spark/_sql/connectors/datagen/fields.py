@@ -146,8 +146,8 @@ class RandomField(Field):
             largest = 10 ** (kind.precision or 10) - 1
             least = 0 if low is None else int(low * factor)
             most = largest if high is None else min(int(high * factor), largest)
-            between = seed.randint
-            return lambda number: between(least, most)
+            inclusive = seed.randint
+            return lambda number: inclusive(least, most)
         limit = 3.4028234663852886e38 if kind.root is Root.FLOAT else 1.7976931348623157e308
         uniform = seed.uniform
         least_float = 0.0 if low is None else low
@@ -163,7 +163,7 @@ class RandomField(Field):
         if kind.root in logical.BYTES_LIKE:
             return lambda number: seed.randbytes(length)
 
-        def make(number: int) -> str:
+        def make(_number: int) -> str:
             size = between(1, length) if options.varied else length
             return f"{bits(size * 4):0{size}x}" if size else ""
 
@@ -189,5 +189,3 @@ class RandomField(Field):
             return lambda number: dict.fromkeys([item(number) for _ in range(length)], 1)
         key, value = makers
         return lambda number: {key(number): value(number) for _ in range(length)}
-
-

@@ -54,7 +54,11 @@ class DatagenSource(Source):
 
 class _DatagenReader(SourceReader):
     def __init__(
-        self, fields: tuple[Field, ...], left: list[range], per_second: int, context: OperatorContext
+        self,
+        fields: tuple[Field, ...],
+        left: list[range],
+        per_second: int,
+        context: OperatorContext,
     ) -> None:
         self._left = left
         self._clock = context.clock

@@ -49,7 +49,7 @@ class FilesystemFactory(TableFactory):
         options = context.options
         loaded, own = find_format(options)
         decoder = loaded.decoder(context.schema.physical, own, context.time_zone)
-        _ = options[_PARALLELISM]
+        options.note((_PARALLELISM,))
         return _FilesTable(options[_PATH], options[_MONITOR], decoder)
 
     def sink(self, context: TableContext) -> TableSink:
@@ -65,7 +65,7 @@ class FilesystemFactory(TableFactory):
         options = context.options
         loaded, own = find_format(options)
         encoder = loaded.encoder(context.schema.physical, own, context.time_zone)
-        _ = options[_MONITOR]
+        options.note((_MONITOR,))
         return _FilesSink(options[_PATH], encoder, options[_PARALLELISM])
 
 

@@ -54,7 +54,7 @@ def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
     texts = (line.decode() if type(line) is bytes else line for line in lines)
     if dialect.comments:
         texts = (line for line in texts if not line.startswith("#"))
-    quoting = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
+    quoting: Any = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
     return (
         record
         for record in csv.reader(
@@ -70,7 +70,7 @@ def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
 
 def _fitted(record: list[str], width: int, dialect: CsvDialect) -> list[Any] | None:
     if dialect.lenient:
-        return (record + [None] * width)[:width]  # type: ignore[list-item]
+        return (record + [None] * width)[:width]
     raise ValueError(
         f"Failed to deserialize CSV row '{dialect.delimiter.join(record)}': Row length mismatch. "
         f"{width} fields expected but was {len(record)}"
@@ -120,9 +120,7 @@ def _not_null_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
     if root is Root.ARRAY:
         return lambda text: tuple(map(inner[0], text.split(separator))) if text else ()
     if root is Root.ROW:
-        return lambda text: tuple(
-            [read(part) for read, part in zip(inner, text.split(separator))]
-        )
+        return lambda text: tuple([read(part) for read, part in zip(inner, text.split(separator))])
     raise ValueError(f"CSV has no {kind}")
 
 

@@ -38,5 +38,4 @@ class JsonFormat(Format):
         return JsonEncoder(schema, iso, bool(options[_IGNORE_NULLS]))
 
     def _note_all(self, options: TableOptions) -> None:
-        for option in self.options:
-            _ = options[option]
+        options.note(self.options)

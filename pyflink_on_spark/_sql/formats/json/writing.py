@@ -88,7 +88,9 @@ def _row_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
 
 
 def _object(items: Any, write: Write) -> str:
-    return "{" + ",".join([f"{encode_basestring(key)}:{write(value)}" for key, value in items]) + "}"
+    return (
+        "{" + ",".join([f"{encode_basestring(key)}:{write(value)}" for key, value in items]) + "}"
+    )
 
 
 def _bytes_text(value: bytes) -> str:

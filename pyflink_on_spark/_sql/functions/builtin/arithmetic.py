@@ -266,20 +266,32 @@ def _negate(site: CallSite) -> str:
 FUNCTIONS = (
     ScalarFunction(
         "+",
-        (_whole("{0} + {1}"), _decimals(_sum_type, _decimal_sum("+")), _by_operator("+"),
-         *_PLUS_TIMES),
+        (
+            _whole("{0} + {1}"),
+            _decimals(_sum_type, _decimal_sum("+")),
+            _by_operator("+"),
+            *_PLUS_TIMES,
+        ),
         _forms("+"),
     ),
     ScalarFunction(
         "-",
-        (_whole("{0} - {1}"), _decimals(_sum_type, _decimal_sum("-")), _by_operator("-"),
-         *_MINUS_TIMES),
+        (
+            _whole("{0} - {1}"),
+            _decimals(_sum_type, _decimal_sum("-")),
+            _by_operator("-"),
+            *_MINUS_TIMES,
+        ),
         _forms("-"),
     ),
     ScalarFunction(
         "*",
-        (_whole("{0} * {1}"), _decimals(_product_type, _decimal_product), _by_operator("*"),
-         *_TIMES_INTERVALS),
+        (
+            _whole("{0} * {1}"),
+            _decimals(_product_type, _decimal_product),
+            _by_operator("*"),
+            *_TIMES_INTERVALS,
+        ),
         _forms("*"),
     ),
     ScalarFunction(
@@ -302,12 +314,12 @@ FUNCTIONS = (
         aliases=("MOD",),
     ),
     ScalarFunction(
-        "unary -",
+        "UNARY -",
         (
             Overload((_numbers,), like(), _negate),
             Overload((_intervals,), like(), inline("-{0}")),
         ),
         ("'-<NUMERIC>'", "'-<DATETIME_INTERVAL>'"),
     ),
-    ScalarFunction("unary +", (Overload((_numbers,), like(), inline("{0}")),), ("'+<NUMERIC>'",)),
+    ScalarFunction("UNARY +", (Overload((_numbers,), like(), inline("{0}")),), ("'+<NUMERIC>'",)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Result, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, inline, integers, of
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
@@ -49,7 +49,7 @@ def _item(site: CallSite) -> str:
     return f"{get}({', '.join(site.sources())})"
 
 
-def _nullable_child(index: int) -> object:
+def _nullable_child(index: int) -> Result:
     return lambda types: types[0].children[index].with_nullable(True)
 
 
@@ -58,7 +58,12 @@ FUNCTIONS = (
         "ARRAY",
         (
             Overload(
-                (any_type,), _array_type, _made_tuple, Nulls.CALLED, variadic=True, unified=common_type
+                (any_type,),
+                _array_type,
+                _made_tuple,
+                Nulls.CALLED,
+                variadic=True,
+                unified=common_type,
             ),
         ),
     ),
@@ -75,13 +80,13 @@ FUNCTIONS = (
         (
             Overload(
                 (of(Root.ARRAY), integers),
-                _nullable_child(0),  # type: ignore[arg-type]
+                _nullable_child(0),
                 _item,
                 Nulls.STRICT_NULLABLE,
             ),
             Overload(
                 (of(Root.MAP), any_type),
-                _nullable_child(1),  # type: ignore[arg-type]
+                _nullable_child(1),
                 inline("{0}.get({1})"),
                 Nulls.STRICT_NULLABLE,
             ),

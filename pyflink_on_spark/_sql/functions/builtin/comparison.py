@@ -18,7 +18,7 @@ def _ordered(kind: LogicalType) -> LogicalType | None:
     return None if kind.root in _UNORDERED else kind
 
 
-def _boolean(types: Sequence[LogicalType]) -> LogicalType:
+def _boolean(_types: Sequence[LogicalType]) -> LogicalType:
     return logical.BOOLEAN
 
 
@@ -98,17 +98,26 @@ def _membership(negated: bool) -> ScalarFunction:
 
     name = "NOT IN" if negated else "IN"
     overload = Overload(
-        (any_type, any_type), result, _in(negated), Nulls.CALLED, variadic=True, unified=comparable_type
+        (any_type, any_type),
+        result,
+        _in(negated),
+        Nulls.CALLED,
+        variadic=True,
+        unified=comparable_type,
     )
     return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} (...)",))
 
 
 def _distinct(name: str, operator: str) -> ScalarFunction:
-    def result(types: Sequence[LogicalType]) -> LogicalType:
+    def result(_types: Sequence[LogicalType]) -> LogicalType:
         return logical.BOOLEAN.with_nullable(False)
 
     overload = Overload(
-        (any_type, any_type), result, inline(f"{{0}} {operator} {{1}}"), Nulls.CALLED, unified=comparable_type
+        (any_type, any_type),
+        result,
+        inline(f"{{0}} {operator} {{1}}"),
+        Nulls.CALLED,
+        unified=comparable_type,
     )
     return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} <COMPARABLE_TYPE>",))
 

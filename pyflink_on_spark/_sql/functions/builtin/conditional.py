@@ -64,7 +64,12 @@ FUNCTIONS = (
         "COALESCE",
         (
             Overload(
-                (any_type,), _coalesce_type, _coalesce, Nulls.CALLED, variadic=True, unified=common_type
+                (any_type,),
+                _coalesce_type,
+                _coalesce,
+                Nulls.CALLED,
+                variadic=True,
+                unified=common_type,
             ),
         ),
     ),

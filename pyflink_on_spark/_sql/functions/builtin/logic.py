@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans, inline
@@ -11,7 +13,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType
 _NEVER_NULL = logical.BOOLEAN.with_nullable(False)
 
 
-def _any_null(types: list[LogicalType]) -> LogicalType:
+def _any_null(types: Sequence[LogicalType]) -> LogicalType:
     return logical.BOOLEAN.with_nullable(any(kind.nullable for kind in types))
 
 
@@ -25,7 +27,7 @@ def _joined(operator: str, decided: str) -> Code:
         first, second = site.temporary(), site.temporary()
         return (
             f"{decided} if ({first} := {one}) is {decided} or ({second} := {two}) is {decided} "
-            f"else None if {first} is None or {second} is None else {not decided == 'True'}"
+            f"else None if {first} is None or {second} is None else {decided != 'True'}"
         )
 
     return code
@@ -44,7 +46,7 @@ def _not(site: CallSite) -> str:
 def _operator(name: str, decided: str) -> ScalarFunction:
     overload = Overload(
         (booleans, booleans),
-        _any_null,  # type: ignore[arg-type]
+        _any_null,
         _joined(name.lower(), decided),
         Nulls.CALLED,
         condition=_condition(name.lower()),
@@ -54,9 +56,7 @@ def _operator(name: str, decided: str) -> ScalarFunction:
 
 def _test(name: str, template: str, *, of_boolean: bool = True) -> ScalarFunction:
     parameter = booleans if of_boolean else any_type
-    overload = Overload(
-        (parameter,), lambda types: _NEVER_NULL, inline(template), Nulls.CALLED
-    )
+    overload = Overload((parameter,), lambda types: _NEVER_NULL, inline(template), Nulls.CALLED)
     return ScalarFunction(name, (overload,), (f"<ANY> {name}",))
 
 
@@ -65,11 +65,7 @@ FUNCTIONS = (
     _operator("OR", "True"),
     ScalarFunction(
         "NOT",
-        (
-            Overload(
-                (booleans,), lambda types: logical.BOOLEAN, inline("not {0}"), condition=_not
-            ),
-        ),
+        (Overload((booleans,), lambda types: logical.BOOLEAN, inline("not {0}"), condition=_not),),
         ("NOT<BOOLEAN>",),
     ),
     _test("IS NULL", "{0} is None", of_boolean=False),

@@ -14,9 +14,7 @@ from pyflink_on_spark._sql.types.logical import Time
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.context import OperatorContext
 
-PROCTIME_TYPE = replace(
-    logical.timestamp_ltz(3).with_nullable(False), time=Time.PROCTIME
-)
+PROCTIME_TYPE = replace(logical.timestamp_ltz(3).with_nullable(False), time=Time.PROCTIME)
 
 
 class ProcessingTime(Binding):
