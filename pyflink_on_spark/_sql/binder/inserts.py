@@ -94,7 +94,7 @@ def fitted(node: Node, target: Schema, name: str) -> Node:
     for index, (source, kind) in enumerate(zip(node.schema.types, target.types)):
         if not can_insert(source, kind):
             cause = (
-                f"Incompatible types for sink column '{target.names[index]}' at position {index}."
+                f"Incompatible types for sink column '{target.names[index]}' at position {index + 1}."
             )
             raise _mismatch(name, cause, node.schema, target)
         expressions.append(_fitted(InputRef(source, index), kind))
