@@ -1,5 +1,7 @@
 """Wrong SQL and wrong calls: who raises, and what the message says."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Projections and filters, in SQL and with expressions."""
 
+# ruff: noqa: DTZ001
+
 from __future__ import annotations
 
 import datetime

@@ -1,5 +1,7 @@
 """Statements that create, show and write; results and what is printed of them."""
 
+# ruff: noqa: E501, ISC004
+
 from __future__ import annotations
 
 import pytest
@@ -214,7 +216,7 @@ def test_csv_files(t_env, tmp_path):
     t_env.execute_sql(FILES.format(tmp_path, "csv"))
     t_env.execute_sql(VALUES).wait()
     assert lines_of(tmp_path) == [
-        '1,plain,1.5,true,2.50,2024-01-02,"2024-01-02 03:04:05",1;2,aGk=',
+        '1,plain,1.5,true,2.5,2024-01-02,"2024-01-02 03:04:05",1;2,aGk=',
         '2,"with, comma",1.0E10,false,-0.05,1969-12-31,"2024-01-02 03:04:05.12",3,AA==',
         "3,,,,,,,,",
     ]
@@ -224,7 +226,7 @@ def test_json_files(t_env, tmp_path):
     t_env.execute_sql(FILES.format(tmp_path, "json"))
     t_env.execute_sql(VALUES).wait()
     assert lines_of(tmp_path) == [
-        '{"a":1,"b":"plain","c":1.5,"d":true,"e":2.50,"f":"2024-01-02",'
+        '{"a":1,"b":"plain","c":1.5,"d":true,"e":2.5,"f":"2024-01-02",'
         '"g":"2024-01-02 03:04:05","h":[1,2],"i":"aGk="}',
         '{"a":2,"b":"with, comma","c":1.0E10,"d":false,"e":-0.05,"f":"1969-12-31",'
         '"g":"2024-01-02 03:04:05.12","h":[3],"i":"AA=="}',

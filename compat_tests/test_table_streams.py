@@ -1,5 +1,7 @@
 """Streams as tables, and tables as streams."""
 
+# ruff: noqa: E501, DTZ001
+
 from __future__ import annotations
 
 import datetime

@@ -100,8 +100,8 @@ def _is_package(name: str) -> bool:
 def _no_module(name: str) -> str:
     if name.split(".")[1:2] == ["table"]:
         return (
-            f"No module named {name!r}: the Table API is not part of pyflink_on_spark, which runs "
-            "DataStream programs. Use Spark SQL for queries."
+            f"No module named {name!r}: this part of the Table API is not in pyflink_on_spark yet. "
+            "Use the modules that there are, or a DataStream."
         )
     return (
         f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "

@@ -93,9 +93,8 @@ def fitted(node: Node, target: Schema, name: str) -> Node:
     expressions: list[Typed] = []
     for index, (source, kind) in enumerate(zip(node.schema.types, target.types)):
         if not can_insert(source, kind):
-            cause = (
-                f"Incompatible types for sink column '{target.names[index]}' at position {index + 1}."
-            )
+            column = f"'{target.names[index]}' at position {index + 1}"
+            cause = f"Incompatible types for sink column {column}."
             raise _mismatch(name, cause, node.schema, target)
         expressions.append(_fitted(InputRef(source, index), kind))
     if all(isinstance(item, InputRef) for item in expressions):

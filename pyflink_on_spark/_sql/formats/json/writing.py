@@ -11,9 +11,9 @@ from typing import Any
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.formats.format import Encode, Encoder
 from pyflink_on_spark._sql.formats.moments import moment_text
+from pyflink_on_spark._sql.formats.numbers import number_text
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import decimal_text
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
 
@@ -54,8 +54,7 @@ def _not_null_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
     if simple is not None:
         return simple
     if root is Root.DECIMAL:
-        scale = kind.scale or 0
-        return lambda value: decimal_text(value, scale)
+        return number_text(kind.scale or 0)
     if root in {Root.TIME, *logical.TIMESTAMPS}:
         text = moment_text(kind, iso)
         return lambda value: f'"{text(value)}"'
