@@ -79,7 +79,7 @@ def _product_type(types: Sequence[LogicalType]) -> LogicalType:
 def _quotient_type(types: Sequence[LogicalType]) -> LogicalType:
     precision, scale, precision2, scale2 = _digits(types)
     after = max(6, scale + precision2 + 1)
-    return bounded_decimal(precision - scale + scale2 + after, after)
+    return _capped(precision - scale + scale2 + after, after)
 
 
 def _remainder_type(types: Sequence[LogicalType]) -> LogicalType:
