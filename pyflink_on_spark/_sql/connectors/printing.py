@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,21 @@ _STANDARD_ERROR = Option("standard-error", boolean, default=False)
 _PARALLELISM = Option("sink.parallelism", integer)
 _KINDS = ("+I", "-U", "+U", "-D")
 
-STANDARD_OUTPUT, STANDARD_ERROR = "print-table-out", "print-table-err"
-"""The channels to the driver that print tables write to."""
+_channels = itertools.count(1)
+
+
+class PrintTableSink(PrintSink):
+    """Prints texts on the driver's console; each sink has a channel to the driver of its own.
+
+    Args:
+        identifier: stands before each line.
+        standard_error: whether it prints there.
+    """
+
+    def __init__(self, identifier: str | None, standard_error: bool) -> None:
+        self.channel = f"print-table-{next(_channels)}"
+        self.standard_error = standard_error
+        super().__init__(self.channel, Types.STRING(), identifier)
 
 
 class PrintFactory(TableFactory):
@@ -35,22 +49,18 @@ class PrintFactory(TableFactory):
     def sink(self, context: TableContext) -> TableSink:
         """Return the table."""
         options = context.options
-        channel = STANDARD_ERROR if options[_STANDARD_ERROR] else STANDARD_OUTPUT
-        return _PrintTable(channel, options[_IDENTIFIER], options[_PARALLELISM], context.time_zone)
+        sink = PrintTableSink(options[_IDENTIFIER], bool(options[_STANDARD_ERROR]))
+        return _PrintTable(sink, options[_PARALLELISM], context.time_zone)
 
 
 class _PrintTable(TableSink):
     accepts = Changes.ALL
 
-    def __init__(
-        self, channel: str, identifier: str | None, parallelism: int | None, zone: str
-    ) -> None:
-        self._channel, self._identifier = channel, identifier
-        self._parallelism, self._zone = parallelism, zone
+    def __init__(self, sink: PrintTableSink, parallelism: int | None, zone: str) -> None:
+        self._sink, self._parallelism, self._zone = sink, parallelism, zone
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
-        sink = PrintSink(self._channel, Types.STRING(), self._identifier)
-        return Writing(sink, RowTexts(schema, changelog, self._zone), self._parallelism)
+        return Writing(self._sink, RowTexts(schema, changelog, self._zone), self._parallelism)
 
 
 class RowTexts(Operator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._graph.transformation import Aligned, Transformation
 from pyflink_on_spark._runtime.connectors.driver_sinks import CollectSink
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -57,7 +57,7 @@ class Jobs:
         translation = Translation(settings)
         translation.write("Collect", stream.edges, CollectSink(_CHANNEL), aligned=Aligned.INPUT)
         transformations = [*planned.transformations, *translation.added]
-        handle = self._job_environment()._submit(transformations, "collect", _CHANNEL)
+        handle = self._submit(transformations, "collect", _CHANNEL)
         return Outcome(
             node.schema,
             ResultKind.SUCCESS_WITH_CONTENT,
@@ -72,9 +72,7 @@ class Jobs:
         settings = self._session.settings()
         planned = plan(sinks, settings)
         names = ",".join(str(sink.path) for sink in sinks)
-        handle = self._job_environment()._submit(
-            list(planned.transformations), f"insert-into_{names}"
-        )
+        handle = self._submit(list(planned.transformations), f"insert-into_{names}")
         columns = tuple(str(sink.path) for sink in sinks)
         schema = Schema(columns, (logical.BIGINT,) * len(columns))
         return Outcome(
@@ -91,15 +89,17 @@ class Jobs:
         planned = plan(sinks, self._session.settings())
         for transformation in planned.transformations:
             self._environment._add(transformation)
-        self._environment._printers.update(table_printers())
+        self._environment._printers.update(table_printers(planned.transformations))
 
-    def _job_environment(self) -> StreamExecutionEnvironment:
-        """Return an environment with the options of tables, for one job."""
+    def _submit(
+        self, transformations: list[Transformation], name: str, collected: str | None = None
+    ) -> Any:
+        """Start a job with the options of tables."""
         environment = StreamExecutionEnvironment.get_execution_environment(self.configuration())
         environment._cached_files = self._environment._cached_files
         environment._progress_listeners = self._environment._progress_listeners
-        environment._printers = table_printers()
-        return environment
+        environment._printers = table_printers(transformations)
+        return environment._submit(transformations, name, collected)
 
 
 def _changes(elements: Iterator[Any], changelog: bool) -> Iterator[Change]:
