@@ -23,12 +23,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint import write_state as write_file
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
-from pyflink_on_spark._runtime.context import SystemClock
-from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 
@@ -52,7 +52,7 @@ def update(backend: KeyedStateBackend, keys: Any) -> None:
 def checkpoint(backend: KeyedStateBackend, where: str, number: int, contents: str) -> StateFile:
     """Write a checkpoint's state file."""
     pieces = backend.base_pieces() if contents == BASE else backend.change_pieces()
-    state = SubtaskState(number, {_OPERATOR: OperatorData(pieces)})
+    state = TaskStateSnapshot(number, {_OPERATOR: OperatorSubtaskState(pieces)})
     place = folder(f"{where}/chk-{number}")
     return write_file(place, file_name(contents, number, 0), records_of(0, state), shared=True)
 
@@ -66,7 +66,7 @@ def restore(where: str, files: list[StateFile], memory: int | None) -> KeyedStat
     )  # fmt: skip
     part = read_states(place, metadata).operators[_OPERATOR][0]
     backend = new_backend(memory)
-    backend.restore(unseal(c.read()) for pieces in part.keyed.values() for c in pieces)  # type: ignore[union-attr]
+    backend.restore(deserialize(c.read()) for pieces in part.keyed.values() for c in pieces)  # type: ignore[union-attr]
     return backend
 
 

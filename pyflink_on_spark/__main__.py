@@ -9,7 +9,7 @@ from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._spark.spark_defaults import command_line
+from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
 _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep

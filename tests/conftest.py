@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._graph.job import install_engine, installed_engine
+from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark.testing import LocalEngine
 
 

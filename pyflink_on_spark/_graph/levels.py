@@ -5,23 +5,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from pyflink_on_spark._graph.physical_graph import Link, Step
-from pyflink_on_spark._runtime.exchange import ExchangePlan
+from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.partitioners import ForwardPartitioner, GlobalPartitioner
-from pyflink_on_spark._runtime.plan import (
+from pyflink_on_spark._runtime.task.partitioners import ForwardPartitioner, GlobalPartitioner
+from pyflink_on_spark._runtime.task.plan import (
     InputChannel,
-    LevelPlan,
+    StagePlan,
     LocalPlan,
     OutputPlan,
-    RegionPlan,
-    SegmentPlan,
+    VertexPlan,
+    OperatorChainPlan,
 )
 
-Splits = Callable[[Step], tuple[tuple[object, ...], ...]]
+Splits = Callable[[PhysicalNode], tuple[tuple[object, ...], ...]]
 
 
-def plan_levels(steps: list[Step], splits: Splits) -> tuple[LevelPlan, ...]:
+def plan_levels(steps: list[PhysicalNode], splits: Splits) -> tuple[StagePlan, ...]:
     """Return the plan of a job.
 
     Args:
@@ -34,16 +34,16 @@ def plan_levels(steps: list[Step], splits: Splits) -> tuple[LevelPlan, ...]:
 class _Segment:
     """Some steps, one behind the other."""
 
-    def __init__(self, first: Step) -> None:
+    def __init__(self, first: PhysicalNode) -> None:
         self.steps = [first]
         self.region: _Region
         self.index = -1
 
     @property
-    def inputs(self) -> list[Link]:
+    def inputs(self) -> list[PhysicalEdge]:
         return self.steps[0].inputs
 
-    def outputs(self) -> Iterator[Link]:
+    def outputs(self) -> Iterator[PhysicalEdge]:
         """The links that leave it: main ones of the last step, side outputs of any."""
         inside = set(map(id, self.steps))
         for step in self.steps:
@@ -58,24 +58,24 @@ class _Region:
         self.first_target = -1
 
     @property
-    def head(self) -> Step:
+    def head(self) -> PhysicalNode:
         return self.segments[0].steps[0]
 
 
 class _Planner:
-    def __init__(self, steps: list[Step], splits: Splits) -> None:
+    def __init__(self, steps: list[PhysicalNode], splits: Splits) -> None:
         self._steps, self._splits = steps, splits
-        self._segment_of: dict[Step, _Segment] = {}
-        self._exchanges: dict[Link, ExchangePlan] = {}
+        self._segment_of: dict[PhysicalNode, _Segment] = {}
+        self._exchanges: dict[PhysicalEdge, ExchangePlan] = {}
         self._local_channels = itertools.count()
 
-    def plan(self) -> tuple[LevelPlan, ...]:
+    def plan(self) -> tuple[StagePlan, ...]:
         segments = self._segments()
         regions = self._regions(segments)
         self._number(regions)
         deepest = max(region.head.level for region in regions)
         return tuple(
-            LevelPlan(tuple(self._region_plan(r) for r in regions if r.head.level == level))
+            StagePlan(tuple(self._region_plan(r) for r in regions if r.head.level == level))
             for level in range(deepest + 1)
         )
 
@@ -91,7 +91,7 @@ class _Planner:
                 self._segment_of[step] = before
         return segments
 
-    def _continues(self, step: Step) -> _Segment | None:
+    def _continues(self, step: PhysicalNode) -> _Segment | None:
         if len(step.inputs) != 1:
             return None
         link = step.inputs[0]
@@ -134,7 +134,7 @@ class _Planner:
                     self._exchanges[link] = self._exchange(link, channels)
                     channels += step.parallelism
 
-    def _exchange(self, link: Link, first_channel: int) -> ExchangePlan:
+    def _exchange(self, link: PhysicalEdge, first_channel: int) -> ExchangePlan:
         sender, receiver = link.sender, link.receiver
         partitioner = link.partitioner
         if isinstance(partitioner, ForwardPartitioner) and (
@@ -153,14 +153,14 @@ class _Planner:
             isolate=_may_change(link),
         )
 
-    def _region_plan(self, region: _Region) -> RegionPlan:
+    def _region_plan(self, region: _Region) -> VertexPlan:
         inputs = tuple(
             InputChannel(self._exchanges[link], segment.index, link.port)
             for segment in region.segments
             for link in segment.inputs
             if not link.local
         )
-        return RegionPlan(
+        return VertexPlan(
             name=" -> ".join(_names(region)),
             parallelism=region.head.parallelism,
             first_target=region.first_target,
@@ -168,10 +168,10 @@ class _Planner:
             inputs=inputs,
         )
 
-    def _segment_plan(self, segment: _Segment) -> SegmentPlan:
+    def _segment_plan(self, segment: _Segment) -> OperatorChainPlan:
         head = segment.steps[0]
         source = head.origin.source if head.plan is None else None
-        return SegmentPlan(
+        return OperatorChainPlan(
             operators=tuple(step.plan for step in segment.steps if step.plan is not None),
             outputs=tuple(self._output_plan(link) for link in segment.outputs()),
             source=source,
@@ -179,7 +179,7 @@ class _Planner:
             source_id=head.state_id,
         )
 
-    def _output_plan(self, link: Link) -> OutputPlan:
+    def _output_plan(self, link: PhysicalEdge) -> OutputPlan:
         if not link.local:
             return OutputPlan(self._exchanges[link], link.side_tag)
         edge = LocalPlan(
@@ -192,7 +192,7 @@ class _Planner:
         return OutputPlan(edge, link.side_tag)
 
 
-def _may_change(link: Link) -> bool:
+def _may_change(link: PhysicalEdge) -> bool:
     """Whether the edge has to make sure of its elements; a fork does so for all its edges."""
     mains = [output for output in link.sender.outputs if output.side_tag is None]
     return not link.sender.fresh and link.side_tag is None and len(mains) == 1

@@ -17,12 +17,12 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
     ForwardPartitioner,
     Partitioner,
 )
-from pyflink_on_spark._runtime.plan import OperatorPlan
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from pyflink_on_spark._runtime.types import boundary_converter
 
 _AS_IS_IN_BATCH = (RollingOperator, DropKeyOperator)
@@ -30,7 +30,7 @@ _UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamp
 
 
 @dataclass(eq=False)
-class Step:
+class PhysicalNode:
     """One operator, the user's or the engine's, in its place.
 
     Args:
@@ -52,8 +52,8 @@ class Step:
     timestamped: bool = False
     fresh: bool = False
     conforms: object = None
-    inputs: list[Link] = field(default_factory=list)
-    outputs: list[Link] = field(default_factory=list)
+    inputs: list[PhysicalEdge] = field(default_factory=list)
+    outputs: list[PhysicalEdge] = field(default_factory=list)
 
     @property
     def emits_pairs(self) -> bool:
@@ -67,7 +67,7 @@ class Step:
 
 
 @dataclass(eq=False)
-class Link:
+class PhysicalEdge:
     """How elements get from one step to another.
 
     Args:
@@ -78,8 +78,8 @@ class Link:
         side_tag: which side output of the sender; None for its main output.
     """
 
-    sender: Step
-    receiver: Step
+    sender: PhysicalNode
+    receiver: PhysicalNode
     partitioner: Partitioner
     port: int = 0
     side_tag: str | None = None
@@ -104,7 +104,7 @@ class Link:
         return self.could_be_local and self.sender.level == self.receiver.level
 
 
-def build_steps(graph: StreamGraph) -> list[Step]:
+def build_steps(graph: StreamGraph) -> list[PhysicalNode]:
     """Return all steps of a program, in the order of the flow, with their levels.
 
     Raises:
@@ -119,9 +119,9 @@ def build_steps(graph: StreamGraph) -> list[Step]:
 class _Builder:
     def __init__(self, graph: StreamGraph) -> None:
         self._graph = graph
-        self._of: dict[Transformation, Step] = {}
+        self._of: dict[Transformation, PhysicalNode] = {}
         self._state_names = state_names(graph)
-        self.steps: list[Step] = []
+        self.steps: list[PhysicalNode] = []
 
     def add(self, node: Transformation) -> None:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
@@ -130,7 +130,7 @@ class _Builder:
         plan = None if operator is None else self._plan(node, self._for_job(operator), state_id)
         if plan is not None and any(map(self._graph.python_chained, self._graph.inputs[node])):
             plan = replace(plan, chained=True)
-        step = Step(plan, node, self._graph.parallelism(node), state_id)
+        step = PhysicalNode(plan, node, self._graph.parallelism(node), state_id)
         for link in links:
             link.receiver = step
             step.inputs.append(link)
@@ -146,12 +146,12 @@ class _Builder:
             return operator
         return operator if isinstance(operator, _AS_IS_IN_BATCH) else BatchKeyedInput(operator)
 
-    def _prepare(self, edge: StreamEdge) -> Link:
+    def _prepare(self, edge: StreamEdge) -> PhysicalEdge:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""
         asked = edge.edge
         sender = self._of[asked.upstream]
         tag = None if asked.side_tag is None else f"{asked.upstream.number}/{asked.side_tag}"
-        link = Link(sender, sender, edge.partitioner, asked.port, tag)
+        link = PhysicalEdge(sender, sender, edge.partitioner, asked.port, tag)
         if self._graph.python_chained(edge):
             return link
         declared = asked.type_info
@@ -166,18 +166,18 @@ class _Builder:
             return link
         return self._insert(link, IsolateOperator(sender.emits_pairs), fresh=True, conforms=None)
 
-    def _insert(self, link: Link, operator: Operator, fresh: bool, conforms: object) -> Link:
+    def _insert(self, link: PhysicalEdge, operator: Operator, fresh: bool, conforms: object) -> PhysicalEdge:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender
-        step = Step(self._plan(sender.origin, operator), sender.origin, sender.parallelism)
-        inner = Link(sender, step, ForwardPartitioner(), 0, link.side_tag)
+        step = PhysicalNode(self._plan(sender.origin, operator), sender.origin, sender.parallelism)
+        inner = PhysicalEdge(sender, step, ForwardPartitioner(), 0, link.side_tag)
         sender.outputs.append(inner)
         step.inputs.append(inner)
         self._place(step)
         step.fresh, step.conforms = fresh, conforms
-        return Link(step, step, link.partitioner, link.port, None)
+        return PhysicalEdge(step, step, link.partitioner, link.port, None)
 
-    def _place(self, step: Step) -> None:
+    def _place(self, step: PhysicalNode) -> None:
         step.level = max(
             (link.sender.level + (not link.could_be_local) for link in step.inputs), default=0
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._graph.physical_graph import Step
+from pyflink_on_spark._graph.physical_graph import PhysicalNode
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 
 
-def place_sinks(steps: Iterable[Step], job: str) -> dict[int, Sink]:
+def place_sinks(steps: Iterable[PhysicalNode], job: str) -> dict[int, Sink]:
     """Tell each sink where in a job it is; return them by number.
 
     Args:
@@ -21,7 +21,7 @@ def place_sinks(steps: Iterable[Step], job: str) -> dict[int, Sink]:
         JobTranslationError: two sinks want what only one may have.
     """
     sinks: dict[int, Sink] = {}
-    owners: dict[str, Step] = {}
+    owners: dict[str, PhysicalNode] = {}
     for step in steps:
         operator = step.operator
         if not isinstance(operator, SinkOperator):
@@ -38,6 +38,6 @@ def place_sinks(steps: Iterable[Step], job: str) -> dict[int, Sink]:
     return sinks
 
 
-def _shown(step: Step) -> str:
+def _shown(step: PhysicalNode) -> str:
     where = step.origin.call_site
     return repr(step.origin.name) + (f" ({where})" if where is not None else "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     Partitioner,
     RebalancePartitioner,

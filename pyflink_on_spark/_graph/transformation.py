@@ -10,7 +10,7 @@ from typing import Any
 from pyflink_on_spark._compat.call_site import CallSite
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.partitioners import Partitioner
+from pyflink_on_spark._runtime.task.partitioners import Partitioner
 
 _numbers = itertools.count(1)
 

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._graph.cuts import INTERVAL
+from pyflink_on_spark._job.checkpoint_options import INTERVAL
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._option import Option
 from pyflink_on_spark.common.configuration import Configuration

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.files.bucket import ElementBuckets
-from pyflink_on_spark._runtime.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._connectors.files.bucket import ElementBuckets
+from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from pyflink_on_spark.datastream.connectors.file_system import BucketAssigner
 
 

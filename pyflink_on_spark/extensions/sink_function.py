@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from pyflink_on_spark._runtime.sink_function import FunctionSink
-from pyflink_on_spark._runtime.sink_function import SinkContext as EngineContext
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.functions.sink import FunctionSink
+from pyflink_on_spark._connectors.functions.sink import SinkContext as EngineContext
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.datastream import DataStream
 from pyflink_on_spark.datastream.data_stream import DataStreamSink
 from pyflink_on_spark.datastream.functions import Function

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pyflink_on_spark._runtime.source_function import FunctionSource
-from pyflink_on_spark._runtime.source_function.context import SourceContext as EngineContext
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.functions.source import FunctionSource
+from pyflink_on_spark._connectors.functions.source.context import SourceContext as EngineContext
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment

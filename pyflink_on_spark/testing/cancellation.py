@@ -9,8 +9,8 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._runtime.context import OperatorContext
-from pyflink_on_spark._runtime.plan import LevelPlan, RegionPlan, SegmentPlan
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan, OperatorChainPlan
 from pyflink_on_spark.testing.same_process import SameProcess
 
 
@@ -46,18 +46,18 @@ class Cancellation(SameProcess):
         self._event.wait(seconds)
 
 
-def cancellable(levels: Sequence[LevelPlan], cancellation: Cancellation) -> list[LevelPlan]:
+def cancellable(levels: Sequence[StagePlan], cancellation: Cancellation) -> list[StagePlan]:
     """Return a job's levels with sources that stop between two elements."""
 
-    def segment(plan: SegmentPlan) -> SegmentPlan:
+    def segment(plan: OperatorChainPlan) -> OperatorChainPlan:
         if plan.source is None:
             return plan
         return replace(plan, source=_CancellableSource(plan.source, cancellation))
 
-    def region(plan: RegionPlan) -> RegionPlan:
+    def region(plan: VertexPlan) -> VertexPlan:
         return replace(plan, segments=tuple(map(segment, plan.segments)))
 
-    return [LevelPlan(tuple(map(region, level.regions))) for level in levels]
+    return [StagePlan(tuple(map(region, level.regions))) for level in levels]
 
 
 class _CancellableSource(Source):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._graph.commits import Commits
-from pyflink_on_spark._graph.cuts import checkpoint_interval
-from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._job.checkpoint_options import checkpoint_interval
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 

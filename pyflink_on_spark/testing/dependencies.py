@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pyflink_on_spark._runtime.dependency_folders import DependencyFolder, lay_out
-from pyflink_on_spark._runtime.python_dependencies import PythonDependencies
+from pyflink_on_spark._runtime.user_code.dependency_folders import DependencyFolder, lay_out
+from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
 
 
 def job_dependencies(configuration: Mapping[str, str]) -> list[DependencyFolder]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark.testing.same_process import SameProcess
 
 

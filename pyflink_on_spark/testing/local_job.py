@@ -10,11 +10,11 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._graph.job import Job, abort, commit
-from pyflink_on_spark._runtime.context import Clock
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.isolation import unseal
-from pyflink_on_spark._runtime.worker_dependencies import in_use
+from pyflink_on_spark._job.job import Job, abort, commit
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
@@ -206,7 +206,7 @@ class LocalJob:
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
         if channel == self._job.collected:
-            return lambda things: self._collected.extend(map(unseal, things))
+            return lambda things: self._collected.extend(map(deserialize, things))
         return self._job.printers[channel]
 
 

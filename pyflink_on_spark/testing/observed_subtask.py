@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._runtime.context import OperatorContext
-from pyflink_on_spark._runtime.isolation import seal
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark.testing.output import SIDE_CHANNEL, SideRecord
 
 
@@ -29,7 +29,7 @@ class ObservedSubtask(Subtask):
         emit, tell, cursor = context.side_output, context.driver(SIDE_CHANNEL), context.cursor
 
         def side_output(tag_id: str, value: Any) -> None:
-            tell([SideRecord(tag_id, seal(value), cursor.timestamp)])
+            tell([SideRecord(tag_id, serialize(value), cursor.timestamp)])
             emit(tag_id, value)
 
         context.side_output = side_output

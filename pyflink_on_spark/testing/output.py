@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pyflink_on_spark._runtime.bundle import Watermark
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext, noting
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.cursor import Cursor, noting
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.watermark_valve import WatermarkValve
+from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 
 MAIN_CHANNEL = "main output"
 SIDE_CHANNEL = "side outputs"
@@ -49,7 +50,7 @@ class CaptureOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Send all elements; nothing comes out."""
         timestamps: list[int | None] = []
-        values = map(seal, noting(elements, self._cursor, timestamps))
+        values = map(serialize, noting(elements, self._cursor, timestamps))
         for value in values:
             self._send([(value, timestamps.pop())])
         return iter(())
@@ -76,7 +77,7 @@ class Outputs:
         """Take elements with their timestamps, and watermarks of single subtasks."""
         for thing, more in things:
             if not isinstance(more, Watermark):
-                self.main.append(Record(unseal(thing), more))
+                self.main.append(Record(deserialize(thing), more))
                 continue
             combined = self._valve.watermark(thing, more.timestamp)
             if combined is not None:
@@ -86,7 +87,7 @@ class Outputs:
         """Take elements of side outputs."""
         for record in records:
             values = self.side.setdefault(record.tag_id, [])
-            values.append(Record(unseal(record.value), record.timestamp))
+            values.append(Record(deserialize(record.value), record.timestamp))
 
     def clear(self) -> None:
         """Forget what came out so far."""

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.types import boundary_converter, source_converter
@@ -116,7 +116,7 @@ class StreamHarness:
         type_info = self._types[into - 1]
         if type_info is not None:
             value = source_converter(type_info)(value)
-        self._feed(Bundle([unseal(seal(value))], [timestamp]), into)
+        self._feed(Bundle([deserialize(serialize(value))], [timestamp]), into)
 
     def push_watermark(self, watermark: int, *, into: int | None = None) -> None:
         """Advance event time.

@@ -13,12 +13,12 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     shares,
     stateful_operators,
 )
-from pyflink_on_spark._runtime.context import Clock
-from pyflink_on_spark._runtime.exchange import Row
-from pyflink_on_spark._runtime.isolation import seal, unseal
-from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan
-from pyflink_on_spark._runtime.subtask import Driver, Subtask
-from pyflink_on_spark._runtime.subtask_state import SubtaskState
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
+from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan
+from pyflink_on_spark._runtime.task.subtask import Driver, Subtask
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 
 
 class TaskGroup:
@@ -36,7 +36,7 @@ class TaskGroup:
 
     def __init__(
         self,
-        levels: Sequence[LevelPlan],
+        levels: Sequence[StagePlan],
         settings: JobSettings,
         clock: Clock,
         driver: Driver,
@@ -97,7 +97,7 @@ class TaskGroup:
         whole = SlotState()
         for target, subtask in self._subtasks.items():
             whole.add(self._indices[target], subtask.snapshot(checkpoint_id))
-        return seal((checkpoint_id, whole.to_bytes()))
+        return serialize((checkpoint_id, whole.to_bytes()))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Tell all subtasks that a checkpoint is safe."""
@@ -111,7 +111,7 @@ class TaskGroup:
 
     def committables(self) -> list[tuple[int, Any]]:
         """Return, once, what is to be committed: pairs of a sink's number and a committable."""
-        return [unseal(seal(item)) for subtask in self for item in subtask.committables()]
+        return [deserialize(serialize(item)) for subtask in self for item in subtask.committables()]
 
     def close(self, failed: bool = False) -> None:
         """Close all subtasks that were opened, upstream first; raise the first failure to do so."""
@@ -135,10 +135,10 @@ class TaskGroup:
 
 
 def _states(
-    levels: Sequence[LevelPlan], regions: Sequence[RegionPlan], restored: bytes
-) -> dict[int, SubtaskState]:
+    levels: Sequence[StagePlan], regions: Sequence[VertexPlan], restored: bytes
+) -> dict[int, TaskStateSnapshot]:
     """Return each subtask's share of a snapshot, by target."""
-    checkpoint_id, content = unseal(restored)
+    checkpoint_id, content = deserialize(restored)
     whole = SlotState.from_bytes(content)
     _check_key_groups(regions, whole)
     slots = max(region.parallelism for region in regions)
@@ -149,7 +149,7 @@ def _states(
     }
 
 
-def _check_key_groups(regions: Sequence[RegionPlan], whole: SlotState) -> None:
+def _check_key_groups(regions: Sequence[VertexPlan], whole: SlotState) -> None:
     before = stateful_operators(whole)
     plans = (plan for r in regions for segment in r.segments for plan in segment.operators)
     for plan in plans:

@@ -6,13 +6,11 @@ import pickle
 import time
 
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.context import (
-    Cursor,
-    OperatorContext,
-    SystemClock,
-    TaskInfo,
-)
-from pyflink_on_spark._runtime.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 
 
 def context_of(subtask=0, parallelism=1, clock=None, restored=None):

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark.common import Configuration, _recorded
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream import (

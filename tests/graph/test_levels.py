@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.exchange import ExchangePlan
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     GlobalPartitioner,
     HashPartitioner,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.plan import LocalPlan
+from pyflink_on_spark._runtime.task.plan import LocalPlan
 from pyflink_on_spark.common import Types, WatermarkStrategy
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction
 from tests.runtime.rounds import CutSource, job_of

@@ -8,7 +8,7 @@ from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, display_name
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     HashPartitioner,
     RebalancePartitioner,

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
@@ -21,15 +21,15 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
-from pyflink_on_spark._runtime.exchange import Row
-from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
-from pyflink_on_spark._runtime.isolation import unseal
-from pyflink_on_spark._runtime.level import DRIVER
-from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
+from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.plan import StagePlan, OperatorPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
-from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import Build, CutSource, job_of
 
@@ -76,7 +76,7 @@ class Slots:
         restore: tuple[int, str | bytes] | None,
         changes: bool,
     ) -> None:
-        self._levels: tuple[LevelPlan, ...] = pickle.loads(pickle.dumps(job.levels))
+        self._levels: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.levels))
         regions = [region for level in self._levels for region in level.regions]
         self._slots = []
         for slot in range(max(region.parallelism for region in regions)):
@@ -181,7 +181,7 @@ def run(build: Build, elements: list[Any], course: Course, path: Path | None = N
 
     def driver(channel: str) -> Callable[[list[Any]], None]:
         assert channel == "collect"
-        return lambda things: collected.extend(map(unseal, things))
+        return lambda things: collected.extend(map(deserialize, things))
 
     def job(attempt: int) -> Job:
         size = course.sizes[min(attempt, len(course.sizes) - 1)]

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._graph.job import Job, install_engine
+from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.exchange import Row
-from pyflink_on_spark._runtime.isolation import unseal
-from pyflink_on_spark._runtime.level import DRIVER
-from pyflink_on_spark._runtime.plan import RegionPlan
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.plan import VertexPlan
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.subtask import Subtask
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState, deal_out
+from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot, split_redistribute
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from tests.runtime.harness import FakeClock
@@ -213,12 +213,12 @@ class RunningJob:
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
         assert channel == "collect"
-        return lambda things: self.collected.extend(map(unseal, things))
+        return lambda things: self.collected.extend(map(deserialize, things))
 
 
-def _shares(states: list[SubtaskState], regions: list[RegionPlan]) -> dict[int, SubtaskState]:
+def _shares(states: list[TaskStateSnapshot], regions: list[VertexPlan]) -> dict[int, TaskStateSnapshot]:
     """Deal out a checkpoint, as an engine does it."""
-    parts: dict[str, list[OperatorData]] = {}
+    parts: dict[str, list[OperatorSubtaskState]] = {}
     sources: dict[str, list[Any]] = {}
     for state in states:
         for name, data in state.operators.items():
@@ -233,10 +233,10 @@ def _shares(states: list[SubtaskState], regions: list[RegionPlan]) -> dict[int, 
             for operator in segment.operators
             if operator.state_id is not None
         ]
-        dealt = {name: deal_out(parts[name], region.parallelism) for name in names}
+        dealt = {name: split_redistribute(parts[name], region.parallelism) for name in names}
         for index in range(region.parallelism):
             operators = {name: dealt[name][index] for name in names}
-            shares[region.first_target + index] = SubtaskState(
+            shares[region.first_target + index] = TaskStateSnapshot(
                 states[0].checkpoint_id, operators, sources
             )
     return shares

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.catching_up import CatchingUp
+from pyflink_on_spark._runtime.task.backlog_detector import BacklogDetector
 
 
 def answers(found, limit=4096):
-    catching_up = CatchingUp()
+    catching_up = BacklogDetector()
     return [catching_up.caught_up(elements, limit) for elements in found]
 
 
@@ -21,7 +21,7 @@ def test_bundles_that_are_always_small_are_no_end():
 
 
 def test_as_many_as_there_may_be_are_no_end():
-    catching_up = CatchingUp()
+    catching_up = BacklogDetector()
     limits = [16, 32, 64, 1, 1]
     assert not any(catching_up.caught_up(limit, limit) for limit in limits)
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime import exchange, segment
+from pyflink_on_spark._runtime.task import exchange
+from pyflink_on_spark._runtime.task import operator_chain as segment
 from pyflink_on_spark._runtime.operators import timestamps
 from pyflink_on_spark._runtime.state.disk import store
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy

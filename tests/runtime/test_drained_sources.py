@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._runtime.source_function import FunctionSource
-from pyflink_on_spark._runtime.source_function.event_queue import CAPACITY, LIMIT
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.functions.source import FunctionSource
+from pyflink_on_spark._connectors.functions.source.event_queue import CAPACITY, LIMIT
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import RunningJob, job_of
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime import exchange
+from pyflink_on_spark._runtime.task import exchange
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
-from pyflink_on_spark._runtime.context import Cursor, timed
-from pyflink_on_spark._runtime.exchange import ExchangePlan, ExchangeWriter, decode, encode
-from pyflink_on_spark._runtime.isolation import seal
+from pyflink_on_spark._runtime.cursor import Cursor, timed
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan, ExchangeWriter, decode, encode
+from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, wrap_key
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -25,7 +25,7 @@ from pyflink_on_spark._runtime.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class Sent:
@@ -87,7 +87,7 @@ def test_what_travels_comes_back(event):
 
 def test_sealed_elements_come_back_as_copies():
     value = [1]
-    bundle = decode(encode(Bundle([seal(value), seal(value)]), sealed=True))
+    bundle = decode(encode(Bundle([serialize(value), serialize(value)]), sealed=True))
     assert bundle.values == [[1], [1]]
     assert bundle.values[0] is not bundle.values[1]
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus
-from pyflink_on_spark._runtime.context import Cursor
+from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.segment import Segment
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 
 
@@ -53,7 +53,7 @@ def segment(clock, recorder, idle_after):
     operator = pickle.loads(pickle.dumps(operator))
     cursor = Cursor()
     operator.open(SimpleNamespace(cursor=cursor, clock=clock))
-    return Segment([operator], cursor, recorder, {}, ["in"])
+    return OperatorChain([operator], cursor, recorder, {}, ["in"])
 
 
 def test_idle_once_the_time_is_over_and_active_with_the_next_element(clock, recorder):

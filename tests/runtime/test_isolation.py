@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.isolation import (
-    Freezer,
+from pyflink_on_spark._runtime.immutability import (
+    ImmutabilityGuard,
     are_flat,
     is_immutable,
     isolated,
     isolated_pairs,
-    seal,
-    unseal,
+    serialize,
+    deserialize,
 )
 
 
@@ -48,26 +48,26 @@ def test_isolated_elements_are_as_they_were():
 
 
 def test_a_freezer_keeps_immutable_elements_as_they_are():
-    freezer = Freezer()
+    freezer = ImmutabilityGuard()
     elements = [1, ("a", 2), None]
     assert freezer.collect(iter(elements)) == elements
     assert not freezer.sealed
 
 
 def test_a_freezer_seals_from_the_first_mutable_element_on_for_good():
-    freezer = Freezer()
+    freezer = ImmutabilityGuard()
     values = freezer.collect(iter([1, (2,), [3], 4]))
     assert freezer.sealed
-    assert [unseal(value) for value in values] == [1, (2,), [3], 4]
-    assert freezer.collect(iter([5])) == [seal(5)]
+    assert [deserialize(value) for value in values] == [1, (2,), [3], 4]
+    assert freezer.collect(iter([5])) == [serialize(5)]
 
 
 def test_a_freezer_takes_elements_as_they_are_when_they_come():
-    freezer = Freezer()
+    freezer = ImmutabilityGuard()
     values = freezer.collect(growing())
-    assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
+    assert [deserialize(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
     values = freezer.collect(growing())
-    assert [unseal(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
+    assert [deserialize(value) for value in values] == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_isolated_pairs_keep_their_keys():

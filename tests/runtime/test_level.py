@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.exchange import Row
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.isolation import unseal
-from pyflink_on_spark._runtime.level import DRIVER, START, LevelRunner
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.task.level import DRIVER, START, LevelRunner
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of
@@ -44,7 +44,7 @@ def a_job(*elements):
 
 def run_level(job, number, rows=None, got=None):
     def driver(target):
-        return lambda channel: lambda things: got.extend(map(unseal, things))
+        return lambda channel: lambda things: got.extend(map(deserialize, things))
 
     got = [] if got is None else got
     runner = LevelRunner(job.levels[number], number, job.settings, FakeClock(), driver)

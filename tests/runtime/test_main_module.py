@@ -7,13 +7,13 @@ import subprocess
 import sys
 import textwrap
 
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 
 SCRIPT = textwrap.dedent("""
     import pickle, sys
     from dataclasses import dataclass
     from enum import Enum
-    from pyflink_on_spark._runtime.main_module import capture_classes
+    from pyflink_on_spark._runtime.user_code.main_module import capture_classes
 
     class Colour(Enum):
         RED = 1
@@ -31,7 +31,7 @@ SCRIPT = textwrap.dedent("""
 """)
 READER = textwrap.dedent("""
     import pickle, sys
-    from pyflink_on_spark._runtime.main_module import install_classes
+    from pyflink_on_spark._runtime.user_code.main_module import install_classes
     captured, things = pickle.load(sys.stdin.buffer)
     install_classes(captured)
     point, colour = pickle.loads(things)
@@ -57,6 +57,6 @@ def test_classes_of_a_function_travel_by_value():
         def __init__(self):
             self.number = 3
 
-    sealed = seal(Local())
-    assert unseal(sealed).number == 3
-    assert seal(1) == pickle.dumps(1, 5)
+    sealed = serialize(Local())
+    assert deserialize(sealed).number == 3
+    assert serialize(1) == pickle.dumps(1, 5)

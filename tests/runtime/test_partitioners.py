@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 sizes = st.integers(1, 40)
 

@@ -7,9 +7,9 @@ import io
 import pytest
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.progress import JobProgress, TaskProgress, combine
-from pyflink_on_spark._runtime.segment_progress import Seldom
-from pyflink_on_spark._spark.continuous.progress import Progress, line_for, line_of
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.task.chain_progress import ThrottledGauge
+from pyflink_on_spark._job.progress_line import Progress, line_for, line_of
 
 
 def part(name="map", records=1, watermark=None, state=0, backlog=None):
@@ -35,7 +35,7 @@ def test_a_subtask_without_watermark_holds_the_others_back():
 
 def test_what_takes_long_to_find_is_found_seldom():
     times, found = iter([0.0, 1.0, 50.0, 100.9, 101.0, 101.0, 101.0, 101.0]), iter([5, 6, 7])
-    figure = Seldom(lambda: next(found), lambda: next(times))
+    figure = ThrottledGauge(lambda: next(found), lambda: next(times))
     assert [figure() for _ in range(4)] == [5, 5, 5, 6]
     assert figure() == 7, "the last time cost nothing"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime import segment as segment_module
+from pyflink_on_spark._runtime.task import operator_chain as segment_module
 from pyflink_on_spark._runtime.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -13,10 +13,10 @@ from pyflink_on_spark._runtime.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.context import Cursor
+from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.segment import ForkOutput, LocalOutput, Segment, SideOutput
+from pyflink_on_spark._runtime.task.operator_chain import ForkOutput, LocalOutput, OperatorChain, SideOutput
 
 
 class Recorder:
@@ -67,7 +67,7 @@ class TwoInputs(Operator):
 
 def a_segment(*operators, sides=None, channels=("c",), main=True):
     recorder = Recorder() if main else None
-    return Segment(list(operators), Cursor(), recorder, sides or {}, channels), recorder
+    return OperatorChain(list(operators), Cursor(), recorder, sides or {}, channels), recorder
 
 
 def test_an_element_goes_the_whole_way_before_the_next_one():
@@ -240,14 +240,14 @@ def test_side_outputs_have_elements_as_they_were_and_their_timestamps():
 
 
 def test_each_edge_of_a_fork_has_elements_of_its_own():
-    class Changes(Recorder):
+    class StateDelta(Recorder):
         def write(self, elements, cursor):
             for value in elements:
                 value.append("mine")
                 self.seen.append((value, cursor.timestamp))
 
-    first, second = Changes(), Changes()
-    line = Segment([], Cursor(), ForkOutput([first, second], True), {}, "c")
+    first, second = StateDelta(), StateDelta()
+    line = OperatorChain([], Cursor(), ForkOutput([first, second], True), {}, "c")
     line.receive(0, Bundle([[1], [2]], [10, 20]))
     assert first.seen == second.seen == [([1, "mine"], 10), ([2, "mine"], 20)]
     line.event("c", Watermark(3))
@@ -260,7 +260,7 @@ def test_a_local_edge(monkeypatch, bundle, timestamped):
     monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
     inner, recorder = a_segment(channels=(-1,))
     edge = LocalOutput(inner, 0, -1, timestamped, isolate=True)
-    line = Segment([], Cursor(), edge, {}, "c")
+    line = OperatorChain([], Cursor(), edge, {}, "c")
 
     def growing():
         value = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.sink_function import FunctionSink
+from pyflink_on_spark._connectors.functions.sink import FunctionSink
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness
 from tests.runtime.state.descriptors import Descriptor
 

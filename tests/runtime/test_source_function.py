@@ -9,14 +9,16 @@ import traceback
 import pytest
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext, TaskInfo
-from pyflink_on_spark._runtime.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.source_function import FunctionSource
-from pyflink_on_spark._runtime.source_function.checkpoint_lock import CheckpointLock
-from pyflink_on_spark._runtime.source_function.event_queue import CAPACITY, LIMIT, EventQueue
-from pyflink_on_spark._runtime.source_function.position import FunctionPosition, share_of
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark._connectors.functions.source import FunctionSource
+from pyflink_on_spark._connectors.functions.source.checkpoint_lock import CheckpointLock
+from pyflink_on_spark._connectors.functions.source.event_queue import CAPACITY, LIMIT, EventQueue
+from pyflink_on_spark._connectors.functions.source.position import FunctionPosition, share_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 
 # What a function in a thread and its test tell each other. The function itself is a copy, so that

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from types import SimpleNamespace
 
-from pyflink_on_spark._runtime.context import SystemClock
-from pyflink_on_spark._runtime.exchange import Row
-from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
-from pyflink_on_spark._runtime.source_turns import SourceTurns
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
+from pyflink_on_spark._runtime.task.source_turns import SourceTurns
 
 
 class Source:

@@ -10,9 +10,9 @@ import pytest
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.subtask import Subtask
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
@@ -178,7 +178,7 @@ def test_what_a_subtask_was_made_of_is_let_go_when_it_is_open():
     job = job_of(lambda s: s, Says())
     (region,) = job.levels[0].regions
     held = Held()
-    restored = SubtaskState(7, {"gone": OperatorData(held)}, {})
+    restored = TaskStateSnapshot(7, {"gone": OperatorSubtaskState(held)}, {})
     share = weakref.ref(held)
     subtask = Subtask(
         region, 0, job.settings, FakeClock(), lambda channel: lambda things: None, 0, restored

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pyflink_on_spark._runtime.keys import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
-from pyflink_on_spark._runtime.subtask_state import OperatorData, deal_out
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, split_redistribute
 
 
 def part(groups, maximum, split=()):
     keyed = {group: KeyGroupState({}, {"s": {None: {group: group}}}) for group in groups}
-    return OperatorData(keyed, OperatorSnapshot({"list": list(split)}), maximum)
+    return OperatorSubtaskState(keyed, OperatorSnapshot({"list": list(split)}), maximum)
 
 
 @given(st.integers(1, 30), st.data())
@@ -25,7 +25,7 @@ def test_each_subtask_gets_its_key_groups_and_nothing_is_lost(maximum, data):
         part([g for g in key_groups_of(i, before, maximum) if g in used], maximum, [i, -i])
         for i in range(before)
     ]
-    dealt = deal_out(parts, after)
+    dealt = split_redistribute(parts, after)
     for index, share in enumerate(dealt):
         assert share.max_parallelism == maximum
         assert list(share.keyed) == [g for g in key_groups_of(index, after, maximum) if g in used]
@@ -35,13 +35,13 @@ def test_each_subtask_gets_its_key_groups_and_nothing_is_lost(maximum, data):
 
 
 def test_without_parts_there_is_nothing():
-    assert not any(deal_out([], 3))
-    assert len(deal_out([], 3)) == 3
+    assert not any(split_redistribute([], 3))
+    assert len(split_redistribute([], 3)) == 3
 
 
 def test_the_parts_must_agree():
     with pytest.raises(ValueError, match="different numbers of key groups"):
-        deal_out([part([], 4), part([], 8)], 2)
+        split_redistribute([part([], 4), part([], 8)], 2)
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_the_parts_must_agree():
     ],
 )
 def test_what_is_there_is_true(content):
-    assert OperatorData(**content)
-    assert not OperatorData()
+    assert OperatorSubtaskState(**content)
+    assert not OperatorSubtaskState()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.timers import TimerQueue, Timers, UnkeyedTimerService
+from pyflink_on_spark._runtime.state.timers import TimerQueue, Timers, NonKeyedTimerService
 from tests.runtime.harness import FakeClock
 
 
@@ -68,7 +68,7 @@ def test_processing_time_timer_is_due_after_its_time():
 
 
 def test_without_key():
-    service = UnkeyedTimerService(FakeClock(5))
+    service = NonKeyedTimerService(FakeClock(5))
     assert service.current_processing_time() == 5
     assert service.current_watermark() == MIN_TIMESTAMP
     for name in ("register_processing_time_timer", "register_event_time_timer"):

@@ -6,7 +6,7 @@ import zlib
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.isolation import unseal
+from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark.common import Time, Types
 from pyflink_on_spark.datastream import MapFunction
@@ -72,9 +72,9 @@ def content_of(whole: SlotState) -> dict[str, list[str]]:
     for operator, parts in whole.operators.items():
         for part in parts.values():
             for pieces in part.keyed.values():
-                for piece in map(unseal, map(_bytes, pieces)):
+                for piece in map(deserialize, map(_bytes, pieces)):
                     _take_keyed(found, operator, piece)
-        _take_lists(found, operator, [unseal(_bytes(part.operator)) for part in parts.values()])
+        _take_lists(found, operator, [deserialize(_bytes(part.operator)) for part in parts.values()])
     return {kind: sorted(things) for kind, things in sorted(found.items())}
 
 

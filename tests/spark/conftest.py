@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """The session that jobs get, with two tasks at a time."""
-    from pyflink_on_spark._spark.session import obtain_session
+    from pyflink_on_spark._spark.session.session import obtain_session
 
     session = obtain_session({"spark.master": "local[2]"})
     yield session
@@ -18,7 +18,7 @@ def spark():
 @pytest.fixture
 def env(spark):
     """An environment whose jobs run on Spark, one subtask at a time."""
-    from pyflink_on_spark._graph.job import install_engine, installed_engine
+    from pyflink_on_spark._job.job import install_engine, installed_engine
     from pyflink_on_spark._spark.engine import SparkEngine
     from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._spark.java_home import find_java
-from pyflink_on_spark._spark.spark_defaults import spark_home
+from pyflink_on_spark._spark.session.java_home import find_java
+from pyflink_on_spark._spark.session.spark_defaults import spark_home
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB = """

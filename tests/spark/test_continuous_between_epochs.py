@@ -7,11 +7,11 @@ import os
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._runtime.hosted_subtasks import EpochReport
-from pyflink_on_spark._spark.continuous.between_epochs import BetweenEpochs, SavepointRequest
-from pyflink_on_spark._spark.continuous.wire import HostLost
-from tests.spark.test_continuous_coordinator import UNWRITTEN, NeverTwice, Prepares, with_sink
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
+from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
+from pyflink_on_spark._spark.transport.rpc import HostLost
+from tests.job.test_coordinator import UNWRITTEN, NeverTwice, Prepares, with_sink
 
 GOES_ON = [EpochReport(reading=True), EpochReport(reading=False)]
 IS_OVER = [EpochReport(reading=False)] * 2
@@ -30,7 +30,7 @@ class Running:
         """Begin an attempt."""
         self.hosts = Prepares()
         self.coordinator.attempt_begins()
-        self.between = BetweenEpochs(self.coordinator, self.hosts, self.requests)
+        self.between = EpochBoundary(self.coordinator, self.hosts, self.requests)
 
     def ask(self, **how):
         directory = how.pop("directory", str(self.path / "savepoints"))

@@ -10,19 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._spark.continuous import fleet as fleet_module
-from pyflink_on_spark._spark.continuous.fleet import Fleet
-from pyflink_on_spark._spark.continuous.host import SlotHost
-from pyflink_on_spark._spark.continuous.wire import HostLost, connect
-from pyflink_on_spark._spark.handshake import Address
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.hosts import pool as fleet_module
+from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._spark.hosts.host import SlotHost
+from pyflink_on_spark._spark.transport.rpc import HostLost, connect
+from pyflink_on_spark._spark.transport.handshake import Address
 
 
 class Slots:
     """Hosts without a process each; what they answer is up to the test."""
 
     def __init__(self, count):
-        self.fleet = Fleet("127.0.0.1", count)
+        self.fleet = HostPool("127.0.0.1", count)
         self.wires = []
         self.thread = ThreadPoolExecutor(1)
         self.fleet.assemble(lambda: self._call_in(count))
@@ -114,14 +114,14 @@ def test_a_host_that_goes_while_nobody_asks_it(slots):
 
 
 def test_a_stranger_who_says_nothing_holds_nobody_up():
-    fleet = Fleet("127.0.0.1", 1)
+    fleet = HostPool("127.0.0.1", 1)
     with socket.create_connection((fleet.control.host, fleet.control.port)):
         fleet.assemble(lambda: call_in(fleet.control))
     assert list(fleet.data) == [0]
 
 
 def test_hosts_that_cannot_be_started():
-    fleet = Fleet("127.0.0.1", 1)
+    fleet = HostPool("127.0.0.1", 1)
 
     def fail():
         raise OSError("no more processes")
@@ -135,7 +135,7 @@ def test_hosts_that_cannot_be_started():
 def test_what_failed_once_stays_failed(monkeypatch):
     """Spark tries a task again that failed, and tells only of the last time."""
     monkeypatch.setattr(SlotHost, "_listen", lambda _: None)  # it would end this process
-    fleet = Fleet("127.0.0.1", 1)
+    fleet = HostPool("127.0.0.1", 1)
     host = SlotHost(0, connect(fleet.control, "the driver"), fleet.control.authkey)
     host._subtasks = Failing()
     task = connect(Address(*host.address, fleet.control.authkey), "a host")
@@ -208,7 +208,7 @@ def test_a_default_timeout_of_the_program_is_none_of_connections():
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(0.05)
     try:
-        fleet = Fleet("127.0.0.1", 1)
+        fleet = HostPool("127.0.0.1", 1)
         time.sleep(0.2)
         wires = []
         fleet.assemble(lambda: wires.append(call_in(fleet.control)))

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._spark.continuous.fleet import Fleet
-from pyflink_on_spark._spark.continuous.host import Deployment
-from pyflink_on_spark._spark.continuous.spawn import Spawn
-from pyflink_on_spark._spark.dependencies import ShippedDependencies
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._spark.hosts.host import Deployment
+from pyflink_on_spark._spark.hosts.spawn import Spawn
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener
 from tests.runtime.rounds import CutSource, job_of
@@ -49,7 +49,7 @@ class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
 def fleet(tmp_path):
     """One host, with a job that has been deployed."""
     job = job_of(lambda stream: stream.map(Noting(str(tmp_path / "notes"))), CutSource([1]))
-    fleet = Fleet("127.0.0.1", 1)
+    fleet = HostPool("127.0.0.1", 1)
     spawn = Spawn(fleet.control, tuple(sys.path), False, ShippedDependencies())
     fleet.assemble(lambda: spawn.start(0, sys.executable))
     fleet.deploy(Deployment(pickle.dumps((job.levels, job.settings)), 0, None, None, {}))

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
-from pyflink_on_spark._runtime.failure import SubtaskFailure
-from pyflink_on_spark._spark.continuous.job import ContinuousJob
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.jobs.continuous_job import ContinuousJob
 from pyflink_on_spark.common import JobStatus
 from tests.runtime.rounds import CutSource, job_of
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._spark.dependencies import spark_settings
+from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import RuntimeExecutionMode
 

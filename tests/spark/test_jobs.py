@@ -13,7 +13,7 @@ import time
 import pytest
 
 from pyflink_on_spark._compat.errors import JobCancelledError
-from pyflink_on_spark._graph.job import current_engine
+from pyflink_on_spark._job.job import current_engine
 from pyflink_on_spark.common import JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 
@@ -119,7 +119,7 @@ def test_ctrl_c_cancels_the_job(tmp_path):
     import threading, time
     from pyflink_on_spark.common import JobStatus
     from pyflink_on_spark.datastream import StreamExecutionEnvironment
-    from pyflink_on_spark._spark.bounded_job import BoundedJob
+    from pyflink_on_spark._spark.jobs.batch_job import BoundedJob
     env = StreamExecutionEnvironment.get_execution_environment()
     env.set_parallelism(1)
     jobs = []

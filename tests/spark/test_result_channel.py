@@ -13,8 +13,8 @@ from multiprocessing.connection import Client
 
 import pytest
 
-from pyflink_on_spark._spark import handshake
-from pyflink_on_spark._spark.result_channel import (
+from pyflink_on_spark._spark.transport import handshake
+from pyflink_on_spark._spark.transport.result_channel import (
     ChannelClosed,
     ChannelFailed,
     ResultServer,
@@ -313,11 +313,11 @@ def test_classes_of_the_users_script_come_back_as_themselves():
     """The class exists in a script only, and the producer knows it by value, as a worker does."""
     script = (
         "import cloudpickle, subprocess, sys\n"
-        "from pyflink_on_spark._spark.result_channel import ResultServer\n"
+        "from pyflink_on_spark._spark.transport.result_channel import ResultServer\n"
         "class Point:\n"
         "    def __init__(self, x): self.x = x\n"
         "def worker(address):\n"
-        "    from pyflink_on_spark._spark.result_channel import connect\n"
+        "    from pyflink_on_spark._spark.transport.result_channel import connect\n"
         "    with connect(address, 'points', 0) as sender: sender.send([Point(3)])\n"
         "run = 'import sys, cloudpickle; f, a = cloudpickle.load(sys.stdin.buffer); f(a)'\n"
         "with ResultServer() as server:\n"

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._spark import session as session_module
-from pyflink_on_spark._spark import spark_defaults
-from pyflink_on_spark._spark.result_channel import ResultServer, connect
-from pyflink_on_spark._spark.session import obtain_session
+from pyflink_on_spark._spark.session.session import session as session_module
+from pyflink_on_spark._spark.session.session import spark_defaults
+from pyflink_on_spark._spark.transport.result_channel import ResultServer, connect
+from pyflink_on_spark._spark.session.session import obtain_session
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,8 +46,8 @@ def test_a_first_start_is_quiet_private_and_leaves_nothing(tmp_path):
     done = run_script(
         """
         import os, socket, threading
-        from pyflink_on_spark._spark.session import obtain_session
-        from pyflink_on_spark._spark.scratch import scratch_folder
+        from pyflink_on_spark._spark.session.session import obtain_session
+        from pyflink_on_spark._spark.session.scratch import scratch_folder
         sessions = []
         threads = [threading.Thread(target=lambda: sessions.append(
             obtain_session({"spark.app.name": "mine", "spark.sql.shuffle.partitions": "3"})))
@@ -94,7 +94,7 @@ def test_a_stopped_session_is_replaced_and_a_running_one_is_joined(tmp_path):
     done = run_script(
         """
         from pyspark.sql import SparkSession
-        from pyflink_on_spark._spark.session import obtain_session
+        from pyflink_on_spark._spark.session.session import obtain_session
         first = obtain_session({"spark.master": "local[1]"})
         first.stop()
         second = obtain_session({"spark.master": "local[1]"})
@@ -121,7 +121,7 @@ def test_a_stopped_session_is_replaced_and_a_running_one_is_joined(tmp_path):
 def test_a_jvm_that_does_not_start_is_one_error(tmp_path):
     done = run_script(
         """
-        from pyflink_on_spark._spark.session import obtain_session
+        from pyflink_on_spark._spark.session.session import obtain_session
         obtain_session({"spark.driver.extraJavaOptions": "-XX:NoSuchOption=1 -Xmx7g"})
         """,
         tmp_path,

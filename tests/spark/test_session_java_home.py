@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._spark.java_home import find_java
+from pyflink_on_spark._spark.session.java_home import find_java
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-ins are shell scripts")
 

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._runtime.connectors.staged_rows.batch_folder import BatchFolder
-from pyflink_on_spark._runtime.connectors.staged_rows.sink import StagedSink, StagingPlace
-from pyflink_on_spark._runtime.context import SystemClock
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
+from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.plan import JobSettings, OperatorPlan
-from pyflink_on_spark._spark.continuous.coordinator import CheckpointCoordinator
-from pyflink_on_spark._spark.continuous.settings import CheckpointSettings
+from pyflink_on_spark._runtime.task.plan import JobSettings, OperatorPlan
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._spark.frames import (
     FollowingQuery,
     _write_batch,
     given_place,
     staging_place,
 )
-from pyflink_on_spark._spark.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark.common import Types
 
 INTERVAL = {"execution.checkpointing.interval": "1 s"}

@@ -8,7 +8,7 @@ import traceback
 import pytest
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
-from pyflink_on_spark._graph.job import installed_engine
+from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint import SHARED, Metadata, StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.clock import Clock
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"
 _DELTAS = 100

@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     stored_records,
     write_record,
 )
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
@@ -125,7 +125,7 @@ def complete(
     committables: list[Any],
 ) -> Metadata:
     """Make a checkpoint of state files that are written: from now on it can be restored."""
-    file = _write(place, COMMITTABLES, seal(committables))
+    file = _write(place, COMMITTABLES, serialize(committables))
     metadata = Metadata(checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file)
     text = json.dumps({"format": _FORMAT, **asdict(metadata)}, indent=1)
     _write(place, METADATA, text.encode())
@@ -192,7 +192,7 @@ def verify(place: Folder, metadata: Metadata) -> None:
 
 def read_committables(place: Folder, metadata: Metadata) -> list[Any]:
     """Read what the sinks have to commit with a checkpoint."""
-    committables: list[Any] = unseal(_read(place, metadata.committables))
+    committables: list[Any] = deserialize(_read(place, metadata.committables))
     return committables
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from pyflink_on_spark._runtime.filesystem.location import is_remote, locate
+from pyflink_on_spark._filesystem.location import is_remote, locate
 
 _BUFFER = 1024 * 1024
 _NOTHING: Mapping[str, str] = MappingProxyType({})

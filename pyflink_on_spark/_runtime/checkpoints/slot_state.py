@@ -18,14 +18,14 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     stored_records,
     write_record,
 )
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.keys import key_groups_of
-from pyflink_on_spark._runtime.plan import LevelPlan, RegionPlan
+from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
-from pyflink_on_spark._runtime.state.snapshot import Piece, Pieces
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 
-_NOTHING = seal(OperatorSnapshot())
+_NOTHING = serialize(OperatorSnapshot())
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class SlotState:
     operators: dict[str, dict[int, OperatorPart]] = field(default_factory=dict)
     sources: dict[str, dict[int, Content]] = field(default_factory=dict)
 
-    def add(self, index: int, state: SubtaskState) -> None:
+    def add(self, index: int, state: TaskStateSnapshot) -> None:
         """Take in a subtask; what it is afterwards does not matter."""
         for head, content in records_of(index, state):
             self.take(head, content)
@@ -122,19 +122,19 @@ class SlotState:
                 yield RecordHead(SOURCE, name, index, 0), _bytes(content)
 
 
-def records_of(index: int, state: SubtaskState) -> Iterator[Record]:
+def records_of(index: int, state: TaskStateSnapshot) -> Iterator[Record]:
     """Yield the state of a subtask as records, each made when its turn comes."""
     for name, data in state.operators.items():
-        yield RecordHead(OPERATOR, name, index, data.max_parallelism), seal(data.operator)
+        yield RecordHead(OPERATOR, name, index, data.max_parallelism), serialize(data.operator)
         for group, piece in data.keyed.items():
-            yield RecordHead(KEYED, name, index, group), seal(piece)
+            yield RecordHead(KEYED, name, index, group), serialize(piece)
     for name, positions in state.sources.items():
-        yield RecordHead(SOURCE, name, index, 0), seal(positions)
+        yield RecordHead(SOURCE, name, index, 0), serialize(positions)
 
 
 def shares(
-    levels: Iterable[LevelPlan], slot: int, whole: SlotState, checkpoint_id: int
-) -> dict[int, SubtaskState]:
+    levels: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
+) -> dict[int, TaskStateSnapshot]:
     """Return what each subtask of a slot gets of a checkpoint, by target.
 
     Args:
@@ -143,7 +143,7 @@ def shares(
         whole: the state of all slots, as they were.
         checkpoint_id: the checkpoint's number.
     """
-    found: dict[int, SubtaskState] = {}
+    found: dict[int, TaskStateSnapshot] = {}
     for level in levels:
         for region in level.regions:
             if slot < region.parallelism:
@@ -152,8 +152,8 @@ def shares(
     return found
 
 
-def _share(region: RegionPlan, slot: int, whole: SlotState, checkpoint_id: int) -> SubtaskState:
-    state = SubtaskState(checkpoint_id)
+def _share(region: VertexPlan, slot: int, whole: SlotState, checkpoint_id: int) -> TaskStateSnapshot:
+    state = TaskStateSnapshot(checkpoint_id)
     for segment in region.segments:
         for plan in segment.operators:
             parts = whole.operators.get(plan.state_id or "")
@@ -165,12 +165,12 @@ def _share(region: RegionPlan, slot: int, whole: SlotState, checkpoint_id: int) 
             state.sources[segment.source_id] = [
                 position
                 for index in sorted(positions)
-                for position in unseal(_bytes(positions[index]))
+                for position in deserialize(_bytes(positions[index]))
             ]
     return state
 
 
-def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> OperatorData:
+def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> OperatorSubtaskState:
     maximum = parts[0].max_parallelism
     groups = key_groups_of(slot, parallelism, maximum)
 
@@ -178,16 +178,16 @@ def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> O
         for part in parts:
             found = ((group, content) for group in groups for content in part.keyed.get(group, ()))
             for group, content in read_in_turn(found):
-                yield group, unseal(content)
+                yield group, deserialize(content)
 
-    without_keys = redistribute([unseal(_bytes(part.operator)) for part in parts], parallelism)
-    return OperatorData(Pieces(pieces), without_keys[slot], maximum)
+    without_keys = redistribute([deserialize(_bytes(part.operator)) for part in parts], parallelism)
+    return OperatorSubtaskState(StateChunks(pieces), without_keys[slot], maximum)
 
 
 def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:
     """Return what each subtask of an operator has without keys, by the operator's stable name."""
     parts = whole.operators.get(name, {})
-    return [unseal(_bytes(parts[index].operator)) for index in sorted(parts)]
+    return [deserialize(_bytes(parts[index].operator)) for index in sorted(parts)]
 
 
 def stateful_operators(whole: SlotState) -> dict[str, int]:

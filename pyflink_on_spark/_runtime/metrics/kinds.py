@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.context import Clock
-from pyflink_on_spark._runtime.whole_numbers import whole
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.types.int64 import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter
 
 _SAMPLE_INTERVAL = 5_000

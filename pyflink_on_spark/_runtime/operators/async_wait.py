@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.async_calls import Call, CallsAsReady, CallsInOrder, EventLoop
+from pyflink_on_spark._runtime.operators.async_calls import Call, CallsAsReady, CallsInOrder, EventLoop
 from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class AsyncWaitOperator(RichFunctionOperator):

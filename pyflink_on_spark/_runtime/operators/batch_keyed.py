@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 Held = tuple[int, int | None, int, Any]
 """Sort key, timestamp in ms or None, input, value."""

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext
-from pyflink_on_spark._runtime.isolation import isolated, isolated_pairs
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.immutability import isolated, isolated_pairs
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import boundary_converter, collect_converter
 

@@ -7,21 +7,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.context import noting, timed
+from pyflink_on_spark._runtime.cursor import noting, timed
 from pyflink_on_spark._runtime.operators.function_contexts import (
     BroadcastElementContext,
-    OtherElementContext,
+    ReadOnlyContext,
     OtherKeyedElementContext,
-    OtherTimerContext,
+    BroadcastOnTimerContext,
 )
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
-from pyflink_on_spark._runtime.timers import KeylessTimerService
+from pyflink_on_spark._runtime.state.timers import BroadcastTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class BroadcastProcessOperator(TimerDrivenOperator):
@@ -70,15 +70,15 @@ class BroadcastProcessOperator(TimerDrivenOperator):
 
     def _make_contexts(self, context: OperatorContext) -> None:
         cursor, service, state = context.cursor, self._timer_service, context.operator_state
-        keyless = KeylessTimerService(self._timers) if self.keyed else service
+        keyless = BroadcastTimerService(self._timers) if self.keyed else service
         self._broadcast_context = BroadcastElementContext(cursor, keyless, state)
         if self.keyed:
             self._other_context: Any = OtherKeyedElementContext(
                 cursor, service, self._backend, state
             )
-            self._timer_context = OtherTimerContext(cursor, service, self._backend, state)
+            self._timer_context = BroadcastOnTimerContext(cursor, service, self._backend, state)
         else:
-            self._other_context = OtherElementContext(cursor, service, state)
+            self._other_context = ReadOnlyContext(cursor, service, state)
 
     def _other(self, elements: Iterator[Any]) -> Iterator[Any]:
         call = self._loaded.process_element

@@ -15,8 +15,8 @@ from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperat
 from pyflink_on_spark._runtime.operators.timer_driven import TimerDrivenOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class _CoFunctionOperator(RichFunctionOperator):

@@ -11,16 +11,16 @@ from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.keys import unwrap_key
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import Cursor
+    from pyflink_on_spark._runtime.cursor import Cursor
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.operator_state import OperatorState
-    from pyflink_on_spark._runtime.timers import (
+    from pyflink_on_spark._runtime.state.timers import (
         KeyedTimerService,
-        KeylessTimerService,
-        UnkeyedTimerService,
+        BroadcastTimerService,
+        NonKeyedTimerService,
     )
 
-    TimerService = KeyedTimerService | KeylessTimerService | UnkeyedTimerService
+    TimerService = KeyedTimerService | BroadcastTimerService | NonKeyedTimerService
 
 
 class ElementContext:
@@ -133,7 +133,7 @@ class BroadcastElementContext(_WithBroadcastState, ElementContext):
         return self._operator_state.broadcast_state(state_descriptor)
 
 
-class OtherElementContext(_ReadingBroadcastState, ElementContext):
+class ReadOnlyContext(_ReadingBroadcastState, ElementContext):
     """For an element of the other stream, without key.
 
     Args:
@@ -174,7 +174,7 @@ class OtherKeyedElementContext(_ReadingBroadcastState, KeyedElementContext):
         self._operator_state = operator_state
 
 
-class OtherTimerContext(_ReadingBroadcastState, TimerContext):
+class BroadcastOnTimerContext(_ReadingBroadcastState, TimerContext):
     """For a timer of a function with broadcast state.
 
     Args:

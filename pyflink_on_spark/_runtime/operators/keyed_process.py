@@ -9,8 +9,8 @@ from pyflink_on_spark._runtime.operators.function_contexts import KeyedElementCo
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class KeyedProcessOperator(TimerDrivenOperator):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 Process = Callable[[Iterator[Any]], Iterator[Any]]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.function_contexts import ElementContext
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark._runtime.timers import UnkeyedTimerService
+from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 Call = Callable[[Any, Any], Any]
 
@@ -57,7 +57,7 @@ class ProcessOperator(AnyProcessOperator):
         """Load and open the function."""
         head = context.head_state
         timers = None if head is None else head.timers
-        self._timer_service = UnkeyedTimerService(context.clock, timers)
+        self._timer_service = NonKeyedTimerService(context.clock, timers)
         self._element_context = ElementContext(context.cursor, self._timer_service)
         super().open(context)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.checkpointed import FunctionCheckpoints
+from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function, open_function
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function, open_function
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 
-class FunctionHolder(Operator):
+class UdfOperator(Operator):
     """Has a function object of the user's, which may take part in checkpoints."""
 
     _checkpoints: FunctionCheckpoints | None = None
@@ -42,7 +42,7 @@ class FunctionHolder(Operator):
         self._checkpoints = checkpoints
 
 
-class RichFunctionOperator(FunctionHolder):
+class RichFunctionOperator(UdfOperator):
     """Loads a function object, opens it, and closes it in the end.
 
     Args:

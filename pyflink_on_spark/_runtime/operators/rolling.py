@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.aggregations import aggregation
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
-from pyflink_on_spark._runtime.user_function import close_function
+from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
+from pyflink_on_spark._runtime.user_code.user_function import close_function
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 STATE_NAME = "_rolling"
 
@@ -86,7 +86,7 @@ class RollingOperator(Operator):
         values.clear()
 
 
-class RollingReduceOperator(RollingOperator, FunctionHolder):
+class RollingReduceOperator(RollingOperator, UdfOperator):
     """Combines the elements of a key with the user's ``reduce``.
 
     Args:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)

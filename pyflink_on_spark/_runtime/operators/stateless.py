@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._runtime.context import OperatorContext
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder
+from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import print_text
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function, code_of
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function, code_of
 
 
-class FunctionOperator(FunctionHolder):
+class FunctionOperator(UdfOperator):
     """An operator around one user function.
 
     Args:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.operators.function_contexts import TimerContext
 from pyflink_on_spark._runtime.operators.process import IS_TAG, AnyProcessOperator, Call
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
-from pyflink_on_spark._runtime.timers import KeyedTimerService, UnkeyedTimerService
+from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 TimeDomains = tuple[Any, Any]
 """What ``time_domain()`` returns for event-time and for processing-time timers."""
@@ -42,7 +42,7 @@ class TimerDrivenOperator(AnyProcessOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the function."""
-        self._timer_service: KeyedTimerService | UnkeyedTimerService
+        self._timer_service: KeyedTimerService | NonKeyedTimerService
         if self.keyed:
             self._backend = backend = keyed_state_of(context)
             self._timers = backend.timers
@@ -50,13 +50,13 @@ class TimerDrivenOperator(AnyProcessOperator):
                 self._waiting = backend.timers.processing.times
             self._timer_service = KeyedTimerService(backend.timers, backend)
         else:
-            self._timer_service = UnkeyedTimerService(context.clock)
+            self._timer_service = NonKeyedTimerService(context.clock)
         self._make_contexts(context)
         super().open(context)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield what comes out of the timers that are due."""
-        if isinstance(self._timer_service, UnkeyedTimerService):
+        if isinstance(self._timer_service, NonKeyedTimerService):
             self._timer_service.watermark = watermark
             return ()
         timers = self._timers

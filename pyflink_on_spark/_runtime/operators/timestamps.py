@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_function import UserFunction
-from pyflink_on_spark._runtime.whole_numbers import time_in_ms
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.types.int64 import time_in_ms
 
 
 class AssignTimestamps(Operator):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.rich_function import FunctionHolder, keyed_state_of
-from pyflink_on_spark._runtime.user_function import UserFunction, close_function
-from pyflink_on_spark._runtime.windows.any_windows import AnyWindows
+from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function
+from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
 from pyflink_on_spark._runtime.windows.contents import contents_of
-from pyflink_on_spark._runtime.windows.operation import Grid, WindowDescription, WindowOperation
-from pyflink_on_spark._runtime.windows.regular_windows import RegularWindows
+from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowDescription, WindowOperation
+from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _METHODS = {
     "assigner": ("assign_windows", "merge_windows"),
@@ -24,7 +24,7 @@ _METHODS = {
 }
 
 
-class WindowOperator(FunctionHolder):
+class WindowOperator(UdfOperator):
     """Puts the elements of each key into windows, and emits what becomes of those that fire.
 
     Results have the time of what made their window fire: a timer's (the end of the window, with the
@@ -46,7 +46,7 @@ class WindowOperator(FunctionHolder):
         *,
         merging: bool,
         passes_through: bool,
-        grid: Grid | None = None,
+        grid: WindowGrid | None = None,
     ) -> None:
         self._pickled = description
         self._merging = merging
@@ -110,11 +110,11 @@ class WindowOperator(FunctionHolder):
         ]
         return [method for method in found if method is not None]
 
-    def _kind_of_windows(self, operation: WindowOperation) -> AnyWindows | RegularWindows:
+    def _kind_of_windows(self, operation: WindowOperation) -> GeneralWindows | AlignedWindows:
         grid = self._grid
         if grid is None or operation.lateness < 0:
-            return AnyWindows(operation)
+            return GeneralWindows(operation)
         contents = contents_of(
             operation.contents, kept=operation.lateness > 0, overlapping=grid.size > grid.slide
         )
-        return RegularWindows(operation, grid, contents)
+        return AlignedWindows(operation, grid, contents)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.context import Clock
+from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
@@ -21,20 +21,20 @@ from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.snapshot import (
-    Changes,
+    StateDelta,
     Entry,
     KeyGroupState,
     Piece,
-    Pieces,
+    StateChunks,
     StateMeta,
 )
 from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
-from pyflink_on_spark._runtime.state.sorter import Sorter, changes_by_group
+from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_by_group
 from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.value_state import ValueState
-from pyflink_on_spark._runtime.timers import Timers
+from pyflink_on_spark._runtime.state.timers import Timers
 
 _LASTING: dict[str, Any] = {
     "value": ValueState,
@@ -153,35 +153,35 @@ class KeyedStateBackend:
     def snapshot(self) -> dict[int, KeyGroupState]:
         """Return everything, by key group; values by reference."""
         self._purge()
-        sorter = Sorter(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)
         sorter.add_timers(self.timers.all())
         return sorter.groups
 
-    def pieces(self) -> Pieces:
+    def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
-        return Pieces(self._whole)
+        return StateChunks(self._whole)
 
-    def base_pieces(self) -> Pieces:
+    def base_pieces(self) -> StateChunks:
         """Return everything; ``take_changes`` goes on from here."""
         self._purge()
         for table in self._tables.values():
             if table.changed is not None:
                 table.changed.clear()
         self.timers.take_changes()
-        return Pieces(self._whole)
+        return StateChunks(self._whole)
 
-    def change_pieces(self) -> Pieces:
+    def change_pieces(self) -> StateChunks:
         """Return what ``take_changes`` does, by key group."""
         changes = self.take_changes()
-        return Pieces(lambda: iter(changes_by_group(changes, self._max_parallelism).items()))
+        return StateChunks(lambda: iter(changes_by_group(changes, self._max_parallelism).items()))
 
     def restore(self, groups: Iterable[Piece]) -> None:
         """Take over key groups and changes; nothing of this counts as a change."""
         for group in groups:
-            if isinstance(group, Changes):
+            if isinstance(group, StateDelta):
                 self.apply_changes(group)
                 continue
             self._meet(group.states)
@@ -192,7 +192,7 @@ class KeyedStateBackend:
             for timer in group.timers:
                 self.timers.apply(timer, True)
 
-    def take_changes(self) -> Changes:
+    def take_changes(self) -> StateDelta:
         """Return what changed since the last call.
 
         Raises:
@@ -205,9 +205,9 @@ class KeyedStateBackend:
             if table.changed:
                 entries += [(name, *place, table.get(*place)) for place in table.changed]
                 table.changed.clear()
-        return Changes(self._meta(), entries, self.timers.take_changes())
+        return StateDelta(self._meta(), entries, self.timers.take_changes())
 
-    def apply_changes(self, changes: Changes) -> None:
+    def apply_changes(self, changes: StateDelta) -> None:
         """Do again what ``take_changes`` told; nothing of this counts as a change."""
         self._meet(changes.states)
         tables = self._tables
@@ -229,7 +229,7 @@ class KeyedStateBackend:
             yield from self.snapshot().items()
             return
         self._purge()
-        sorter = Sorter(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)

@@ -25,7 +25,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row
 
-Fit = Callable[[Any], Any]
+Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
 
 _Test = Callable[[Any], bool]
@@ -39,7 +39,7 @@ _EXACT = {
 _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
 
-def fit_of(name: str, type_info: Any, converted: bool) -> Fit | None:
+def fit_of(name: str, type_info: Any, converted: bool) -> Coercion | None:
     """Return what is done to the values of a state, or None if nothing is.
 
     Of lists and maps the last element is looked at only: those before were when they came.
@@ -66,7 +66,7 @@ def fit_of(name: str, type_info: Any, converted: bool) -> Fit | None:
     return fit
 
 
-def _basic_fit(basic_type: BasicType, convert: Fit) -> Fit:
+def _basic_fit(basic_type: BasicType, convert: Coercion) -> Coercion:
     """Return the same as for any type, with one call less for each value."""
     exact, bits = _EXACT.get(basic_type), _BITS.get(basic_type)
     low, high = _range(bits or 1)
@@ -88,13 +88,13 @@ def _range(bits: int) -> tuple[int, int]:
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
-def element_fit(name: str, type_info: Any, converted: bool) -> Fit | None:
+def element_fit(name: str, type_info: Any, converted: bool) -> Coercion | None:
     """Return the same for the elements of a list state."""
     element = type_info.elem_type if isinstance(type_info, ListTypeInfo) else None
     return fit_of(name, element, converted)
 
 
-def entry_fits(name: str, type_info: Any, converted: bool) -> tuple[Fit | None, Fit | None]:
+def entry_fits(name: str, type_info: Any, converted: bool) -> tuple[Coercion | None, Coercion | None]:
     """Return the same for the keys and for the values of a map state; a value may be None."""
     if not isinstance(type_info, MapTypeInfo):
         return None, None
@@ -104,11 +104,11 @@ def entry_fits(name: str, type_info: Any, converted: bool) -> tuple[Fit | None, 
     )
 
 
-def _or_none(fit: Fit | None) -> Fit | None:
+def _or_none(fit: Coercion | None) -> Coercion | None:
     return None if fit is None else lambda value: None if value is None else fit(value)
 
 
-def _explained(name: str, convert: Fit) -> Fit:
+def _explained(name: str, convert: Coercion) -> Coercion:
     def explained(value: Any) -> Any:
         try:
             return convert(value)

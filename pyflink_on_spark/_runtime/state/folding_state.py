@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class FoldingState(KeyedState):
     ) -> None:
         super().__init__(backend, table)
         self._fold = function.fold
-        self._initial = seal(initial)
+        self._initial = serialize(initial)
 
     def get(self) -> Any:
         """Return the value; None if nothing was added."""
@@ -39,7 +39,7 @@ class FoldingState(KeyedState):
         """Fold one more value in."""
         current = self._load()
         if current is None:
-            current = unseal(self._initial)
+            current = deserialize(self._initial)
         folded = self._fold(current, value)
         if folded is None:
             self.clear()

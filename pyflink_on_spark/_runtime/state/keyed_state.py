@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.state.declared import Fit, fit_of
+from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -25,7 +25,7 @@ class KeyedState:
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         self._backend = backend
         self._table = table
-        self._fit: Fit | None = None
+        self._fit: Coercion | None = None
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type what is put in has to be; without this it can be of any."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.state.declared import Fit, entry_fits
+from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 from pyflink_on_spark._runtime.state.map_access import WritableMap
 
@@ -22,7 +22,7 @@ class MapState(KeyedState, WritableMap):
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         super().__init__(backend, table)
         self._version = 0
-        self._fit_key: Fit | None = None
+        self._fit_key: Coercion | None = None
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type the map has to be."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.state.declared import Fit, entry_fits
+from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
 from pyflink_on_spark._runtime.state.map_access import ReadableMap, WritableMap
 
 
@@ -22,7 +22,7 @@ class BroadcastState(WritableMap):
     __slots__ = ("_content", "_fit_key", "_fit_value", "_version")
 
     def __init__(
-        self, entries: dict[Any, Any], fit_key: Fit | None = None, fit_value: Fit | None = None
+        self, entries: dict[Any, Any], fit_key: Coercion | None = None, fit_value: Coercion | None = None
     ) -> None:
         self._content = entries
         self._fit_key, self._fit_value = fit_key, fit_value

@@ -50,7 +50,7 @@ class KeyGroupState:
 
 
 @dataclass(slots=True)
-class Changes:
+class StateDelta:
     """What happened since a moment: entries as they are now, and timers that came or went."""
 
     states: dict[str, StateMeta]
@@ -62,10 +62,10 @@ class Changes:
         return bool(self.entries or self.timers)
 
 
-Piece = KeyGroupState | Changes
+Piece = KeyGroupState | StateDelta
 
 
-class Pieces:
+class StateChunks:
     """Pieces of keyed state with the key group of each, made only when they are asked for.
 
     A key group may have several, which count in their order.

@@ -7,14 +7,14 @@ from typing import Any
 
 from pyflink_on_spark._runtime.keys import key_group, key_groups
 from pyflink_on_spark._runtime.state.snapshot import (
-    Changes,
+    StateDelta,
     KeyGroupState,
     StateMeta,
     Timer,
 )
 
 
-class Sorter:
+class KeyGroupPartitioner:
     """Collects entries and timers, and has them by key group.
 
     Args:
@@ -63,15 +63,15 @@ class Sorter:
         return found
 
 
-def changes_by_group(changes: Changes, max_parallelism: int) -> dict[int, Changes]:
+def changes_by_group(changes: StateDelta, max_parallelism: int) -> dict[int, StateDelta]:
     """Return changes by key group."""
-    groups: dict[int, Changes] = {}
+    groups: dict[int, StateDelta] = {}
 
-    def of(key: Any) -> Changes:
+    def of(key: Any) -> StateDelta:
         group = key_group(key, max_parallelism)
         found = groups.get(group)
         if found is None:
-            found = groups[group] = Changes(changes.states, [], [])
+            found = groups[group] = StateDelta(changes.states, [], [])
         return found
 
     for entry in changes.entries:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.isolation import is_immutable, seal, unseal
+from pyflink_on_spark._runtime.immutability import is_immutable, serialize, deserialize
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import Cursor
-    from pyflink_on_spark._runtime.windows.regular_windows import RegularWindows
+    from pyflink_on_spark._runtime.cursor import Cursor
+    from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 
 Entries = dict[Any, Any]
 """What is kept of one window, by key."""
@@ -19,7 +19,7 @@ class Contents(Protocol):
     """What is kept of a key's window."""
 
     def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: RegularWindows
+        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
     ) -> Iterator[Any]:
         """Add elements to their windows; yield what those bring forth whose windows are over."""
         ...
@@ -44,7 +44,7 @@ class Lists:
         self._kept = kept
 
     def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: RegularWindows
+        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
     ) -> Iterator[Any]:
         """Add elements to their windows; yield what those bring forth whose windows are over."""
         start = end = 0
@@ -90,7 +90,7 @@ class Reduced:
         self._overlapping = overlapping
 
     def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: RegularWindows
+        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
     ) -> Iterator[Any]:
         """Add elements to their windows; yield what those bring forth whose windows are over."""
         start = end = 0
@@ -136,7 +136,7 @@ class Aggregated:
         self._get_result = function.get_result
 
     def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: RegularWindows
+        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
     ) -> Iterator[Any]:
         """Add elements to their windows; yield what those bring forth whose windows are over."""
         start = end = 0
@@ -177,7 +177,7 @@ class Aggregated:
 
 def own(value: Any) -> Any:
     """Return a value that nobody else may change: itself if immutable, else a copy."""
-    return value if is_immutable(value) else unseal(seal(value))
+    return value if is_immutable(value) else deserialize(serialize(value))
 
 
 def contents_of(descriptor: Any, *, kept: bool, overlapping: bool) -> Contents:

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.operators.process import IS_TAG
 from pyflink_on_spark._runtime.windows.contexts import AssignerContext, FunctionContext
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 
@@ -28,7 +28,7 @@ class WindowDescription(Protocol):
 
 
 @dataclass(frozen=True)
-class Grid:
+class WindowGrid:
     """Windows of event time at regular distances. All in ms.
 
     Args:

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 
 class CompositeCast(Binding):

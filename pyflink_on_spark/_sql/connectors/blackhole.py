@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._sql.connectors.table import TableContext, TableFactory, TableSink, Writing
-from pyflink_on_spark._sql.planner.changes import Changes
+from pyflink_on_spark._sql.planner.changes import StateDelta
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
 
@@ -26,7 +26,7 @@ class BlackholeFactory(TableFactory):
 
 
 class _BlackholeTable(TableSink):
-    accepts = Changes.ALL
+    accepts = StateDelta.ALL
     before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:

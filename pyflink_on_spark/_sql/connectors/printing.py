@@ -6,16 +6,16 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.connectors.driver_sinks import PrintSink
+from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.connectors.table import TableContext, TableFactory, TableSink, Writing
-from pyflink_on_spark._sql.planner.changes import Changes
+from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.types.print_text import print_text
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
 _IDENTIFIER = Option("print-identifier", text)
@@ -54,7 +54,7 @@ class PrintFactory(TableFactory):
 
 
 class _PrintTable(TableSink):
-    accepts = Changes.ALL
+    accepts = StateDelta.ALL
 
     def __init__(self, sink: PrintTableSink, parallelism: int | None, zone: str) -> None:
         self._sink, self._parallelism, self._zone = sink, parallelism, zone

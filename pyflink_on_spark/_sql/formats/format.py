@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
-from pyflink_on_spark._sql.planner.changes import Changes
+from pyflink_on_spark._sql.planner.changes import StateDelta
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
 Decode = Callable[[Iterator[Any]], Iterator[Any]]
@@ -25,7 +25,7 @@ Encode = Callable[[Iterator[Any]], Iterator[Any]]
 class Decoder(ABC):
     """Reads rows. Picklable."""
 
-    changes: Changes = Changes.INSERT
+    changes: StateDelta = StateDelta.INSERT
 
     @abstractmethod
     def load(self) -> Decode:

@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import LoadedProgram, Program
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 
 class CalcOperator(Operator):

@@ -6,7 +6,7 @@ import enum
 from typing import Final
 
 
-class Changes(enum.Flag):
+class StateDelta(enum.Flag):
     """Kinds of changes."""
 
     INSERT = enum.auto()
@@ -21,7 +21,7 @@ class Changes(enum.Flag):
         return f"{' and '.join(words) or 'insert'} changes"
 
 
-_WORDS = {Changes.UPDATE: "update", Changes.DELETE: "delete"}
+_WORDS = {StateDelta.UPDATE: "update", StateDelta.DELETE: "delete"}
 
 # What stands for a row's kind beside the row; odd ones take a row back.
 INSERT: Final = 0

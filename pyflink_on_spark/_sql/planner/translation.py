@@ -10,7 +10,7 @@ from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.partitioners import Partitioner
+from pyflink_on_spark._runtime.task.partitioners import Partitioner
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.settings import QuerySettings
 

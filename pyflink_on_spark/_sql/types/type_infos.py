@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._runtime.formats.row_types import type_info_of
+from pyflink_on_spark._connectors.formats.row_types import type_info_of
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.data_types import to_data_type

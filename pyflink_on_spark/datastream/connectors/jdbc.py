@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._runtime.connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.options import (
     JdbcConnection,
     JdbcExecution,
     JdbcStatement,
 )
-from pyflink_on_spark._runtime.connectors.jdbc.sink import JdbcSink as RuntimeSink
+from pyflink_on_spark._connectors.jdbc.sink import JdbcSink as RuntimeSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._runtime.connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.options import (
     RMQConnection,
     RMQReading,
     RMQWriting,
 )
-from pyflink_on_spark._runtime.connectors.rabbitmq.sink import QueueSink
-from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueSink
+from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require

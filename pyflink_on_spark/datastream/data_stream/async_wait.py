@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.datastream.data_stream.flow import declared_type
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._graph.transformation import Aligned
-from pyflink_on_spark._runtime.connectors.driver_sinks import CollectSink
+from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoMapOperator,
     CoProcessOperator,
 )
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator, declared_type

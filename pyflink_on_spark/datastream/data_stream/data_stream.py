@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned, Edge
-from pyflink_on_spark._runtime.connectors.driver_sinks import PrintSink
+from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.partitioners import (
+from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -27,7 +27,7 @@ from pyflink_on_spark._runtime.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.common.typeinfo import (

@@ -19,8 +19,8 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingReduceOperator,
 )
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
-from pyflink_on_spark._runtime.partitioners import HashPartitioner
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.data_stream.data_stream import VALUES_NAME, DataStream
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.window import WindowOperator
-from pyflink_on_spark._runtime.user_function import UserFunction
-from pyflink_on_spark._runtime.windows.operation import Grid
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.windows.operation import WindowGrid
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import declared_type
@@ -306,14 +306,14 @@ class AllWindowedStream(_Windows):
         return InternalSingleValueAllWindowFunction(PassThroughAllWindowFunction())
 
 
-def _grid(assigner: Any, trigger: Any) -> Grid | None:
+def _grid(assigner: Any, trigger: Any) -> WindowGrid | None:
     """Return where windows are that need neither their assigner nor their trigger; else None."""
     if type(trigger) is not EventTimeTrigger:
         return None
     if type(assigner) is TumblingEventTimeWindows:
-        return Grid(assigner._size, assigner._size, assigner._offset)
+        return WindowGrid(assigner._size, assigner._size, assigner._offset)
     if type(assigner) is SlidingEventTimeWindows:
-        return Grid(assigner._size, assigner._slide, assigner._offset)
+        return WindowGrid(assigner._size, assigner._slide, assigner._offset)
     return None
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._runtime.connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._runtime.formats.avro_files import AvroOutput, AvroRecords
-from pyflink_on_spark._runtime.formats.avro_messages import (
+from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._connectors.formats.avro_files import AvroOutput, AvroRecords
+from pyflink_on_spark._connectors.formats.avro_messages import (
     avro_row_reader,
     avro_row_type,
     avro_row_writer,

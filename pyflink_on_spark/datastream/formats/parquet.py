@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._runtime.formats.avro_parquet import AvroParquetOutput, AvroParquetRecords
-from pyflink_on_spark._runtime.formats.parquet import ParquetRowOutput, ParquetRows
-from pyflink_on_spark._runtime.formats.parquet_options import ParquetOptions, refuse_option
+from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetOutput, AvroParquetRecords
+from pyflink_on_spark._connectors.formats.parquet import ParquetRowOutput, ParquetRows
+from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions, refuse_option
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory

@@ -5,8 +5,8 @@ The engine knows nothing of the mirror's abstract classes; here they learn who d
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime import runtime_context as engine_context
-from pyflink_on_spark._runtime import timers
+from pyflink_on_spark._runtime.user_code import runtime_context as engine_context
+from pyflink_on_spark._runtime.state import timers
 from pyflink_on_spark._runtime.operators import function_contexts as contexts
 from pyflink_on_spark._runtime.state import (
     aggregate_states,
@@ -30,8 +30,8 @@ from pyflink_on_spark.datastream.timerservice import TimerService
 KeyedStateStore.register(StateOfNamespace)
 RuntimeContext.register(engine_context.RuntimeContext)
 TimerService.register(timers.KeyedTimerService)
-TimerService.register(timers.KeylessTimerService)
-TimerService.register(timers.UnkeyedTimerService)
+TimerService.register(timers.BroadcastTimerService)
+TimerService.register(timers.NonKeyedTimerService)
 
 state.ValueState.register(value_state.ValueState)
 state.ListState.register(list_state.ListState)
@@ -49,7 +49,7 @@ KeyedProcessFunction.OnTimerContext.register(contexts.TimerContext)
 KeyedCoProcessFunction.Context.register(contexts.KeyedElementContext)
 KeyedCoProcessFunction.OnTimerContext.register(contexts.TimerContext)
 broadcast.BroadcastProcessFunction.Context.register(contexts.BroadcastElementContext)
-broadcast.BroadcastProcessFunction.ReadOnlyContext.register(contexts.OtherElementContext)
+broadcast.BroadcastProcessFunction.ReadOnlyContext.register(contexts.ReadOnlyContext)
 broadcast.KeyedBroadcastProcessFunction.Context.register(contexts.BroadcastElementContext)
 broadcast.KeyedBroadcastProcessFunction.ReadOnlyContext.register(contexts.OtherKeyedElementContext)
-broadcast.KeyedBroadcastProcessFunction.OnTimerContext.register(contexts.OtherTimerContext)
+broadcast.KeyedBroadcastProcessFunction.OnTimerContext.register(contexts.BroadcastOnTimerContext)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime import python_dependencies as keys
-from pyflink_on_spark._runtime.connectors.files.paths import local_path
+from pyflink_on_spark._runtime.user_code import python_dependencies as keys
+from pyflink_on_spark._connectors.files.paths import local_path
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark._graph.job import JobHandle, current_engine
+from pyflink_on_spark._job.job import JobHandle, current_engine
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._graph.translation import translate
+from pyflink_on_spark._job.translation import translate
 from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
 from pyflink_on_spark.common._execution_options import check_execution_options
 from pyflink_on_spark.datastream._settings_without_effect import note_without_effect

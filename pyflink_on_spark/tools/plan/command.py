@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark._graph.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark.tools.commands import split_at_dashes
 from pyflink_on_spark.tools.plan.diagram import diagram_of
 from pyflink_on_spark.tools.plan.recording import record

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.call_site import CallSite
-from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._graph.physical_graph import Link, Step, build_steps
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_steps
 from pyflink_on_spark._graph.transformation import Transformation
 
 _PLAIN_NAMES = {
@@ -113,7 +113,7 @@ def diagram_of(job: Job) -> Diagram:
 
 
 class _Drawing:
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, steps: list[PhysicalNode]) -> None:
         self._steps = steps
         self._rows: dict[Transformation, Row] = {}
         self._group = {step: step for step in steps}
@@ -124,7 +124,7 @@ class _Drawing:
             for link in step.inputs:
                 if link.local:
                     self._group[self._root(step)] = self._root(link.sender)
-        boxes: dict[Step, Box] = {}
+        boxes: dict[PhysicalNode, Box] = {}
         for step in self._steps:
             root = self._root(step)
             if root not in boxes:
@@ -147,13 +147,13 @@ class _Drawing:
             if link.sender.origin is not link.receiver.origin
         ]
 
-    def _root(self, step: Step) -> Step:
+    def _root(self, step: PhysicalNode) -> PhysicalNode:
         while self._group[step] is not step:
             step = self._group[step]
         return step
 
 
-def _is_side(link: Link) -> bool:
+def _is_side(link: PhysicalEdge) -> bool:
     """Whether a side output goes along a link, perhaps after a conversion on the sender's side."""
     while link.side_tag is None and link.sender.inputs and not link.sender.state_id:
         link = link.sender.inputs[0]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import SourceReader, WatermarkRule
-from pyflink_on_spark._runtime.connectors.number_sequence import NumberSequence
-from pyflink_on_spark._runtime.connectors.source_chain import SourceChain
+from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
+from pyflink_on_spark._connectors.hybrid.source import SourceChain
 from pyflink_on_spark.common import Duration, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink

@@ -7,14 +7,14 @@ import sqlite3
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.jdbc.database import JdbcError
-from pyflink_on_spark._runtime.connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.options import (
     JdbcConnection,
     JdbcExecution,
     JdbcStatement,
 )
-from pyflink_on_spark._runtime.connectors.jdbc.sink import JdbcWriter
-from pyflink_on_spark._runtime.connectors.jdbc.sqlite import Sqlite
+from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
 from pyflink_on_spark.common import Row
 from tests.connectors.jdbc.jobs import PAIR
 from tests.connectors.rabbitmq.proxy import Proxy

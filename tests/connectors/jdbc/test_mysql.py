@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.jdbc.database import JdbcError
-from pyflink_on_spark._runtime.connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.options import (
     JdbcConnection,
     JdbcExecution,
     JdbcStatement,
 )
-from pyflink_on_spark._runtime.connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink

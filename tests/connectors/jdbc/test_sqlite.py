@@ -9,13 +9,13 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.jdbc.database import JdbcError
-from pyflink_on_spark._runtime.connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.options import (
     JdbcConnection,
     JdbcExecution,
     JdbcStatement,
 )
-from pyflink_on_spark._runtime.connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink
@@ -142,7 +142,7 @@ def test_a_row_is_taken_when_it_comes(url, file):
 
 
 def test_a_locked_database_is_tried_again(url, file, monkeypatch):
-    monkeypatch.setattr("pyflink_on_spark._runtime.connectors.jdbc.sqlite._SECONDS_TO_WAIT", 0)
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.sqlite._SECONDS_TO_WAIT", 0)
     blocker = sqlite3.connect(file, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     pauses = []

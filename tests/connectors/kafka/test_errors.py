@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kafka import client
+from pyflink_on_spark._connectors.kafka import client
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
 from tests.connectors.kafka.jobs import elements, reading, writing

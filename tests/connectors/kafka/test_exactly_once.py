@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._runtime.connectors.kafka import sink as sink_module
-from pyflink_on_spark._runtime.connectors.kafka.period import Period
-from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
+from pyflink_on_spark._connectors.kafka import sink as sink_module
+from pyflink_on_spark._connectors.kafka.period import TransactionBatch
+from pyflink_on_spark._connectors.kafka.transactions import Transactions
 from pyflink_on_spark.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
@@ -199,7 +199,7 @@ class TestRuns:
         topic = kafka.topic(1)
         sink = producer(kafka, topic)._sink
         (new,) = prepared(sink, "a")
-        old = object.__new__(Period)
+        old = object.__new__(TransactionBatch)
         vars(old).update(run="1234-0", checkpoint=1, frames=new.frames)
         saved = pickle.loads(pickle.dumps([old]))
         if written:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kafka.patience import Patience, patience_of
+from pyflink_on_spark._connectors.kafka.patience import ShutdownBudget, patience_of
 
 
 def test_what_one_has_spent_the_next_one_has_not():
     times = iter([0.0, 3.0, 100.0, 106.0, 200.0, 200.0])
-    patience = Patience(8.0, lambda: next(times))
+    patience = ShutdownBudget(8.0, lambda: next(times))
     given = []
     for _ in range(3):
         with patience.spent() as seconds:
@@ -17,7 +17,7 @@ def test_what_one_has_spent_the_next_one_has_not():
 
 def test_also_if_it_is_spent_in_vain():
     times = iter([0.0, 3.0, 100.0, 100.0])
-    patience = Patience(8.0, lambda: next(times))
+    patience = ShutdownBudget(8.0, lambda: next(times))
     with pytest.raises(ZeroDivisionError), patience.spent():
         raise ZeroDivisionError
     with patience.spent() as seconds:

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kafka.period import Period
-from pyflink_on_spark._runtime.connectors.kafka.transactions import Transactions
+from pyflink_on_spark._connectors.kafka.period import TransactionBatch
+from pyflink_on_spark._connectors.kafka.transactions import Transactions
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
 
@@ -24,7 +24,7 @@ def client_is_there():
 
 def period(topic, checkpoint, *values, run="run-0"):
     records = [(topic, None, value.encode(), 0) for value in values]
-    return Period(run, checkpoint, (zlib.compress(pickle.dumps(records)),))
+    return TransactionBatch(run, checkpoint, (zlib.compress(pickle.dumps(records)),))
 
 
 def of_topic(topic, *values, checkpoint, run="run-0"):
@@ -111,7 +111,7 @@ class TestTopicsThatDifferFromPeriodToPeriod:
 
 def test_nothing_to_write(kafka, open_transactions):
     open_transactions().write([])
-    open_transactions().write([Period("run-0", 1, ())])
+    open_transactions().write([TransactionBatch("run-0", 1, ())])
     assert "sink-written" not in kafka.broker.committed
 
 

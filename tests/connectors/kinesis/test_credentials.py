@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kinesis.client import (
+from pyflink_on_spark._connectors.kinesis.client import (
     KinesisError,
     make_client,
     note_unused,
 )
-from pyflink_on_spark._runtime.connectors.kinesis.credentials import PROVIDER, Credentials
+from pyflink_on_spark._connectors.kinesis.credentials import PROVIDER, Credentials
 from tests.connectors.kinesis.moto_server import REGION
 
 ROLE = {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError
-from pyflink_on_spark._runtime.connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.client import KinesisError
+from pyflink_on_spark._connectors.kinesis.options import (
     Batching,
     KinesisReading,
     PartitionKeys,
     StreamsWriting,
 )
-from pyflink_on_spark._runtime.connectors.kinesis.sink import StreamsWriter
-from pyflink_on_spark._runtime.connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.kinesis.sink import StreamsWriter
+from pyflink_on_spark._connectors.kinesis.source import StreamsSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, readers_of, take

@@ -6,14 +6,14 @@ from itertools import chain
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError
-from pyflink_on_spark._runtime.connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.client import KinesisError
+from pyflink_on_spark._connectors.kinesis.options import (
     Batching,
     FirehoseWriting,
     PartitionKeys,
     StreamsWriting,
 )
-from pyflink_on_spark._runtime.connectors.kinesis.sink import FirehoseWriter, StreamsWriter
+from pyflink_on_spark._connectors.kinesis.sink import FirehoseWriter, StreamsWriter
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (

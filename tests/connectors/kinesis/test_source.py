@@ -12,11 +12,11 @@ pytest.importorskip("botocore", reason="boto3 is not installed")
 from botocore.exceptions import ClientError
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._runtime.connectors.kinesis.client import KinesisError, make_client
-from pyflink_on_spark._runtime.connectors.kinesis.options import KinesisReading, ShardAssignment
-from pyflink_on_spark._runtime.connectors.kinesis.shards import Begin, ShardPosition, beginning
-from pyflink_on_spark._runtime.connectors.kinesis.source import StreamsSource
-from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_client
+from pyflink_on_spark._connectors.kinesis.options import KinesisReading, ShardAssignment
+from pyflink_on_spark._connectors.kinesis.shards import Begin, ShardPosition, beginning
+from pyflink_on_spark._connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import FlinkKinesisConsumer

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.rabbitmq import source as module
-from pyflink_on_spark._runtime.connectors.rabbitmq.options import RMQConnection, RMQReading
-from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors.rabbitmq import source as module
+from pyflink_on_spark._connectors.rabbitmq.options import RMQConnection, RMQReading
+from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
 from tests.runtime.rounds import RunningJob, job_of

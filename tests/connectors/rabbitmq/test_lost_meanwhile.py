@@ -6,13 +6,13 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from pyflink_on_spark._runtime.connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.options import (
     RMQConnection,
     RMQReading,
     RMQWriting,
 )
-from pyflink_on_spark._runtime.connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
+from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
 

@@ -8,16 +8,16 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connectors.rabbitmq.broker import RabbitMqError
-from pyflink_on_spark._runtime.connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.broker import RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.options import (
     RMQConnection,
     RMQReading,
     RMQWriting,
 )
-from pyflink_on_spark._runtime.connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._runtime.connectors.rabbitmq.source import QueueReader
-from pyflink_on_spark._runtime.context import SystemClock
-from pyflink_on_spark._runtime.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
+from pyflink_on_spark._connectors.rabbitmq.source import QueueReader
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.rabbitmq import (

@@ -9,11 +9,14 @@ import pytest
 from pyarrow import parquet
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._graph.commits import Commits
-from pyflink_on_spark._runtime.connectors.staged_rows import staged_file
-from pyflink_on_spark._runtime.connectors.staged_rows.sink import StagedSink, StagingPlace
-from pyflink_on_spark._runtime.context import Cursor, OperatorContext, SystemClock, TaskInfo
-from pyflink_on_spark._runtime.runtime_context import RuntimeContext
+from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._connectors.staged_rows import staged_file
+from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 from pyflink_on_spark.common import Types
 
 
@@ -248,11 +251,11 @@ def test_a_writer_that_is_given_up_leaves_nothing(run, tmp_path):
 def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
     order = []
     monkeypatch.setattr(
-        "pyflink_on_spark._runtime.connectors.staged_rows.sink.note_handed_over",
+        "pyflink_on_spark._connectors.staged_rows.sink.note_handed_over",
         lambda _: order.append("note"),
     )
     monkeypatch.setattr(
-        "pyflink_on_spark._runtime.connectors.staged_rows.sink.remove_files",
+        "pyflink_on_spark._connectors.staged_rows.sink.remove_files",
         lambda _: order.append("remove"),
     )
     run.sink.commit(run.prepared(5, "a"))
@@ -262,7 +265,7 @@ def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
 def test_files_are_safe_before_the_checkpoint_is(run, monkeypatch):
     safe = []
     monkeypatch.setattr(
-        "pyflink_on_spark._runtime.connectors.staged_rows.sink.make_safe",
+        "pyflink_on_spark._connectors.staged_rows.sink.make_safe",
         lambda path: (staged_file.make_safe(path), safe.append(str(path))),
     )
     (file,) = run.prepared(5, "a")

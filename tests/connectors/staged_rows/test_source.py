@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pyflink_on_spark._graph.job import Job
-from pyflink_on_spark._runtime.connectors.source_chain import SourceChain
-from pyflink_on_spark._runtime.connectors.staged_rows.batch_folder import BatchFolder
-from pyflink_on_spark._runtime.connectors.staged_rows.source import StagedRows
-from pyflink_on_spark._runtime.plan import JobSettings, LevelPlan, RegionPlan, SegmentPlan
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._connectors.hybrid.source import SourceChain
+from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
+from pyflink_on_spark._connectors.staged_rows.source import StagedRows
+from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan, OperatorChainPlan
 from pyflink_on_spark.common import Types
 from tests.connectors.reading import checkpoint, readers_of, take
 
@@ -351,8 +351,8 @@ def test_a_checkpoint_that_has_read_a_bounded_frame_needs_no_file(tmp_path):
 def test_a_job_looks_after_its_sources(world, chained):
     source = SourceChain([world.source]) if chained else world.source
     source.splits(1)
-    segment = SegmentPlan((), source=source)
-    job = Job("job", JobSettings("j"), (LevelPlan((RegionPlan("source", 1, 0, (segment,)),)),))
+    segment = OperatorChainPlan((), source=source)
+    job = Job("job", JobSettings("j"), (StagePlan((VertexPlan("source", 1, 0, (segment,)),)),))
     world.spark.failed = RuntimeError("Kafka is gone")
     world.pass_seconds(1)
     with pytest.raises(RuntimeError, match="Kafka is gone"):

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._runtime.connectors.files.enumeration import Enumeration
-from pyflink_on_spark._runtime.connectors.files.rolling import ON_CHECKPOINT
-from pyflink_on_spark._runtime.context import TaskInfo
+from pyflink_on_spark._connectors.files.enumeration import Enumeration
+from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
+from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.common.serialization import BulkWriterFactory

@@ -19,10 +19,10 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.plan import LevelPlan, OperatorPlan, RegionPlan, SegmentPlan
+from pyflink_on_spark._runtime.task.plan import StagePlan, OperatorPlan, VertexPlan, OperatorChainPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
 
@@ -56,16 +56,16 @@ class Slot:
             "reducing": self.backend.reducing_state(Descriptor("reducing", "r", Adding())),
         }
 
-    def state(self, checkpoint_id: int, contents: str) -> SubtaskState:
+    def state(self, checkpoint_id: int, contents: str) -> TaskStateSnapshot:
         keyed = _TAKEN[contents](self.backend)
         operator = OperatorSnapshot({"elements": list(self.elements)})
-        return SubtaskState(
+        return TaskStateSnapshot(
             checkpoint_id,
-            {"op": OperatorData(keyed, operator, MAXIMUM)},
+            {"op": OperatorSubtaskState(keyed, operator, MAXIMUM)},
             {"src": list(self.positions)},
         )
 
-    def restore(self, state: SubtaskState) -> None:
+    def restore(self, state: TaskStateSnapshot) -> None:
         if "op" in state.operators:
             self.backend.restore(state.operators["op"].keyed.values())
             self.elements = state.operators["op"].operator.split.get("elements", [])
@@ -109,10 +109,10 @@ def finish(place: Folder, checkpoint_id: int, files: list[StateFile]) -> Metadat
     )
 
 
-def levels(parallelism: int) -> tuple[LevelPlan, ...]:
+def levels(parallelism: int) -> tuple[StagePlan, ...]:
     operator = OperatorPlan(0, "op", Operator(), "op", MAXIMUM, state_id="op")
-    segment = SegmentPlan((operator,), source=NoSplits(), source_id="src")
-    return (LevelPlan((RegionPlan("r", parallelism, 0, (segment,)),)),)
+    segment = OperatorChainPlan((operator,), source=NoSplits(), source_id="src")
+    return (StagePlan((VertexPlan("r", parallelism, 0, (segment,)),)),)
 
 
 def restored(place: Folder, parallelism: int) -> list[Slot]:

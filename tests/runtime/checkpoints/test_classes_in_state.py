@@ -57,14 +57,14 @@ HOST = textwrap.dedent("""
     import pickle, sys
     plan, state, on_disk = pickle.load(sys.stdin.buffer)
     from dataclasses import replace
-    from pyflink_on_spark._runtime.main_module import install_classes
+    from pyflink_on_spark._runtime.user_code.main_module import install_classes
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
     levels, settings = pickle.loads(plan)
     from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
-    from pyflink_on_spark._runtime.context import SystemClock
-    from pyflink_on_spark._runtime.hosted_subtasks import HostedSubtasks
-    from pyflink_on_spark._runtime.isolation import unseal
+    from pyflink_on_spark._runtime.clock import SystemClock
+    from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
+    from pyflink_on_spark._runtime.immutability import unseal
     from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
 

@@ -20,14 +20,14 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 
 
 def write(place, committables=("a", 1)):
     files = []
     for slot in range(2):
-        data = OperatorData({}, OperatorSnapshot({"list": [slot, "x" * 100]}), 128)
-        state = SubtaskState(5, {"count": data}, {"source": [slot]})
+        data = OperatorSubtaskState({}, OperatorSnapshot({"list": [slot, "x" * 100]}), 128)
+        state = TaskStateSnapshot(5, {"count": data}, {"source": [slot]})
         files.append(write_state(place, f"slot-{slot}", records_of(slot, state)))
     return complete(
         place,

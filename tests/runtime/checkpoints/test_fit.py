@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.fit import Owners, check_fit
+from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.plan import source_names
+from pyflink_on_spark._runtime.task.plan import source_names
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
-from pyflink_on_spark._runtime.subtask_state import OperatorData, SubtaskState
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.checkpoints.checkpointed import levels
 from tests.runtime.rounds import CutSource, RunningJob, job_of
 
-JOB = Owners({"count": 128, "0:map": 128}, {"events"}, {"out"})
+JOB = JobLayout({"count": 128, "0:map": 128}, {"events"}, {"out"})
 
 
 def state_of(operators=(), sources=()):
     state = SlotState()
-    found = {name: OperatorData(operator=content) for name, content in dict(operators).items()}
-    state.add(0, SubtaskState(1, found, dict(sources)))
+    found = {name: OperatorSubtaskState(operator=content) for name, content in dict(operators).items()}
+    state.add(0, TaskStateSnapshot(1, found, dict(sources)))
     return state
 
 
 def check(state, committables=(), owners=JOB, ignore_unclaimed=False):
-    check_fit("chk-1", state, committables, owners, ignore_unclaimed=ignore_unclaimed)
+    check_restore("chk-1", state, committables, owners, ignore_unclaimed=ignore_unclaimed)
 
 
 FULL = OperatorSnapshot({"list": [1]})
@@ -59,7 +59,7 @@ def test_an_operator_without_state_may_go():
 
 @pytest.mark.parametrize("ignore", [False, True])
 def test_another_number_of_key_groups(ignore):
-    owners = Owners({"count": 64}, (), ())
+    owners = JobLayout({"count": 64}, (), ())
     with pytest.raises(CheckpointError, match=r"128 for 'count'; the job has 64"):
         check(state_of({"count": FULL}), owners=owners, ignore_unclaimed=ignore)
     check(state_of({"count": OperatorSnapshot()}), owners=owners)
@@ -87,9 +87,9 @@ def test_of_a_job_without_state_only_its_source_counts():
         state.add(0, subtask.snapshot(1))
     job.close()
     (source,) = state.sources
-    check(state, owners=Owners({}, {source}, ()))
+    check(state, owners=JobLayout({}, {source}, ()))
     with pytest.raises(CheckpointError, match="the positions of the source"):
-        check(state, owners=Owners({}, (), ()))
+        check(state, owners=JobLayout({}, (), ()))
 
 
 def test_the_names_of_sources():

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.operators.keyed_functions import (
 )
 from pyflink_on_spark._runtime.operators.keyed_process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed
 from tests.runtime.state.descriptors import Descriptor
 

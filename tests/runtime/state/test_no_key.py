@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.timers import KeyedTimerService, KeylessTimerService, Timers
+from pyflink_on_spark._runtime.state.timers import KeyedTimerService, BroadcastTimerService, Timers
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.descriptors import Adding, Descriptor
 
@@ -37,7 +37,7 @@ def test_none_is_a_key():
     "delete_event_time_timer", "delete_processing_time_timer",
 ])  # fmt: skip
 def test_timers_without_a_key(call):
-    service = KeylessTimerService(Timers(FakeClock(7)))
+    service = BroadcastTimerService(Timers(FakeClock(7)))
     assert (service.current_processing_time(), service.current_watermark()) == (7, MIN_TIMESTAMP)
     with pytest.raises(RuntimeError, match="No key set"):
         getattr(service, call)(5)

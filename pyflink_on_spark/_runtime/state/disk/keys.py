@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from pyflink_on_spark._runtime.isolation import seal
+from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.keys import Key
 
 
@@ -19,8 +19,8 @@ def encode_key(key: Any) -> tuple[bytes, bytes | None]:
     if kind is bytes:
         return b"b" + key, None
     if kind is Key:
-        return b"k" + repr(key.identity).encode("utf-8", "surrogatepass"), seal(key)
-    return b"o" + seal(key), None
+        return b"k" + repr(key.identity).encode("utf-8", "surrogatepass"), serialize(key)
+    return b"o" + serialize(key), None
 
 
 def decode_key(encoded: bytes, original: bytes | None) -> Any:

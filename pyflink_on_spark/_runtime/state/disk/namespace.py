@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.isolation import seal, unseal
+from pyflink_on_spark._runtime.immutability import serialize, deserialize
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.disk.store import DiskStore
@@ -120,7 +120,7 @@ class DiskNamespace:
             if value is _UNKNOWN:
                 value = self._old.get(key, _UNKNOWN)
             if value is _UNKNOWN:
-                value = self._read(key)[0] if content is None else unseal(content)
+                value = self._read(key)[0] if content is None else deserialize(content)
             if value is not None:
                 yield key, value
 
@@ -150,7 +150,7 @@ class DiskNamespace:
                     stored[key] = None
                     yield key, None
                 continue
-            content = seal(value)
+            content = serialize(value)
             now = hash(content)
             if now != before:
                 stored[key] = now
@@ -182,4 +182,4 @@ class DiskNamespace:
     def _read(self, key: Any) -> tuple[Any, int | None]:
         """Return an entry as it is in the database, and the hash of it."""
         content = self._store.find(self.number, key) if self._has_rows else None
-        return (None, None) if content is None else (unseal(content), hash(content))
+        return (None, None) if content is None else (deserialize(content), hash(content))

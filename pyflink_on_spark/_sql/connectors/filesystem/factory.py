@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._runtime.connectors.files.bucket import BasePathBuckets
-from pyflink_on_spark._runtime.connectors.files.file_sink import FileSink
-from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._runtime.connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._runtime.connectors.files.text_lines import TextLines
+from pyflink_on_spark._connectors.files.bucket import BasePathBuckets
+from pyflink_on_spark._connectors.files.file_sink import FileSink
+from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
+from pyflink_on_spark._connectors.files.text_lines import TextLines
 from pyflink_on_spark._sql.connectors.options import Option, duration, integer, text
 from pyflink_on_spark._sql.connectors.table import (
     Reading,

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Time
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 PROCTIME_TYPE = replace(logical.timestamp_ltz(3).with_nullable(False), time=Time.PROCTIME)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.files import compaction
-from pyflink_on_spark._runtime.connectors.files import file_sink as runtime
+from pyflink_on_spark._connectors.files import compaction
+from pyflink_on_spark._connectors.files import file_sink as runtime
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory

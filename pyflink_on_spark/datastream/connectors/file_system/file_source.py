@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.files import file_source as runtime
+from pyflink_on_spark._connectors.files import file_source as runtime
 from pyflink_on_spark.common import Duration
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors.base import Source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import unsupported_use
-from pyflink_on_spark._runtime.connectors.files.file_format import FileFormat
-from pyflink_on_spark._runtime.connectors.files.text_lines import TextLines
+from pyflink_on_spark._connectors.files.file_format import FileFormat
+from pyflink_on_spark._connectors.files.text_lines import TextLines
 from pyflink_on_spark.common._java_handles import own_handle
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.files import bucket
-from pyflink_on_spark._runtime.connectors.files.part_names import PartAffixes
+from pyflink_on_spark._connectors.files import bucket
+from pyflink_on_spark._connectors.files.part_names import PartAffixes
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 

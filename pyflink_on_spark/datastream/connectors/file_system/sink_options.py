@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._runtime.connectors.files.rolling import ON_CHECKPOINT
-from pyflink_on_spark._runtime.filesystem.location import absolute
+from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
+from pyflink_on_spark._filesystem.location import absolute
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory

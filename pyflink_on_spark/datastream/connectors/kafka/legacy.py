@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.kafka.offsets import OffsetRule
-from pyflink_on_spark._runtime.connectors.kafka.partitions import Subscription
-from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
-from pyflink_on_spark._runtime.connectors.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
-from pyflink_on_spark._runtime.connectors.kafka.source import KafkaReading, KafkaTopics
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.kafka.offsets import OffsetRule
+from pyflink_on_spark._connectors.kafka.partitions import Subscription
+from pyflink_on_spark._connectors.kafka.records import RecordRule
+from pyflink_on_spark._connectors.kafka.sink import Guarantee, KafkaRecordSink, KafkaSinkConfig
+from pyflink_on_spark._connectors.kafka.source import KafkaSourceConfig, KafkaSplitSource
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -55,14 +55,14 @@ class ConsumerOptions:
     commit_on_checkpoints: bool = True
     keep_restored_partitions: bool = False
 
-    def _runtime(self) -> KafkaTopics:
+    def _runtime(self) -> KafkaSplitSource:
         """Return what reads."""
         # As Kafka's consumer did by itself, and Flink's old one left it to.
         given = {"enable.auto.commit": "true", **self.properties}
         given["partition.discovery.interval.ms"] = given.pop(_DISCOVERY, "-1")
         reset = given.get("auto.offset.reset", "latest")
         group = OffsetRule("committed", "none" if reset not in _RESETS else reset)  # type: ignore[arg-type]
-        reading = KafkaReading(
+        reading = KafkaSourceConfig(
             Subscription(topics=self.topics),
             group if self.starting is None else self.starting._rule(),
             None,
@@ -72,7 +72,7 @@ class ConsumerOptions:
             self.commit_on_checkpoints,
             self.keep_restored_partitions,
         )
-        return KafkaTopics(reading, self.deserializer._produced_type())
+        return KafkaSplitSource(reading, self.deserializer._produced_type())
 
 
 class FlinkKafkaConsumerBase(SourceFunction, ABC):
@@ -132,7 +132,7 @@ class FlinkKafkaConsumerBase(SourceFunction, ABC):
         return self._options.deserializer._produced_type()
 
     @property
-    def _source(self) -> KafkaTopics:
+    def _source(self) -> KafkaSplitSource:
         return self._options._runtime()
 
     def _start_from(
@@ -224,7 +224,7 @@ class ProducerOptions:
     write_timestamps: bool = False
     ignore_timed_out_transactions: bool = False
 
-    def _runtime(self) -> KafkaRecords:
+    def _runtime(self) -> KafkaRecordSink:
         """Return what writes."""
         guarantee = Guarantee[self.semantic.name]
         if guarantee is Guarantee.AT_LEAST_ONCE and not self.flush_on_checkpoint:
@@ -234,8 +234,8 @@ class ProducerOptions:
         )
         given = dict(self.properties)
         chosen = given.pop("transactional.id", None)
-        return KafkaRecords(
-            KafkaWriting(
+        return KafkaRecordSink(
+            KafkaSinkConfig(
                 records,
                 guarantee,
                 chosen or f"pyflink-on-spark-{self.topic}",
@@ -276,7 +276,7 @@ class FlinkKafkaProducerBase(SinkFunction, ABC):
         return self._with(write_timestamps=argument(write_timestamp_to_kafka, bool, call))
 
     @property
-    def _sink(self) -> KafkaRecords:
+    def _sink(self) -> KafkaRecordSink:
         return self._options._runtime()
 
     def _with(self, **changes: Any) -> Any:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, cast
 
-from pyflink_on_spark._runtime.connectors.kafka.offsets import OffsetRule
-from pyflink_on_spark._runtime.connectors.kafka.partitions import Subscription
+from pyflink_on_spark._connectors.kafka.offsets import OffsetRule
+from pyflink_on_spark._connectors.kafka.partitions import Subscription
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.kafka.records import RecordRule
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.kafka.records import RecordRule
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import Row, SerializationSchema, Types
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require

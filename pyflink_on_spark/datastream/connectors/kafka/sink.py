@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.connectors.kafka.sink import Guarantee, KafkaRecords, KafkaWriting
+from pyflink_on_spark._connectors.kafka.sink import Guarantee, KafkaRecordSink, KafkaSinkConfig
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
@@ -41,11 +41,11 @@ class KafkaSinkOptions:
     transactional_id_prefix: str | None
     properties: dict[str, str] = field(repr=False)
 
-    def _runtime(self) -> KafkaRecords:
+    def _runtime(self) -> KafkaRecordSink:
         """Return what writes."""
         guarantee = Guarantee[self.guarantee.name]
         prefix = self.transactional_id_prefix or ""
-        return KafkaRecords(KafkaWriting(self.records._rule(), guarantee, prefix, self.properties))
+        return KafkaRecordSink(KafkaSinkConfig(self.records._rule(), guarantee, prefix, self.properties))
 
 
 class KafkaSink(Sink, SupportsPreprocessing):

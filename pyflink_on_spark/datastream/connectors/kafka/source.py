@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.connectors.kafka.source import KafkaReading, KafkaTopics
-from pyflink_on_spark._runtime.user_function import UserFunction
+from pyflink_on_spark._connectors.kafka.source import KafkaSourceConfig, KafkaSplitSource
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
@@ -46,9 +46,9 @@ class KafkaSourceOptions:
     deserializer: DeserializationSchema
     properties: dict[str, str] = field(repr=False)
 
-    def _runtime(self) -> KafkaTopics:
+    def _runtime(self) -> KafkaSplitSource:
         """Return what reads."""
-        reading = KafkaReading(
+        reading = KafkaSourceConfig(
             partitions_to_read(self.subscription),
             self.starting._rule(),
             None if self.stopping is None else self.stopping._rule(),
@@ -57,7 +57,7 @@ class KafkaSourceOptions:
             self.properties,
             self._commits_on_checkpoints(),
         )
-        return KafkaTopics(reading, self.deserializer._produced_type())
+        return KafkaSplitSource(reading, self.deserializer._produced_type())
 
     def _commits_on_checkpoints(self) -> bool:
         return self.properties.get("commit.offsets.on.checkpoint", "true").lower() == "true"

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._runtime.connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.options import (
     KinesisReading,
     ShardAssignment,
     WatermarkSharing,
 )
-from pyflink_on_spark._runtime.connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.kinesis.source import StreamsSource
 from pyflink_on_spark.common import AssignerWithPeriodicWatermarksWrapper, DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (

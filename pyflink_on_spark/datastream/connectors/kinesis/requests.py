@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Self
 
-from pyflink_on_spark._runtime.connectors.kinesis.options import Batching
+from pyflink_on_spark._connectors.kinesis.options import Batching
 from pyflink_on_spark.common import SerializationSchema
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.options import (
     Batching,
     PartitionKeys,
     StreamsWriting,
 )
-from pyflink_on_spark._runtime.connectors.kinesis.sink import StreamsSink
+from pyflink_on_spark._connectors.kinesis.sink import StreamsSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.connectors.base import Sink

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.formats.csv_files import CsvFileOutput, CsvRows
+from pyflink_on_spark._connectors.formats.csv_files import CsvFileOutput, CsvRows
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument

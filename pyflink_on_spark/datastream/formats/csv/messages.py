@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._runtime.formats.csv_reader import csv_row_reader
-from pyflink_on_spark._runtime.formats.csv_records import CsvText
-from pyflink_on_spark._runtime.formats.csv_writer import CsvOutput, csv_row_writer
+from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader
+from pyflink_on_spark._connectors.formats.csv_records import CsvText
+from pyflink_on_spark._connectors.formats.csv_writer import CsvOutput, csv_row_writer
 from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._runtime.formats.csv_files import CsvFileForm
-from pyflink_on_spark._runtime.formats.csv_records import CsvText
+from pyflink_on_spark._connectors.formats.csv_files import CsvFileForm
+from pyflink_on_spark._connectors.formats.csv_records import CsvText
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes, NumericType, RowField, RowType
 from pyflink_on_spark.datastream.connectors._arguments import argument, require

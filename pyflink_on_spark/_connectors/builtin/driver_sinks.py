@@ -1,0 +1,110 @@
+"""Sinks that end in the driver's program: print and collect."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.types import print_text
+
+_SLOW_SECONDS = 0.05
+
+
+class PrintSink(Sink):
+    """Prints on the driver's console.
+
+    Args:
+        channel: the channel to the driver.
+        type_info: the type of the stream, which decides how elements look.
+        identifier: stands before each line.
+    """
+
+    def __init__(self, channel: str, type_info: Any, identifier: str | None) -> None:
+        self._channel, self._type_info, self._identifier = channel, type_info, identifier
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Return a writer that knows the subtask's prefix."""
+        return _PrintWriter(
+            context.driver(self._channel), print_text(self._type_info), self._prefix(context)
+        )
+
+    def _prefix(self, context: OperatorContext) -> str:
+        parts = [] if not self._identifier else [self._identifier]
+        if context.task.parallelism > 1:
+            parts.append(str(context.task.subtask_index + 1))
+        return ":".join(parts) + "> " if parts else ""
+
+
+class _PrintWriter(SinkWriter):
+    def __init__(
+        self, send: Callable[[list[Any]], None], text: Callable[[Any], str], prefix: str
+    ) -> None:
+        self._send, self._text, self._prefix = send, text, prefix
+        self._pace = _Pace()
+
+    def write(self, elements: Iterator[Any]) -> None:
+        prefix = self._prefix
+        lines: Iterator[str] = map(self._text, elements)
+        if prefix:
+            lines = (prefix + line for line in lines)
+        _send_in_chunks(lines, self._send, self._pace)
+
+
+class CollectSink(Sink):
+    """Hands elements to the driver's program.
+
+    Args:
+        channel: the channel to the driver.
+    """
+
+    def __init__(self, channel: str) -> None:
+        self._channel = channel
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Return a writer."""
+        return _CollectWriter(context.driver(self._channel))
+
+
+class _CollectWriter(SinkWriter):
+    def __init__(self, send: Callable[[list[Any]], None]) -> None:
+        self._send = send
+        self._pace = _Pace()
+
+    def write(self, elements: Iterator[Any]) -> None:
+        _send_in_chunks(map(serialize, elements), self._send, self._pace)
+
+
+class _Pace:
+    """How many things to send together: many of a fast stream, each for itself of a slow one."""
+
+    def __init__(self) -> None:
+        self.size = 1
+
+    def adapt(self, seconds: float) -> None:
+        """Choose anew, after a chunk has taken some time."""
+        if seconds < _SLOW_SECONDS:
+            self.size = min(self.size * 4, BUNDLE_SIZE)
+        else:
+            self.size = max(self.size // 8, 1)
+
+
+def _send_in_chunks(things: Iterator[Any], send: Callable[[list[Any]], None], pace: _Pace) -> None:
+    """Send what there is, also when drawing the next thing fails."""
+    while True:
+        chunk: list[Any] = []
+        begun = time.monotonic()
+        try:
+            chunk.extend(islice(things, pace.size))
+        finally:
+            took = time.monotonic() - begun
+            if chunk:
+                send(chunk)
+        if not chunk:
+            return
+        pace.adapt(took)

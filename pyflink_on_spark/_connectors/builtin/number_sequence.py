@@ -1,0 +1,60 @@
+"""The source of consecutive integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark.common.typeinfo import Types
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+
+class NumberSequence(Source):
+    """All integers from a first to a last one, both included.
+
+    Args:
+        start: the first number.
+        end: the last number, not below the first.
+
+    Raises:
+        TypeError: if a bound is not an int.
+        ValueError: if the end is below the start, or a bound does not fit into 64 bits.
+    """
+
+    conforms = True
+
+    def __init__(self, start: int, end: int) -> None:
+        for bound in (start, end):
+            if not isinstance(bound, int) or isinstance(bound, bool):
+                raise TypeError(f"the bounds of a number sequence must be int, not {bound!r}")
+            if not -(2**63) <= bound < 2**63:
+                raise ValueError(f"the bounds of a number sequence must fit 64 bits, not {bound}")
+        if start > end:
+            raise ValueError("'from' must be <= 'to'")
+        self._start = start
+        self._end = end
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        """The type of the numbers."""
+        return Types.LONG()
+
+    def splits(self, parallelism: int) -> list[range]:
+        """Cut into contiguous ranges; the first ones are longer by one if need be."""
+        size, longer = divmod(self._end - self._start + 1, parallelism)
+        splits: list[range] = []
+        first = self._start
+        for i in range(parallelism):
+            behind = first + size + (i < longer)
+            splits.append(range(first, behind))
+            first = behind
+        return [numbers for numbers in splits if numbers]
+
+    def read(self, split: range, context: OperatorContext) -> Iterator[Bundle]:
+        for first in range(split.start, split.stop, BUNDLE_SIZE):
+            yield Bundle(list(range(first, min(first + BUNDLE_SIZE, split.stop))))

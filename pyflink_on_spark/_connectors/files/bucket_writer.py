@@ -1,0 +1,142 @@
+"""What one subtask writes to one bucket."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._connectors.files.part_file import (
+    InProgressFile,
+    PartFile,
+    PendingFile,
+)
+from pyflink_on_spark._filesystem.local_files import LOCAL
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.files.hidden_names import Owner
+    from pyflink_on_spark._connectors.files.part_names import PartNames
+    from pyflink_on_spark._connectors.files.rolling import RollingPolicy
+    from pyflink_on_spark._filesystem.file_system import FileSystem
+
+
+class BucketWriter:
+    """Writes lines to part files, and begins a new one when the policy says so.
+
+    Args:
+        folder: the bucket's folder.
+        names: what the part files are called.
+        owner: who writes.
+        encoder: how lines are written: a LineEncoder here.
+        policy: when a part file is finished.
+        files: where they are.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        names: PartNames,
+        owner: Owner,
+        encoder: Any,
+        policy: RollingPolicy,
+        files: FileSystem = LOCAL,
+    ) -> None:
+        self._folder = folder
+        self._names = names
+        self._owner = owner
+        self._encoder = encoder
+        self._policy = policy
+        self._files = files
+        self._part: PartFile | None = None
+        self._finished: list[PartFile] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing that has to be kept."""
+        return self._part is None and not self._finished
+
+    def write(self, texts: Sequence[str], now: int) -> None:
+        """Write some lines at a time in ms.
+
+        A part file takes lines until it is larger than the policy allows: so the last one may
+        exceed the size.
+        """
+        content = self._encoder.encode(texts)
+        part = self._part_for_next_line(now)
+        limit = self._policy.part_size
+        if limit is None or part.size + len(content) <= limit:
+            part.write(content, now)
+        else:
+            self._write_rolling(self._encoder.encode_each(texts), limit, now)
+
+    def roll_if_due(self, now: int) -> None:
+        """Finish the part file if it is too old, or was not written to for too long."""
+        part = self._part
+        if part is not None and self._policy.is_due(now, part.created, part.last_written):
+            self.roll()
+
+    def roll_at_checkpoint(self) -> None:
+        """Finish the part file if a checkpoint does so."""
+        if self._part is not None and self._policy.is_due_at_checkpoint(self._part.size):
+            self.roll()
+
+    def roll(self) -> None:
+        """Finish the part file, if there is one."""
+        if self._part is not None:
+            self._part.finish()
+            self._finished.append(self._part)
+            self._part = None
+
+    def take_finished(self, checkpoint: int = 0) -> list[PendingFile]:
+        """Hand over the part files that were finished since the last time.
+
+        Args:
+            checkpoint: the number of the checkpoint that has to survive the machine; 0 for none.
+        """
+        if checkpoint:
+            for part in self._finished:
+                part.sync()
+        finished, self._finished = self._finished, []
+        return [part.pending(checkpoint) for part in finished]
+
+    def save(self, name: str) -> list[InProgressFile]:
+        """Return what it takes to go on with the part file, of which there is at most one.
+
+        Args:
+            name: the bucket's.
+        """
+        return [] if self._part is None else [self._part.save(name)]
+
+    def resume(self, saved: InProgressFile) -> None:
+        """Go on with a part file; one that was going on already is finished."""
+        self.roll()
+        self._part = PartFile.resume(self._folder, saved)
+
+    def discard(self) -> None:
+        """Remove what was neither handed over nor saved."""
+        if self._part is not None:
+            self._part.discard()
+            self._part = None
+        while self._finished:
+            self._finished.pop().discard()
+
+    def _write_rolling(self, lines: list[bytes], limit: int, now: int) -> None:
+        ends = list(accumulate(map(len, lines)))
+        first = written = 0
+        while first < len(lines):
+            part = self._part_for_next_line(now)
+            behind = bisect_right(ends, limit - part.size + written, lo=first) + 1
+            part.write(b"".join(lines[first:behind]), now)
+            first = min(behind, len(lines))
+            written = ends[first - 1]
+
+    def _part_for_next_line(self, now: int) -> PartFile:
+        limit = self._policy.part_size
+        if self._part is not None and limit is not None and self._part.size > limit:
+            self.roll()
+        if self._part is None:
+            path = self._names.next_path(self._folder)
+            hidden = self._owner.in_progress_path(path)
+            self._part = PartFile(self._folder, hidden, path, now, self._files)
+        return self._part

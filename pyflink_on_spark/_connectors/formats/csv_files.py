@@ -1,0 +1,299 @@
+"""CSV files of rows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._connectors.files.compression import is_compressed, read_compressed
+from pyflink_on_spark._connectors.files.file_format import FileFormat
+from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
+from pyflink_on_spark._connectors.formats.chunk_file import ChunkFile
+from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.csv_columns import column_parser, column_writer
+from pyflink_on_spark._connectors.formats.csv_records import CsvText, QuickReader, RecordReader
+from pyflink_on_spark._connectors.formats.csv_text import quoting
+from pyflink_on_spark._connectors.formats.row_types import row_type_info
+from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.data_types import RowType
+from pyflink_on_spark.common.types import Row, RowKind
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_CHUNK = 256 * 1024
+
+
+@dataclass(frozen=True)
+class CsvFileForm:
+    """How a CSV file is written.
+
+    Attributes:
+        row_type: its columns.
+        array_separators: for each column what stands between elements, if it has arrays.
+        text: how records are written.
+        line_end: for writing.
+        null: the text for None; None: nothing is read as None, and None is written as nothing.
+        header: whether there is one.
+        strict_header: whether it has to have the columns' names in their order.
+        skip_first_line: whether the first line of data is left out.
+        extra_fields: whether there may be more fields than columns.
+    """
+
+    row_type: RowType
+    array_separators: tuple[str, ...]
+    text: CsvText
+    line_end: str
+    null: str | None
+    header: bool
+    strict_header: bool
+    skip_first_line: bool
+    extra_fields: bool
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [field.name for field in self.row_type]
+
+
+class CsvRows(FileFormat):
+    """Rows of CSV files; compressed ones are decompressed.
+
+    Args:
+        form: how they are written.
+    """
+
+    def __init__(self, form: CsvFileForm) -> None:
+        self._form = form
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return row_type_info(self._form.row_type)
+
+    def is_splittable(self, path: str) -> bool:
+        return False
+
+    def read(self, split: FileSplit) -> Iterator[Bundle]:
+        text, taken, maker = self._form.text, 0, _RowMaker(self._form)
+        if not text.comments and text.escape is None:
+            with _open(split.path) as file:
+                quick = QuickReader(file, text)
+                for chunk in self._chunks(quick, split.path):
+                    yield from self._rows(maker, chunk, split.path, taken)
+                    taken += len(chunk)
+                if not quick.stuck:
+                    return
+        with _open(split.path) as file:
+            records = RecordReader(file, text)
+            try:
+                for chunk in self._chunks(records, split.path, taken):
+                    yield from self._rows(maker, chunk, split.path, taken)
+                    taken += len(chunk)
+            except CorruptRecordError:
+                raise
+            except ValueError as error:
+                raise _corrupt(split.path, records.line, error) from error
+
+    def _chunks(
+        self, records: QuickReader | RecordReader, path: str, behind: int = 0
+    ) -> Iterator[list[list[str]]]:
+        """Yield records, some at a time; leave out the header, and some records behind it."""
+        self._skip_beginning(records, path)
+        records.take(behind)
+        while chunk := records.take(BUNDLE_SIZE):
+            yield chunk
+            records.check()
+        records.check()
+
+    def _skip_beginning(self, records: QuickReader | RecordReader, path: str) -> None:
+        if self._form.header:
+            header = records.take(1)
+            records.check()
+            if self._form.strict_header and not records.stuck:
+                _check_header(header[0] if header else [], self._form.names, path)
+        if self._form.skip_first_line:
+            records.skip_line()
+
+    def _rows(
+        self, maker: _RowMaker, chunk: list[list[str]], path: str, taken: int
+    ) -> Iterator[Bundle]:
+        try:
+            yield from maker.rows(chunk)
+        except _BadRecord as error:
+            line = self._line_of(path, taken + error.index)
+            raise _corrupt(path, line, error) from error
+
+    def _line_of(self, path: str, index: int) -> int:
+        """Return the line at which a record ends."""
+        with _open(path) as file:
+            records = RecordReader(file, self._form.text)
+            self._skip_beginning(records, path)
+            records.take(index + 1)
+            return records.line
+
+
+def _corrupt(path: str, line: int, error: ValueError) -> CorruptRecordError:
+    return CorruptRecordError(f"cannot read {path}, line {line}: {error}")
+
+
+def _open(path: str) -> io.TextIOWrapper:
+    if is_compressed(path):
+        raw: Any = io.BufferedReader(ChunkFile(read_compressed(path, _CHUNK)), _CHUNK)
+    else:
+        raw = open(path, "rb", buffering=_CHUNK)  # noqa: SIM115 - closed with the wrapper
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def _check_header(found: list[str], names: list[str], path: str) -> None:
+    wrong = _header_error(found, names)
+    if wrong is not None:
+        raise CorruptRecordError(f"cannot read {path}: {wrong}")
+
+
+def _header_error(found: list[str], names: list[str]) -> str | None:
+    for number, name in enumerate(names, 1):
+        if len(found) < number:
+            return f'Missing header column #{number}, expecting "{name}"'
+        if found[number - 1] != name:
+            actual = found[number - 1]
+            return f'Mismatched header column #{number}: expected "{name}", actual "{actual}"'
+    if len(found) > len(names):
+        return f'Extra header column "{found[len(names)]}"'
+    return None
+
+
+class _BadRecord(ValueError):
+    """A record that is no row; ``index`` says which one of its chunk."""
+
+    index = 0
+
+
+class _RowMaker:
+    """Makes rows of records, many at once where all are well-formed."""
+
+    def __init__(self, form: CsvFileForm) -> None:
+        self._names = form.names
+        self._size = len(self._names)
+        self._extra_fields = form.extra_fields
+        kinds = (field.data_type for field in form.row_type)
+        self._parsers = [
+            column_parser(kind, between, form.null)
+            for kind, between in zip(kinds, form.array_separators)
+        ]
+
+    def rows(self, records: list[list[str]]) -> Iterator[Bundle]:
+        """Yield the rows; before an error those in front of the bad record."""
+        names = self._names
+        try:
+            columns = self._columns(records)
+        except ValueError:
+            yield from self._rows_one_by_one(records)
+        else:
+            yield Bundle([new_row(names, list(row), RowKind.INSERT) for row in zip(*columns)])
+
+    def _columns(self, records: list[list[str]]) -> list[Sequence[Any]]:
+        if set(map(len, records)) != {self._size}:
+            records = list(map(self._fields, records))
+        return [
+            column if parse is None else list(map(parse, column))
+            for parse, column in zip(self._parsers, zip(*records))
+        ]
+
+    def _rows_one_by_one(self, records: list[list[str]]) -> Iterator[Bundle]:
+        good = []
+        for index, record in enumerate(records):
+            try:
+                good.append(new_row(self._names, self._values(record), RowKind.INSERT))
+            except ValueError as error:
+                if good:
+                    yield Bundle(good)
+                bad = _BadRecord(str(error))
+                bad.index = index
+                raise bad from error
+
+    def _values(self, record: list[str]) -> list[Any]:
+        values = []
+        for name, parse, text in zip(self._names, self._parsers, self._fields(record)):
+            try:
+                values.append(text if parse is None else parse(text))
+            except ValueError as error:
+                raise ValueError(f"Fail to deserialize at field: {name}. {error}") from error
+        return values
+
+    def _fields(self, record: list[str]) -> list[str]:
+        size, found = self._size, len(record) or 1
+        if found < size:
+            raise ValueError(f"Row length mismatch. {size} fields expected but was {found}.")
+        if not record:
+            return [""]
+        if found > size and not self._extra_fields and (found > size + 1 or record[size]):
+            raise ValueError(
+                f"Too many entries: expected at most {size} (value #{size} "
+                f'({len(record[size])} chars) "{record[size]}")'
+            )
+        return record[:size]
+
+
+@dataclass(frozen=True)
+class CsvFileOutput(BulkFormat):
+    """Rows as CSV files.
+
+    Args:
+        form: how they are written.
+    """
+
+    form: CsvFileForm
+
+    def check_input(self, type_info: Any) -> None:
+        check_rows(type_info)
+
+    def converter(self) -> Callable[[Any], str]:
+        form = self.form
+        null, delimiter, line_end = form.null or "", form.text.delimiter, form.line_end
+        quoted = self._quoted()
+        kinds = (field.data_type for field in form.row_type)
+        writers = [
+            column_writer(kind, between, null, quoted)
+            for kind, between in zip(kinds, form.array_separators)
+        ]
+
+        def convert(row: Any) -> str:
+            if not isinstance(row, Row):
+                raise TypeError(f"rows are written, not {type(row).__name__}: {row!r}")
+            try:
+                fields = [
+                    null if value is None else write(value)
+                    for write, value in zip(writers, row._values, strict=True)
+                ]
+            except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+                raise ValueError(
+                    f"the row {row} does not fit the file's columns: {error}"
+                ) from error
+            return f"{delimiter.join(fields)}{line_end}"
+
+        return convert
+
+    def open(self, file: BinaryIO) -> BulkWriter:
+        if self.form.header:
+            names = map(self._quoted(), self.form.names)
+            file.write(f"{self.form.text.delimiter.join(names)}{self.form.line_end}".encode())
+        return _LinesWriter(file)
+
+    def _quoted(self) -> Callable[[str], str]:
+        text = self.form.text
+        return quoting(text.delimiter, text.quote, text.escape, self.form.line_end)
+
+
+class _LinesWriter(BulkWriter):
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, elements: Sequence[str]) -> None:
+        self._file.write("".join(elements).encode())
+
+    def finish(self) -> None:
+        self._file.flush()

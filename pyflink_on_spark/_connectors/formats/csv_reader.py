@@ -1,0 +1,241 @@
+"""Rows of lines of CSV, read as Flink's CsvRowDeserializationSchema does."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark._connectors.formats import java_parsing
+from pyflink_on_spark._connectors.formats.corrupt import excerpt
+from pyflink_on_spark._connectors.formats.csv_records import CsvText, first_record
+from pyflink_on_spark._connectors.formats.field_types import refuse_field
+from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+)
+from pyflink_on_spark.common.types import RowKind
+
+Parse = Callable[[str], Any]
+
+_SQL_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
+_SQL_TIME = re.compile(r"(\d+):(\d+):(\d+)", re.ASCII)
+_FRACTION = re.compile(r"(.*?)(?:\.(\d{1,9}))?", re.ASCII)
+_MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - the types have no zone
+
+
+def csv_row_reader(
+    row_type: RowTypeInfo,
+    form: CsvText,
+    array_delimiter: str,
+    null: str | None,
+    *,
+    ignore_errors: bool,
+) -> Callable[[bytes], Any]:
+    """Return a function that makes a row of the first record of a message.
+
+    Args:
+        row_type: the fields.
+        form: how records are written.
+        array_delimiter: what stands between the elements of arrays and nested rows.
+        null: the text for None, if there is one.
+        ignore_errors: whether None stands for what cannot be read, a field or the whole message.
+
+    Raises:
+        ValueError: from the function returned, if the message cannot be read.
+    """
+    first = first_record(form)
+    convert = _Converters(array_delimiter, null, ignore_errors).record(row_type)
+
+    def read(data: bytes) -> Any:
+        try:
+            fields = first((data[3:] if data.startswith(BOM_UTF8) else data).decode())
+            if fields is None:
+                raise ValueError("there is no record")
+            return convert(fields)
+        except ValueError as error:
+            if ignore_errors:
+                return None
+            raise ValueError(f"Failed to deserialize CSV row {excerpt(data)}: {error}") from error
+
+    return read
+
+
+class _Converters:
+    """Makes the functions that turn texts into values of declared types."""
+
+    def __init__(self, array_delimiter: str, null: str | None, ignore_errors: bool) -> None:
+        self._array_delimiter = array_delimiter
+        self._null = null
+        self._ignore_errors = ignore_errors
+
+    def record(self, row_type: RowTypeInfo) -> Callable[[list[str]], Any]:
+        convert = self._row(row_type)
+        size = len(row_type.get_field_types())
+
+        def convert_record(fields: list[str]) -> Any:
+            if len(fields) > size:
+                if len(fields) > size + 1 or fields[size]:
+                    raise ValueError(
+                        f"Too many entries: expected at most {size}, and there are {len(fields)}"
+                    )
+                fields = fields[:size]  # nothing behind a delimiter at the end of the line
+            return convert(fields)
+
+        return convert_record
+
+    def _row(self, row_type: RowTypeInfo) -> Callable[[Sequence[str]], Any]:
+        names = list(row_type.get_field_names())
+        converters = [self._field(kind) for kind in row_type.get_field_types()]
+        labelled = list(zip(names, converters))
+        size = len(names)
+
+        def convert(fields: Sequence[str]) -> Any:
+            if len(fields) != size and not self._ignore_errors:
+                raise ValueError(
+                    f"Row length mismatch. {size} fields expected but was {len(fields)}."
+                )
+            try:
+                values = [one(text) for one, text in zip(converters, fields)]
+            except ValueError:
+                _explain(labelled, fields)
+                raise
+            values += [None] * (size - len(values))
+            return new_row(names, values, RowKind.INSERT)
+
+        return convert
+
+    def _field(self, type_info: Any) -> Parse:
+        """Return the converter of a field, where the text for None is None."""
+        parse, null = self._parser(type_info), self._null
+        if self._ignore_errors:
+            parse = _null_if_unfit(parse)
+        if null is None:
+            return parse
+        return lambda text: None if text == null else parse(text)
+
+    def _parser(self, type_info: Any) -> Parse:
+        if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _BASIC:
+            return _BASIC[type_info._basic_type]
+        if isinstance(type_info, RowTypeInfo):
+            return self._nested_row(type_info)
+        if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
+            return self._array(type_info._element_type)
+        for kind, parse in _OTHERS.items():
+            if isinstance(type_info, kind):
+                return parse
+        return refuse_field(type_info, "CSV")
+
+    def _split(self, text: str) -> list[str]:
+        return text.split(self._array_delimiter) if self._array_delimiter else [text]
+
+    def _nested_row(self, type_info: RowTypeInfo) -> Parse:
+        convert = self._row(type_info)
+        return lambda text: convert(self._split(text)) if text else None
+
+    def _array(self, element_type: Any) -> Parse:
+        element = self._field(element_type)
+        return lambda text: list(map(element, self._split(text))) if text else []
+
+
+def _explain(converters: list[tuple[str, Parse]], fields: Sequence[str]) -> None:
+    """Raise the error of the first field that cannot be read, with its name."""
+    for (name, one), text in zip(converters, fields):
+        try:
+            one(text)
+        except ValueError as error:
+            raise ValueError(f"field {name!r}: {error}") from None
+
+
+def _null_if_unfit(parse: Parse) -> Parse:
+    def parse_or_null(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError:
+            return None
+
+    return parse_or_null
+
+
+def _trimmed(parse: Parse) -> Parse:
+    return lambda text: parse(java_parsing.trimmed(text))
+
+
+def sql_date(text: str) -> datetime.date:
+    """Read a date as ``java.sql.Date.valueOf`` does: there, 2020-02-30 is the first of March."""
+    match = _SQL_DATE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no date such as 2020-01-31")
+    year, month, day = map(int, match.groups())
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        raise ValueError(f"{text!r} is no date such as 2020-01-31")
+    return datetime.date(year, month, 1) + datetime.timedelta(days=day - 1)
+
+
+def sql_time(text: str) -> datetime.time:
+    """Read a time of day as ``java.sql.Time.valueOf`` does."""
+    return (_MIDNIGHT + _since_midnight(text)).time()
+
+
+def sql_timestamp(text: str) -> datetime.datetime:
+    """Read a date and time, up to milliseconds, as ``java.sql.Timestamp.valueOf`` does."""
+    day, separator, rest = java_parsing.trimmed(text).partition(" ")
+    match = _FRACTION.fullmatch(rest)
+    if not separator or match is None:
+        raise ValueError("Timestamp format must be yyyy-mm-dd hh:mm:ss[.fffffffff]")
+    midnight = datetime.datetime.combine(sql_date(day), datetime.time())
+    millis = int((match.group(2) or "").ljust(9, "0")) // 1_000_000
+    return midnight + _since_midnight(match.group(1)) + datetime.timedelta(milliseconds=millis)
+
+
+def _since_midnight(text: str) -> datetime.timedelta:
+    match = _SQL_TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no time such as 12:34:56")
+    hours, minutes, seconds = map(int, match.groups())
+    return datetime.timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def _instant(text: str) -> Instant:
+    """Read a point in time such as 2020-01-31 12:34:56.789Z."""
+    day, separator, time = text.partition(" ")
+    if not separator or not time.endswith("Z"):
+        raise ValueError(f"{text!r} is no point in time such as 2020-01-31 12:34:56Z")
+    return java_parsing.iso_instant(f"{day}T{time}")
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+_BASIC: dict[BasicType, Parse] = {
+    BasicType.STRING: lambda text: text,
+    BasicType.BOOLEAN: _trimmed(java_parsing.is_true),
+    BasicType.BYTE: java_parsing.bounded_whole_number(8),
+    BasicType.SHORT: java_parsing.bounded_whole_number(16),
+    BasicType.INT: java_parsing.bounded_whole_number(32),
+    BasicType.LONG: java_parsing.bounded_whole_number(64),
+    BasicType.FLOAT: java_parsing.single,
+    BasicType.DOUBLE: java_parsing.double,
+    BasicType.BIG_INT: _trimmed(java_parsing.whole_number),
+    BasicType.BIG_DEC: _trimmed(java_parsing.decimal),
+    BasicType.INSTANT: _instant,
+}
+_OTHERS: dict[type, Parse] = {
+    DateTypeInfo: sql_date,
+    TimeTypeInfo: sql_time,
+    TimestampTypeInfo: sql_timestamp,
+    PrimitiveArrayTypeInfo: _bytes,
+}

@@ -1,0 +1,102 @@
+"""ORC files of rows."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import orc
+
+from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
+from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
+from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
+from pyflink_on_spark._connectors.formats.row_types import arrow_schema
+from pyflink_on_spark.common.data_types import RowType
+
+_CHUNK_ROWS = 8192
+_CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
+_SIZES = {
+    "orc.stripe.size": "stripe_size",
+    "orc.compress.size": "compression_block_size",
+    "orc.row.index.stride": "row_index_stride",
+}
+
+
+class OrcFileWriter(BulkWriter):
+    """Writes converted rows to an ORC file.
+
+    Args:
+        file: where to.
+        schema: the columns.
+        arguments: of Arrow's writer.
+    """
+
+    def __init__(self, file: BinaryIO, schema: pa.Schema, arguments: dict[str, Any]) -> None:
+        self._schema = schema
+        self._rows: list[Any] = []
+        self._writer = orc.ORCWriter(file, **arguments)
+        self._empty = True
+
+    def write(self, elements: Sequence[Any]) -> None:
+        self._rows += elements
+        if len(self._rows) >= _CHUNK_ROWS:
+            self._write_rows()
+
+    def finish(self) -> None:
+        if self._rows or self._empty:
+            self._write_rows()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._writer.close()
+
+    def _write_rows(self) -> None:
+        batches = [record_batch(self._schema, self._rows)] if self._rows else []
+        self._writer.write(pa.Table.from_batches(batches, self._schema))
+        self._rows, self._empty = [], False
+
+
+@dataclass(frozen=True)
+class OrcRowOutput(BulkFormat):
+    """Rows as ORC files.
+
+    Args:
+        row_type: the columns.
+        arguments: of Arrow's writer; see ``orc_arguments``.
+    """
+
+    row_type: RowType
+    arguments: dict[str, Any]
+
+    def check_input(self, type_info: Any) -> None:
+        check_rows(type_info)
+
+    def converter(self) -> Callable[[Any], Any]:
+        return row_values(arrow_schema(self.row_type))
+
+    def open(self, file: BinaryIO) -> BulkWriter:
+        return OrcFileWriter(file, arrow_schema(self.row_type), self.arguments)
+
+
+def orc_arguments(properties: dict[str, str]) -> dict[str, Any]:
+    """Return the arguments of Arrow's writer for the options of ORC's own.
+
+    Raises:
+        ValueError: a value is none of its option's.
+        UnsupportedFlinkFeature: an option has no counterpart.
+    """
+    arguments: dict[str, Any] = {"compression": "zlib"}
+    for name, text in properties.items():
+        if name == "orc.compress":
+            if text.upper() not in _CODECS:
+                raise ValueError(f"orc.compress is one of {', '.join(_CODECS)}, not {text!r}")
+            arguments["compression"] = _CODECS[text.upper()]
+        elif name in _SIZES:
+            arguments[_SIZES[name]] = int(text)
+        else:
+            refuse_option(name, "ORC's writer")
+    return arguments

@@ -1,0 +1,271 @@
+"""Parquet files of rows."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._connectors.files.file_format import FileFormat
+from pyflink_on_spark._filesystem.input_file import source_of
+from pyflink_on_spark._connectors.formats.arrow_values import (
+    column_converters,
+    from_arrow,
+    record_batch,
+    row_values,
+)
+from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
+from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
+from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
+from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark.common.data_types import RowType
+from pyflink_on_spark.common.types import RowKind
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_CHUNK_ROWS = 8192
+
+
+class ParquetFileWriter(BulkWriter):
+    """Writes converted rows to a Parquet file, a row group at a time.
+
+    Args:
+        file: where to.
+        schema: the columns.
+        options: how.
+    """
+
+    def __init__(self, file: BinaryIO, schema: pa.Schema, options: ParquetOptions) -> None:
+        self._schema = schema
+        self._row_group_bytes = options.row_group_bytes
+        self._rows: list[Any] = []
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._writer = pq.ParquetWriter(file, schema, **options.writer_arguments())
+
+    def write(self, elements: Sequence[Any]) -> None:
+        self._rows += elements
+        if len(self._rows) >= _CHUNK_ROWS:
+            self._make_batch()
+            if self._bytes >= self._row_group_bytes:
+                self._write_row_group()
+
+    def finish(self) -> None:
+        self._make_batch()
+        self._write_row_group()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._writer.close()
+
+    def _make_batch(self) -> None:
+        if self._rows:
+            batch = record_batch(self._schema, self._rows)
+            self._batches.append(batch)
+            self._bytes += batch.nbytes
+            self._rows = []
+
+    def _write_row_group(self) -> None:
+        if self._batches:
+            table = pa.Table.from_batches(self._batches)
+            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            self._batches, self._bytes = [], 0
+
+
+@dataclass(frozen=True)
+class ParquetRowOutput(BulkFormat):
+    """Rows as Parquet files.
+
+    Args:
+        row_type: the columns.
+        utc_timestamps: whether timestamps without a zone are written as they are; they are taken
+            for ones in the local time zone otherwise, and written in UTC.
+        options: how the file is written.
+    """
+
+    row_type: RowType
+    utc_timestamps: bool
+    options: ParquetOptions = field(default_factory=ParquetOptions)
+
+    def check_input(self, type_info: Any) -> None:
+        check_rows(type_info)
+
+    def converter(self) -> Callable[[Any], Any]:
+        schema = arrow_schema(self.row_type)
+        convert = row_values(schema)
+        moved = [] if self.utc_timestamps else _timestamp_columns(schema)
+        if not moved:
+            return convert
+
+        def convert_to_utc(row: Any) -> tuple[Any, ...]:
+            values = list(convert(row))
+            for index in moved:
+                if values[index] is not None:
+                    values[index] = _local_to_utc(values[index])
+            return tuple(values)
+
+        return convert_to_utc
+
+    def open(self, file: BinaryIO) -> BulkWriter:
+        return ParquetFileWriter(file, arrow_schema(self.row_type), self.options)
+
+
+class ParquetRows(FileFormat):
+    """Rows of Parquet files; columns that a file does not have are None.
+
+    Args:
+        row_type: the columns to read.
+        batch_size: how many rows are read at a time.
+        utc_timestamps: whether timestamps are read as they are; they are moved from UTC to the
+            local time zone otherwise.
+        case_sensitive: whether upper and lower case differ in the names of columns.
+    """
+
+    def __init__(
+        self, row_type: RowType, batch_size: int, *, utc_timestamps: bool, case_sensitive: bool
+    ) -> None:
+        self._row_type = row_type
+        self._batch_size = batch_size
+        self._utc_timestamps = utc_timestamps
+        self._case_sensitive = case_sensitive
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return row_type_info(self._row_type)
+
+    def is_splittable(self, path: str) -> bool:
+        return False
+
+    def read(self, split: FileSplit) -> Iterator[Bundle]:
+        return (bundle for bundle, _ in self.resume(split, None))
+
+    def resume(self, split: FileSplit, position: int | None) -> Iterator[tuple[Bundle, int]]:
+        """Yield rows behind a position: how many rows are left out."""
+        schema = arrow_schema(self._row_type)
+        names = list(schema.names)
+        read = position or 0
+        with reading(split.path):
+            for batch in batches(split.path, schema, self._batch_size, read, self._case_sensitive):
+                columns = self._columns(batch, schema)
+                rows = [new_row(names, list(values), RowKind.INSERT) for values in zip(*columns)]
+                read += len(rows)
+                yield Bundle(rows), read
+
+    def _columns(self, batch: pa.RecordBatch, schema: pa.Schema) -> list[list[Any]]:
+        columns = [column.to_pylist() for column in batch.columns]
+        for index, convert in column_converters(schema, from_arrow):
+            columns[index] = list(map(convert, columns[index]))
+        for index in [] if self._utc_timestamps else _timestamp_columns(schema):
+            moments = columns[index]
+            columns[index] = [None if one is None else _utc_to_local(one) for one in moments]
+        return columns
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Let errors say which file is damaged.
+
+    Raises:
+        CorruptRecordError: in the place of what Arrow says.
+    """
+    try:
+        yield
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CorruptRecordError(f"cannot read {path}: {error}") from error
+
+
+def batches(
+    path: str, schema: pa.Schema, batch_size: int, skip: int = 0, case_sensitive: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of a file that a schema names, of its types; None where there is none.
+
+    Args:
+        path: the file.
+        schema: the columns.
+        batch_size: the most rows of a batch.
+        skip: how many rows to leave out at the beginning.
+        case_sensitive: whether upper and lower case differ in names.
+    """
+    with pq.ParquetFile(source_of(path), coerce_int96_timestamp_unit="us") as file:
+        found = _columns_of(file.schema_arrow, schema, case_sensitive)
+        groups, skip = _groups_behind(file.metadata, skip)
+        columns = [name for name in found if name is not None]
+        for batch in file.iter_batches(batch_size, row_groups=groups, columns=columns):
+            skipped = min(skip, batch.num_rows)
+            skip -= skipped
+            if skipped < batch.num_rows:
+                yield _with_schema(batch.slice(skipped), schema, found)
+
+
+def _columns_of(available: pa.Schema, wanted: pa.Schema, case_sensitive: bool) -> list[str | None]:
+    if case_sensitive:
+        return [name if name in available.names else None for name in wanted.names]
+    lower: dict[str, str] = {}
+    for name in available.names:
+        if name.lower() in lower and name.lower() in map(str.lower, wanted.names):
+            raise ValueError(
+                f"the columns {lower[name.lower()]!r} and {name!r} differ only in case"
+            )
+        lower[name.lower()] = name
+    return [lower.get(name.lower()) for name in wanted.names]
+
+
+def _groups_behind(metadata: Any, skip: int) -> tuple[list[int], int]:
+    """Return the row groups that are not skipped as a whole, and how many rows of them are."""
+    first = 0
+    while first < metadata.num_row_groups and skip >= metadata.row_group(first).num_rows:
+        skip -= metadata.row_group(first).num_rows
+        first += 1
+    return list(range(first, metadata.num_row_groups)), skip
+
+
+def _with_schema(
+    batch: pa.RecordBatch, schema: pa.Schema, found: Sequence[str | None]
+) -> pa.RecordBatch:
+    columns = []
+    for one, name in zip(schema, found):
+        if name is None:
+            columns.append(pa.nulls(batch.num_rows, one.type))
+            continue
+        column = batch.column(batch.schema.get_field_index(name))
+        columns.append(column if column.type == one.type else _cast(column, one))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast(column: pa.Array, wanted: pa.Field) -> pa.Array:
+    try:
+        if pa.types.is_timestamp(wanted.type):
+            return column.cast(wanted.type, safe=False)
+        return column.cast(wanted.type)
+    except pa.ArrowException as error:
+        raise ValueError(
+            f"column {wanted.name!r} is of type {column.type}, not {wanted.type}: {error}"
+        ) from error
+
+
+def _timestamp_columns(schema: pa.Schema) -> list[int]:
+    return [
+        index
+        for index, one in enumerate(schema)
+        if pa.types.is_timestamp(one.type) and one.type.tz is None
+    ]
+
+
+def _local_to_utc(moment: datetime.datetime) -> datetime.datetime:
+    return moment.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def _utc_to_local(moment: datetime.datetime) -> datetime.datetime:
+    return moment.replace(tzinfo=datetime.UTC).astimezone().replace(tzinfo=None)

@@ -1,0 +1,175 @@
+"""What differs between databases."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._connectors.jdbc.placeholders import Lexicon, translate
+from pyflink_on_spark.common.typeinfo import (
+    BasicArrayTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    TypeInformation,
+    Types,
+)
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+
+_KIND = re.compile(r"(?:jdbc:)?\w+:")
+_HOST = r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]*)(?::\d+)?"
+_PLACE = re.compile(rf"({_HOST}(?:,{_HOST})*(?:/[^?;@]*)?)(?:[?;]|$)")
+Converter = Callable[[Any], Any]
+_ARRAYS = (BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
+
+
+class JdbcError(PyFlinkOnSparkError, RuntimeError):
+    """A database does not do what a sink asks it for; the text has the database's own words."""
+
+
+class Database(ABC):
+    """A kind of database, and one of its databases. Picklable; imports its driver when it connects.
+
+    Args:
+        connection: where it is.
+
+    Raises:
+        ValueError: the URL cannot be read.
+    """
+
+    name: str
+    lexicon: Lexicon
+    placeholder = "%s"
+    has_arrays = False
+
+    def __init__(self, connection: JdbcConnection) -> None:
+        self.place = without_secrets(connection.url)
+
+    @abstractmethod
+    def driver(self) -> Any:
+        """Return the DB-API module; raise ModuleNotFoundError that says what to install."""
+
+    @abstractmethod
+    def open(self) -> Any:
+        """Return a new DB-API connection that commits only when it is told to."""
+
+    @abstractmethod
+    def passes(self, error: Exception) -> bool:
+        """Tell whether the same statement may succeed a moment later."""
+
+    def converters(self) -> Sequence[tuple[Any, Converter]]:
+        """Return types, and what makes parameters of their values, which the driver does not take.
+
+        Pairs, since not all types can be hashed.
+        """
+        return ()
+
+    def connect(self) -> Any:
+        """Return a new connection.
+
+        Raises:
+            JdbcError: there is none.
+        """
+        errors = self.driver().Error
+        try:
+            return self.open()
+        except errors as error:
+            raise JdbcError(f"cannot connect to {self.place}: {one_line(error)}") from error
+
+    def translated(self, sql: str, fields: int) -> str:
+        """Return a statement as the driver takes it.
+
+        Args:
+            sql: with ``?`` for each parameter.
+            fields: how many parameters it is given.
+
+        Raises:
+            ValueError: it has another number of them.
+        """
+        text, parameters = translate(sql, self.lexicon, self.placeholder)
+        if parameters != fields:
+            raise ValueError(
+                f"the statement has {parameters} parameters (?), but the row type has {fields} "
+                f"fields: {sql}"
+            )
+        return text
+
+    def column_converters(self, row_type: Any) -> list[Converter | None]:
+        """Return what makes parameters of a row's fields; None where a value is taken as it is.
+
+        Raises:
+            ValueError: the database has no such type.
+        """
+        known = self.converters()
+        found: list[Converter | None] = []
+        for name, kind in zip(row_type.get_field_names(), row_type.get_field_types()):
+            if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+                found.append(bytes)
+            elif isinstance(kind, _ARRAYS):
+                if not self.has_arrays:
+                    raise ValueError(f"{self.name} has no arrays: field {name} is of type {kind}")
+                found.append(list)
+            else:
+                found.append(_converter(known, kind))
+        return found
+
+
+def _converter(known: Sequence[tuple[Any, Converter]], kind: TypeInformation) -> Converter | None:
+    return next((convert for other, convert in known if other == kind), None)
+
+
+def instant_in_utc(value: Any) -> datetime.datetime:
+    """Return an Instant as a datetime with the zone UTC."""
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return epoch + datetime.timedelta(milliseconds=value.to_epoch_milli())
+
+
+def plain_decimal(value: decimal.Decimal) -> str:
+    """Return a decimal number's digits without an exponent."""
+    return format(value, "f")
+
+
+def without_secrets(url: str) -> str:
+    """Return what of a URL may be shown: neither parameters nor a user's name and password.
+
+    Of a URL that is not of the usual form only the kind: anything in it may be a password.
+    """
+    if url.startswith("jdbc:sqlite:"):  # a path, which may have any character
+        return url.partition("?")[0]
+    kind, slashes, rest = url.partition("//")
+    # An @ behind what is a place already is one of a parameter; else it ends a user's password.
+    place = _PLACE.match(rest)
+    before, _, behind = rest.rpartition("@")
+    if place is None and "=" not in before:
+        place = _PLACE.match(behind)
+    if slashes and place is not None and _KIND.fullmatch(kind):
+        return f"{kind}{slashes}{place[1]}"
+    known = _KIND.match(url)
+    return f"{known[0] if known else ''}..."
+
+
+def url_parameters(query: str) -> dict[str, str]:
+    """Return the parameters behind a URL's question mark."""
+    return dict(parse_qsl(query, keep_blank_values=True))
+
+
+def refuse_unknown(parameters: Mapping[str, str], known: Mapping[str, Any], name: str) -> None:
+    """Raise ValueError if a URL has a parameter that would be without effect."""
+    unknown = sorted(parameters.keys() - known.keys())
+    if unknown:
+        raise ValueError(
+            f"the {name} URL has parameters that are not known here: {', '.join(unknown)} "
+            f"(known are {', '.join(sorted(known))})"
+        )
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error's text without line ends."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,178 @@
+"""Properties of Kafka's Java clients as librdkafka knows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pyflink_on_spark._connectors.kafka.client import Note, not_noted
+
+OWN = frozenset(
+    [
+        "client.id.prefix",
+        "commit.offsets.on.checkpoint",
+        "default.api.timeout.ms",
+        "partition.discovery.interval.ms",
+        "enable.auto.commit",
+        "auto.commit.interval.ms",
+    ]
+)
+"""What this package reads itself, and librdkafka does not get."""
+
+_WITHOUT_MEANING = frozenset(
+    [
+        "auto.include.jmx.reporter",
+        "exclude.internal.topics",
+        "interceptor.classes",
+        "key.deserializer",
+        "key.serializer",
+        "max.block.ms",
+        "max.poll.records",
+        "metric.reporters",
+        "metrics.num.samples",
+        "metrics.recording.level",
+        "metrics.sample.window.ms",
+        "register.consumer.metrics",
+        "security.providers",
+        "ssl.enabled.protocols",
+        "ssl.keymanager.algorithm",
+        "ssl.protocol",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
+        "value.deserializer",
+        "value.serializer",
+    ]
+)
+_UNSAID = frozenset(
+    ["key.deserializer", "key.serializer", "value.deserializer", "value.serializer"]
+)
+_RENAMED = {
+    "fetch.max.wait.ms": "fetch.wait.max.ms",
+    "max.request.size": "message.max.bytes",
+    "receive.buffer.bytes": "socket.receive.buffer.bytes",
+    "send.buffer.bytes": "socket.send.buffer.bytes",
+    "socket.connection.setup.timeout.max.ms": "socket.connection.setup.timeout.ms",
+    "ssl.keystore.certificate.chain": "ssl.certificate.pem",
+    "ssl.keystore.key": "ssl.key.pem",
+    "ssl.truststore.certificates": "ssl.ca.pem",
+}
+_PARTITIONERS = {
+    "DefaultPartitioner": "murmur2_random",
+    "UniformStickyPartitioner": "random",
+    "RoundRobinPartitioner": "random",
+}
+_CREDENTIAL = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]+))""")
+_LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+LoginModule)(?:\s|;|$)")
+_ESCAPED = re.compile(r"\\(.)")
+_PEM_ENDS = (".pem", ".crt", ".cer")
+_PKCS12_ENDS = (".p12", ".pfx")
+
+
+def client_properties(properties: Mapping[str, str], note: Note = not_noted) -> dict[str, str]:
+    """Return properties for librdkafka.
+
+    Args:
+        properties: as Kafka's Java clients know them; names of librdkafka's own pass as they are.
+        note: is told the name of each property that has no meaning here.
+
+    Raises:
+        ValueError: one names something that only a JVM can read; says what to do.
+    """
+    found: dict[str, str] = {}
+    for key, value in properties.items():
+        if key in OWN or key.startswith(("ssl.truststore.", "ssl.keystore.")):
+            if key in _RENAMED:
+                found[_RENAMED[key]] = value
+        elif key in _WITHOUT_MEANING:
+            if key not in _UNSAID:
+                note(key)
+        else:
+            found.update(_translated(key, value))
+    found.update(_truststore(properties))
+    found.update(_keystore(properties))
+    return found
+
+
+def _translated(key: str, value: str) -> dict[str, str]:
+    if key == "sasl.jaas.config":
+        return _credentials(value)
+    if key == "auto.offset.reset":
+        return {key: "error" if value == "none" else value}
+    if key == "ssl.endpoint.identification.algorithm":
+        return {key: value.lower() or "none"}
+    if key == "buffer.memory":
+        return {"queue.buffering.max.kbytes": str(max(1, int(value) // 1024))}
+    if key == "partitioner.class":
+        return {"partitioner": _partitioner(value)}
+    return {_RENAMED.get(key, key): value}
+
+
+def _partitioner(name: str) -> str:
+    partitioner = _PARTITIONERS.get(name.rpartition(".")[2])
+    if partitioner is None:
+        raise ValueError(
+            f"partitioner.class={name} is a Java class. Set librdkafka's property 'partitioner' "
+            "(murmur2_random is what Kafka's Java clients do by default)."
+        )
+    return partitioner
+
+
+def _credentials(config: str) -> dict[str, str]:
+    """Return what a line for Java's login modules says; never put it into a message."""
+    named = _LOGIN_MODULE.match(config)
+    module = named[1] if named else ""
+    given = {
+        match[1]: _ESCAPED.sub(r"\1", next(text for text in match.groups()[1:] if text is not None))
+        for match in _CREDENTIAL.finditer(config)
+    }
+    if module in {"PlainLoginModule", "ScramLoginModule"}:
+        names = {"username": "sasl.username", "password": "sasl.password"}
+    elif module == "Krb5LoginModule":
+        names = {"principal": "sasl.kerberos.principal", "keyTab": "sasl.kerberos.keytab"}
+    else:
+        raise ValueError(
+            f"sasl.jaas.config names the login module {module or '(none)'}, which is a Java class. "
+            "Set librdkafka's own properties in its place: sasl.mechanism, sasl.username, "
+            "sasl.password, or sasl.oauthbearer.*"
+        )
+    return {theirs: given[ours] for ours, theirs in names.items() if ours in given}
+
+
+def _truststore(properties: Mapping[str, str]) -> dict[str, str]:
+    location = properties.get("ssl.truststore.location")
+    if location is None:
+        return {}
+    if _store_type(properties, "ssl.truststore") != "PEM":
+        raise ValueError(
+            f"ssl.truststore.location={location} is a Java key store. Export its certificates with "
+            "'keytool -list -rfc -keystore FILE' into a PEM file, and set ssl.ca.location to that."
+        )
+    return {"ssl.ca.location": location}
+
+
+def _keystore(properties: Mapping[str, str]) -> dict[str, str]:
+    location = properties.get("ssl.keystore.location")
+    if location is None:
+        return {}
+    kind = _store_type(properties, "ssl.keystore")
+    if kind == "PEM":
+        return {"ssl.certificate.location": location, "ssl.key.location": location}
+    if kind != "PKCS12":
+        raise ValueError(
+            f"ssl.keystore.location={location} is a Java key store. Convert it with 'keytool "
+            "-importkeystore -srckeystore FILE -destkeystore FILE.p12 -deststoretype PKCS12', and "
+            "set ssl.keystore.location to that."
+        )
+    found = {"ssl.keystore.location": location}
+    password = properties.get("ssl.keystore.password")
+    return found if password is None else {**found, "ssl.keystore.password": password}
+
+
+def _store_type(properties: Mapping[str, str], which: str) -> str:
+    location = properties[f"{which}.location"].lower()
+    kind = properties.get(f"{which}.type")
+    if kind is not None:
+        return kind.upper()
+    if location.endswith(_PEM_ENDS):
+        return "PEM"
+    return "PKCS12" if location.endswith(_PKCS12_ENDS) else "JKS"

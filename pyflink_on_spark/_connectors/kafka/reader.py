@@ -1,0 +1,290 @@
+"""One subtask's end of a Kafka source."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter, methodcaller
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._connectors.kafka.client import Client, confluent_kafka
+from pyflink_on_spark._connectors.kafka.discovery import Discovery
+from pyflink_on_spark._connectors.kafka.partitions import (
+    Partition,
+    Position,
+    owner,
+    topic_partition,
+)
+from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.kafka.source import KafkaSourceConfig
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_log = logging.getLogger("pyflink_on_spark.kafka")
+_SECONDS_TO_WAIT = 0.02
+
+
+class KafkaReader(SourceReader):
+    """Reads partitions in turns.
+
+    Args:
+        reading: what to read, and how.
+        positions: where to begin and end in this subtask's partitions.
+        context: the subtask's.
+    """
+
+    def __init__(
+        self, reading: KafkaSourceConfig, positions: Sequence[Position], context: OperatorContext
+    ) -> None:
+        self._reading, self._context, self._clock = reading, context, context.clock
+        self._deserialize = reading.deserializer.load()._deserializer()
+        self._positions = {position.key: position for position in positions}
+        self._before = self._positions
+        self._stopped = False
+        self._open = {p.key for p in positions if not p.ended}
+        now = self._clock.now()
+        self._watermarks = PartitionWatermarks(reading.watermarks, self._open, now)
+        self._idle = False
+        self._since_watermark = 0
+        self._events: deque[Bundle | Watermark | ChannelStatus] = deque()
+        self._saved: list[Position] = []
+        self._checkpointed = False
+        interval = reading.auto_commit_interval
+        self._next_commit = None if interval is None else now + interval
+        self._discovery = Discovery.of(reading, self._positions, self._owns, now)
+        self.ended = reading.bounded and not self._open
+        self._client: Client | None = None
+        if not self.ended:
+            self._client = reading.consumer(suffix=str(context.task.subtask_index))
+            self._assign(self._open)
+
+    def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        """Return records, or a watermark."""
+        if self._client is None:
+            return None
+        if not self._events and not self._stopped:
+            self._look_around()
+            self._read(self._client)
+        event = self._events.popleft() if self._events else None
+        if self._stopped and not self._events:
+            self.ended = True
+        return event
+
+    def prepare_checkpoint(self, checkpoint_id: int) -> None:
+        """Leave it to checkpoints to tell the group of offsets."""
+        self._checkpointed = True
+
+    def snapshot(self) -> list[Position]:
+        """Return how far each partition is read."""
+        self._saved = self._handed_on()
+        return self._saved
+
+    def stop(self) -> bool:
+        """Read no more."""
+        self._stopped = True
+        return bool(self._events)
+
+    def backlog(self) -> int | None:
+        """Return how many records are behind those that were read, as the last fetches told."""
+        if self._client is None:
+            return 0
+        waiting, known = 0, False
+        for key in self._open:
+            position = self._positions[key]
+            _, high = self._client.kafka.get_watermark_offsets(topic_partition(key), cached=True)
+            if high >= 0 and position.offset >= 0:
+                end = high if position.stopping is None else min(high, position.stopping)
+                waiting, known = waiting + max(0, end - position.offset), True
+        return waiting if known or not self._open else None
+
+    def _handed_on(self) -> list[Position]:
+        """Return how far each partition is read, without what ``poll`` has not returned yet."""
+        waits = any(isinstance(event, Bundle) for event in self._events)
+        return list((self._before if waits else self._positions).values())
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tell the group how far the last snapshot was."""
+        if self._reading.commits_on_checkpoints and self._reading.group is not None:
+            self._commit(self._saved, wait=False)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        client, self._client = self._client, None
+        if self._discovery is not None:
+            self._discovery.stop()
+        if client is None:
+            return
+        with contextlib.suppress(RuntimeError):
+            if self._next_commit is not None and not self._checkpointed:
+                self._client = client
+                self._commit(self._handed_on(), wait=True)
+                self._client = None
+            client.kafka.close()
+
+    def _read(self, client: Client) -> None:
+        self._before = dict(self._positions)
+        messages = client.kafka.consume(self.limit, timeout=_SECONDS_TO_WAIT)
+        client.problems.check()
+        now = self._clock.now()
+        values: list[Any] = []
+        timestamps: list[int | None] = []
+        for key, records in _runs(messages):
+            if key in self._open:
+                self._take(key, records, now, values, timestamps)
+        if values:
+            self._events.append(Bundle(values, timestamps))
+            self._since_watermark += len(values)
+        self._advance(now, pause=not messages)
+        if not self._open and self._reading.bounded and not self._events:
+            self.ended = True
+
+    def _take(
+        self,
+        key: Partition,
+        records: list[Any],
+        now: int,
+        values: list[Any],
+        timestamps: list[int | None],
+    ) -> None:
+        """Take over consecutive messages of one partition."""
+        position = self._positions[key]
+        behind = records[-1].offset() + 1
+        if records[-1].error() is not None:
+            behind = self._offset_of_error(records.pop())
+        if position.stopping is not None and behind > position.stopping:
+            records = [record for record in records if record.offset() < position.stopping]
+            behind = position.stopping
+        if records:
+            found = self._elements(records)
+            times = _times(records)
+            if any(value is None for value in found):
+                kept = [(v, t) for v, t in zip(found, times, strict=True) if v is not None]
+                found, times = [v for v, _ in kept], [t for _, t in kept]
+            values += found
+            timestamps += times
+            self._watermarks.seen(key, _largest(times), now)
+        self._positions[key] = position = replace(position, offset=behind)
+        if position.ended:
+            self._end(key)
+
+    def _elements(self, records: list[Any]) -> list[Any]:
+        deserialize = self._deserialize
+        try:
+            return list(map(deserialize, map(_value, records)))
+        except Exception:  # now find out which record it was
+            for record in records:
+                try:
+                    deserialize(record.value())
+                except Exception as error:
+                    where = f"{record.topic()}-{record.partition()} at offset {record.offset()}"
+                    why = "it has no value" if record.value() is None else error
+                    raise ValueError(
+                        f"the Kafka record of {where} cannot be deserialized: {why}"
+                    ) from error
+            raise
+
+    def _offset_of_error(self, message: Any) -> int:
+        """Return the offset that the end of a partition is at; raise for other errors."""
+        codes = confluent_kafka().KafkaError
+        error, where = message.error(), f"{message.topic()}-{message.partition()}"
+        if error.code() == codes._PARTITION_EOF:
+            return int(message.offset())
+        if error.code() == codes._AUTO_OFFSET_RESET:
+            raise LookupError(
+                f"the offset {message.offset()} of {where} is not there any more, or not yet, and "
+                "the offset reset strategy is NONE"
+            )
+        if error.code() in {codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_PARTITION}:
+            raise LookupError(f"the Kafka partition {where} is not there any more")
+        raise RuntimeError(f"the Kafka partition {where} cannot be read: {error.str()}")
+
+    def _end(self, key: Partition) -> None:
+        assert self._client is not None
+        self._open.discard(key)
+        self._watermarks.remove(key)
+        self._client.kafka.incremental_unassign([topic_partition(key)])
+
+    def _advance(self, now: int, pause: bool) -> None:
+        """Emit the watermark, if one is due, and whether the subtask is idle."""
+        rule = self._reading.watermarks
+        due = self._since_watermark >= rule.interval or (pause and not self._reading.bounded)
+        ends = self._reading.bounded and not self._open
+        idle = self._watermarks.idle(now) and not ends
+        if rule.interval and due and (mark := self._watermarks.advanced(now)) is not None:
+            self._since_watermark = 0
+            self._events.append(Watermark(mark))
+        if idle != self._idle:
+            self._idle = idle
+            status = ChannelStatus(idle)
+            (self._events.append if idle else self._events.appendleft)(status)
+
+    def _look_around(self) -> None:
+        """Take over new partitions, and tell the group of offsets, when it is time."""
+        now = self._clock.now()
+        if self._discovery is not None:
+            for position in self._discovery.found(now):
+                key = position.key
+                self._positions[key] = position
+                self._open.add(key)
+                self._watermarks.add(key, now)
+                self._assign([key])
+        if self._next_commit is not None and now >= self._next_commit and not self._checkpointed:
+            self._next_commit = now + (self._reading.auto_commit_interval or 0)
+            self._commit(self._handed_on(), wait=False)
+
+    def _owns(self, partition: Partition) -> bool:
+        task = self._context.task
+        return owner(partition, task.parallelism) == task.subtask_index
+
+    def _assign(self, partitions: Any) -> None:
+        assert self._client is not None
+        wanted = [topic_partition(key, self._positions[key].offset) for key in sorted(partitions)]
+        if wanted:
+            self._client.kafka.incremental_assign(wanted)
+
+    def _commit(self, positions: Sequence[Position], wait: bool) -> None:
+        offsets = [topic_partition(p.key, p.offset) for p in positions if p.offset >= 0]
+        if not offsets or self._client is None:
+            return
+        try:
+            self._client.kafka.commit(offsets=offsets, asynchronous=not wait)
+        except confluent_kafka().KafkaException as error:
+            _log.warning("offsets were not committed to the group: %s", error.args[0].str())
+
+
+def _runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
+    """Yield messages as runs of one partition each; one that is an error ends its run."""
+    for topic, of_topic in groupby(messages, key=_topic):
+        for number, of_partition in groupby(of_topic, key=_partition):
+            run = list(of_partition)
+            if not any(map(_error, run)):
+                yield (topic, number), run
+                continue
+            for error, part in groupby(run, key=lambda message: message.error() is not None):
+                for records in [[message] for message in part] if error else [list(part)]:
+                    yield (topic, number), records
+
+
+def _times(records: list[Any]) -> list[int | None]:
+    """Return the timestamps (ms) of messages; None where there is none."""
+    stamps = list(map(_timestamp, records))
+    if all(map(_kind, stamps)):
+        return list(map(_time, stamps))
+    return [time if kind else None for kind, time in stamps]
+
+
+# Per record nothing runs in Python but the deserializer.
+_topic, _partition = methodcaller("topic"), methodcaller("partition")
+_error, _value = methodcaller("error"), methodcaller("value")
+_timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
+
+
+def _largest(times: list[int | None]) -> int | None:
+    return max((time for time in times if time is not None), default=None)

@@ -1,0 +1,86 @@
+"""How a file format opens a file, wherever it is."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._filesystem.file_system import FileSystem
+
+_CHUNK = 4 * 1024 * 1024  # a request each
+
+
+class InputPath(os.PathLike[str]):
+    """The path of a file to read that is not on this machine.
+
+    As a text it is the URI. Whoever asks for a path of this machine, as the built-in ``open``
+    does, gets a copy of the file that lives as long as this object.
+
+    Args:
+        uri: of the file.
+        files: where it is.
+    """
+
+    def __init__(self, uri: str, files: FileSystem) -> None:
+        self._uri, self._files = uri, files
+        self._copy: str | None = None
+
+    def __str__(self) -> str:
+        return self._uri
+
+    def __repr__(self) -> str:
+        return repr(self._uri)
+
+    def endswith(self, suffix: str | tuple[str, ...]) -> bool:
+        """Whether the name ends so."""
+        return self._uri.endswith(suffix)
+
+    def open(self) -> BinaryIO:
+        """Open the file itself, for reading here and there."""
+        return self._files.open(self._uri)
+
+    def open_ahead(self) -> BinaryIO:
+        """Open the file itself, for reading on and on, much at a time."""
+        raw: Any = self.open()
+        return io.BufferedReader(raw, _CHUNK)
+
+    def __fspath__(self) -> str:
+        if self._copy is None:
+            self._copy = self._fetch()
+        return self._copy
+
+    def _fetch(self) -> str:
+        descriptor, path = tempfile.mkstemp(prefix="input-", suffix=Path(self._uri).suffix)
+        weakref.finalize(self, _remove, path)
+        with os.fdopen(descriptor, "wb") as copy, self.open() as file:
+            shutil.copyfileobj(file, copy, _CHUNK)
+        return path
+
+
+def open_input(path: str | InputPath) -> BinaryIO:
+    """Open a file for reading here and there, without a buffer if it is on this machine.
+
+    Raises:
+        FileNotFoundError: if it is not there.
+        OSError: if it cannot be read.
+    """
+    if isinstance(path, InputPath):
+        return path.open_ahead()
+    return open(path, "rb", buffering=0)
+
+
+def source_of(path: str | InputPath) -> str | BinaryIO:
+    """Return what pyarrow opens: the path of a file on this machine, or else the open file."""
+    return path.open() if isinstance(path, InputPath) else path
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)

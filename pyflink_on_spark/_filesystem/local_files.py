@@ -1,0 +1,101 @@
+"""The files of this machine, and of what is mounted on it."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+import stat
+from collections import deque
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from pyflink_on_spark._filesystem.file_system import FileStatus, FileSystem, is_hidden
+
+
+class LocalFiles(FileSystem):
+    """Files by absolute paths."""
+
+    resumable = True
+
+    def status(self, path: str) -> FileStatus:
+        found = os.stat(path)
+        return FileStatus(path, found.st_size, stat.S_ISDIR(found.st_mode))
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def visible_files(self, path: str) -> Iterator[FileStatus]:
+        try:
+            found = os.stat(path)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
+        if is_hidden(path):
+            return
+        if stat.S_ISDIR(found.st_mode):
+            for name in sorted(os.listdir(path)):
+                yield from self.visible_files(os.path.join(path, name))
+        else:
+            yield FileStatus(path, found.st_size)
+
+    def new_files(self, path: str, known: set[str]) -> Iterator[str]:
+        if os.path.isdir(path):
+            yield from _new_files_in(path, known)
+        elif not os.path.exists(path):
+            raise FileNotFoundError(f"the file or folder to watch does not exist: {path}")
+        elif path not in known and not is_hidden(path):
+            yield path
+
+    def matches(self, pattern: str) -> list[str]:
+        return sorted(glob.glob(pattern, recursive=True))
+
+    def all_files(self, folder: str) -> Iterator[str]:
+        for inner, _, names in os.walk(folder):
+            for name in names:
+                yield os.path.join(inner, name)
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+    def open(self, path: str) -> BinaryIO:
+        return open(path, "rb")
+
+    def create(self, path: str) -> BinaryIO:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return open(path, "xb")
+
+    def make_durable(self, path: str) -> None:
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+
+    def rename(self, source: str, target: str) -> None:
+        os.replace(source, target)
+
+    def remove(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+    def remove_folder(self, path: str) -> None:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+LOCAL = LocalFiles()
+
+
+def _new_files_in(top: str, known: set[str]) -> Iterator[str]:
+    folders = deque([top] if not is_hidden(top) else [])
+    while folders:
+        folder = folders.popleft()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if is_hidden(entry.name):
+                        continue
+                    if entry.path not in known and entry.is_dir():
+                        folders.append(entry.path)
+                    elif entry.path not in known:
+                        yield entry.path
+        except FileNotFoundError:
+            if folder == top:
+                raise

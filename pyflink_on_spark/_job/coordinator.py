@@ -1,0 +1,403 @@
+"""Makes checkpoints and savepoints, commits what sinks have prepared, and finds the way back."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import uuid
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    Metadata,
+    complete,
+    find_checkpoint,
+    read_committables,
+    read_metadata,
+    read_states,
+    verify,
+)
+from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+
+_PROBE = "_probe"
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class CheckpointCoordinator:
+    """The checkpoints of one job, over all its attempts.
+
+    Args:
+        settings: what the configuration says.
+        job_id: the job's.
+        job_name: the job's.
+        operators: all of the job.
+        sinks: by number.
+        clock: says when a checkpoint is due.
+        sources: the stable names of the job's.
+    """
+
+    def __init__(
+        self,
+        settings: CheckpointSettings,
+        job_id: str,
+        job_name: str,
+        operators: list[OperatorPlan],
+        sinks: Mapping[int, Sink],
+        clock: Clock,
+        sources: Collection[str] = (),
+    ) -> None:
+        self._settings, self._job_id, self._job_name = settings, job_id, job_name
+        self._clock = clock
+        self._sink_names = {
+            plan.operator.sink_id: plan.state_id or ""
+            for plan in operators
+            if isinstance(plan.operator, SinkOperator)
+        }
+        self._owners = JobLayout(
+            {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
+            sources,
+            set(self._sink_names.values()),
+        )
+        if settings.directory is not None:
+            self._folder(settings.directory)  # there has to be such a file system
+        self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
+        if settings.directory is not None and settings.interval is not None:
+            self._commits.check_durable()
+        self._last_begin = self._last_end = clock.now()
+        self._number = 0
+        self._failures = 0
+        self._retained = RetainedCheckpoints(
+            None if settings.directory is None else self._folder(f"{settings.directory}/{job_id}"),
+            settings.retained,
+            settings.incremental,
+        )
+        self._has_savepoint = False
+        self._changelog = (
+            Changelog(settings.materialize_interval, clock) if settings.incremental else None
+        )
+        self.restore: tuple[int, str | bytes] | None = None
+        """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+        self.over = False
+        """Whether all is committed that the job will ever commit: it must not begin again."""
+
+    def restore_given(self) -> None:
+        """Begin with the checkpoint that the user names, if there is one.
+
+        Raises:
+            CheckpointError: if it is not there, damaged, or does not fit the job.
+        """
+        if self._settings.restore is None:
+            return
+        place = find_checkpoint(self._settings.restore, self._settings.configuration)
+        metadata = read_metadata(place)
+        verify(place, metadata)
+        committables = read_committables(place, metadata)
+        check_restore(
+            place.shown,
+            read_states(place, metadata),
+            committables,
+            self._owners,
+            ignore_unclaimed=self._settings.ignore_unclaimed,
+        )
+        self._number = metadata.checkpoint_id
+        self.restore = metadata.checkpoint_id, place.uri
+        self._commits.safe(committables, self._number, final=True)
+
+    def attempt_begins(self) -> None:
+        """Commit again what is safe; what was only prepared is made anew."""
+        self._last_begin = self._last_end = self._clock.now()
+        if self._changelog is not None:
+            self._changelog.broken()
+        self._commits.commit(again=True)
+
+    @property
+    def last_checkpoint(self) -> int | None:
+        """The number of the last checkpoint, if there is one."""
+        return None if self.restore is None else self.restore[0]
+
+    @property
+    def oldest_checkpoint(self) -> int | None:
+        """The number of the oldest checkpoint that is kept, if there is one."""
+        return self._retained.oldest or self.last_checkpoint
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is a checkpoint or savepoint of this run, outside of this process."""
+        return bool(self._retained) or self._has_savepoint
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        if self._settings.interval is None:
+            return False
+        now = self._clock.now()
+        return (
+            now - self._last_begin >= self._settings.interval
+            and now - self._last_end >= self._settings.minimum_pause
+        )
+
+    def checkpoint(self, fleet: HostPool, *, final: bool = False) -> bool:
+        """Make a checkpoint; one that cannot be written counts against those that are tolerable.
+
+        Args:
+            fleet: the hosts.
+            final: whether nothing follows it.
+
+        Returns:
+            Whether it was made.
+
+        Raises:
+            CheckpointError: if too many have failed, or have taken too long.
+            SubtaskFailure: if a user's function fails in it.
+        """
+        self._last_begin = self._clock.now()
+        try:
+            self._make(fleet, final)
+        except CheckpointError as error:
+            self._failures += 1
+            if self._failures > self._settings.tolerable_failures:
+                raise
+            _log.warning("a checkpoint failed, which is tolerated: %s", error)
+            return False
+        finally:
+            self._last_end = self._clock.now()
+        self._failures = 0
+        return True
+
+    def savepoint_folder(self, directory: str | None) -> Folder:
+        """Return a new folder for a savepoint, once it is known that it can be written to.
+
+        Args:
+            directory: where it shall be; None for where the configuration says.
+
+        Raises:
+            CheckpointError: if nothing says where, or nothing can be written there.
+        """
+        parent = directory or self._settings.savepoint_directory
+        if parent is None:
+            raise CheckpointError(
+                "a savepoint needs a directory: give one, or set execution.checkpointing."
+                "savepoint-dir"
+            )
+        place = self._folder(
+            f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
+        )
+        self._commits.check_durable()
+        try:
+            place.write(_PROBE, b"")
+        except OSError as error:
+            raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
+        with telling(place.shown):
+            place.remove()
+        return place
+
+    def savepoint(
+        self, fleet: HostPool, place: Folder, *, stop: bool = False, drained: bool = False
+    ) -> str:
+        """Write a savepoint and return its path.
+
+        One of a job that goes on is a copy for the user, who may move it: nothing is committed with
+        it, nobody is told, and the job never goes back to it.
+
+        Args:
+            fleet: the hosts.
+            place: what ``savepoint_folder`` returned.
+            stop: whether the job ends with it; ``tell_complete`` is what is left to do then.
+            drained: whether all input has ended before, so that nothing is left to wait for.
+
+        Raises:
+            CheckpointError: if it cannot be written; nothing has changed then.
+            SubtaskFailure: if a user's function fails in it.
+        """
+        self._number += 1
+        with self._written(fleet, place):
+            metadata, answers = self._write(fleet, place, savepoint=True)
+            if not stop:
+                self._keep_named(place, metadata, answers)
+        self._has_savepoint = True
+        if stop:
+            self._becomes_safe(place.uri, answers, drained)
+            self._commits.commit()
+            self.over = True
+        return place.uri
+
+    def tell_complete(self, fleet: HostPool) -> None:
+        """Let functions know that the last savepoint is complete, with which the job ends.
+
+        Raises:
+            SubtaskFailure: if a user's function fails in it.
+        """
+        fleet.tell("complete", self._number)
+
+    def _keep_named(self, place: Folder, metadata: Metadata, answers: dict[int, Any]) -> None:
+        try:
+            self._commits.keep([*self._prepared(answers), *self._in_writers(place, metadata)])
+        except Exception as error:
+            raise CheckpointError(
+                f"the savepoint {place.shown} was given up, since what it names cannot be kept: "
+                f"{error}"
+            ) from error
+
+    def _in_writers(self, place: Folder, metadata: Metadata) -> list[tuple[str, Any]]:
+        """Return what a savepoint has of writers that go on, of those sinks that want to know."""
+        names = self._commits.keeping_snapshots()
+        states = read_states(place, metadata) if names else SlotState()
+        return [
+            (name, thing)
+            for name in names
+            for thing in writer_snapshots(operator_snapshots(states, name))
+        ]
+
+    def finish(self, fleet: HostPool) -> bool:
+        """Commit what is prepared at the end of all input; tell whether that could be done.
+
+        Raises:
+            CheckpointError: as in ``checkpoint``.
+            SubtaskFailure: as in ``checkpoint``.
+        """
+        if self._settings.interval is not None:
+            return self.checkpoint(fleet, final=True)
+        self._number += 1
+        answers = fleet.tell("snapshot", self._number, None)
+        self._commits.safe(self._prepared(answers), self._number, final=True)
+        try:
+            self._commits.commit()
+        except BaseException:
+            # Some of it may be visible: only from here can a next attempt go on.
+            self.restore = self._number, _merged(answers).to_bytes()
+            raise
+        self.over = True
+        return True
+
+    def job_finished(self) -> None:
+        """Remove the checkpoints of a job that needs them no more."""
+        self._retained.drop_all()
+
+    def job_cancelled(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        if not self._settings.kept_when_cancelled:
+            self._retained.drop_all()
+
+    def job_failed(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        if not self._settings.kept_when_failed:
+            self._retained.drop_all()
+
+    def _make(self, fleet: HostPool, final: bool) -> None:
+        self._number += 1
+        number = self._number
+        if self._settings.directory is None:
+            with self._written(fleet, None):
+                content, answers = self._in_memory(fleet)
+            self._becomes_safe(content, answers, final)
+        else:
+            place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+            with self._written(fleet, place):
+                metadata, answers = self._write(fleet, place, savepoint=False)
+            self._becomes_safe(place.uri, answers, final)
+            self._retained.keep(place, metadata)
+        self._commits.commit()
+        self.over = final
+        fleet.tell("complete", number)
+
+    @contextlib.contextmanager
+    def _written(self, fleet: HostPool, place: Folder | None) -> Iterator[None]:
+        """If a checkpoint is not written, leave nothing of it, and let functions know."""
+        try:
+            yield
+        except TimeoutError as error:
+            self._give_up(place, late=True)
+            fleet.notify("aborted", self._number)
+            raise CheckpointError(
+                f"checkpoint {self._number} was given up after {self._settings.timeout} ms, "
+                "which is its timeout (execution.checkpointing.timeout)"
+            ) from error
+        except (CheckpointError, SubtaskFailure):
+            self._give_up(place)
+            fleet.notify("aborted", self._number)
+            raise
+        except BaseException:
+            self._give_up(place)
+            raise
+
+    def _give_up(self, place: Folder | None, late: bool = False) -> None:
+        """Remove what there is of a checkpoint; again later, if hosts may still write there."""
+        if self._changelog is not None:
+            self._changelog.broken()
+        if place is not None:
+            self._retained.give_up(place, late)
+
+    def _write(
+        self, fleet: HostPool, place: Folder, savepoint: bool
+    ) -> tuple[Metadata, dict[int, Any]]:
+        """Write a checkpoint; return what it says of itself, and what the hosts answered."""
+        timeout = self._settings.timeout / 1000
+        changelog = None if savepoint else self._changelog
+        contents = WHOLE if changelog is None else changelog.next()
+        answers = fleet.tell("snapshot", self._number, place.uri, contents, timeout=timeout)
+        files = {slot: file for slot, (file, _) in sorted(answers.items())}
+        metadata = complete(
+            place,
+            checkpoint_id=self._number,
+            job_id=self._job_id,
+            job_name=self._job_name,
+            time=self._clock.now(),
+            savepoint=savepoint,
+            files=list(files.values()) if changelog is None else changelog.written(contents, files),
+            committables=self._prepared(answers),
+        )
+        return metadata, answers
+
+    def _in_memory(self, fleet: HostPool) -> tuple[bytes, dict[int, Any]]:
+        """Return a checkpoint's content, and what the hosts answered."""
+        timeout = self._settings.timeout / 1000
+        answers = fleet.tell("snapshot", self._number, None, timeout=timeout)
+        whole = _merged(answers)
+        self._check_size(whole)
+        return whole.to_bytes(), answers
+
+    def _check_size(self, whole: SlotState) -> None:
+        limit = self._settings.max_state_size
+        for name, parts in whole.operators.items():
+            for part in parts.values():
+                if part.size > limit:
+                    raise CheckpointError(
+                        f"the state of {name!r} has {part.size} bytes in subtask {part.index}; the "
+                        f"memory-backed checkpoint storage takes {limit}. Set "
+                        "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
+                    )
+
+    def _prepared(self, answers: dict[int, Any]) -> list[tuple[str, Any]]:
+        """Return what sinks have held back so far, and what hosts have prepared since."""
+        return self._commits.with_held(
+            (self._sink_names[sink], thing)
+            for slot in sorted(answers)
+            for sink, thing in answers[slot][1]
+        )
+
+    def _becomes_safe(self, where: str | bytes, answers: dict[int, Any], final: bool) -> None:
+        self.restore = self._number, where
+        self._commits.safe(self._prepared(answers), self._number, final=final)
+
+    def _folder(self, uri: str) -> Folder:
+        return folder(uri, self._settings.configuration)
+
+
+def _merged(answers: dict[int, Any]) -> SlotState:
+    whole = SlotState()
+    for content, _ in answers.values():
+        whole.merge(SlotState.from_bytes(content))
+    return whole

@@ -1,0 +1,164 @@
+"""A job as an engine gets it, and what an engine is."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pyflink_on_spark._graph.stream_graph import StreamGraph
+from pyflink_on_spark._runtime.connector import Sink, Source
+from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
+from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.progress import JobProgress
+
+
+@dataclass(frozen=True)
+class Job:
+    """A translated job.
+
+    Args:
+        name: for people.
+        settings: what every subtask knows.
+        levels: what runs, one level after the other.
+        sinks: the sinks by number, for the driver's commits.
+        printers: for each channel to the driver, what is done there with what arrives; that of the
+            metrics is added.
+        collected: the name of the channel that the driver's program iterates, if any.
+        bounded: whether every source ends.
+        attached: whether the program waits for the end before it does anything else.
+        graph: what it was translated from, for those who show it.
+        listeners: what is told how far the job is.
+        accumulators: what the metrics of its functions are worth, as they are reported.
+    """
+
+    name: str
+    settings: JobSettings
+    levels: tuple[StagePlan, ...]
+    sinks: Mapping[int, Sink] = field(default_factory=dict)
+    printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
+    collected: str | None = None
+    bounded: bool = True
+    attached: bool = False
+    graph: StreamGraph | None = field(default=None, repr=False, compare=False)
+    listeners: tuple[Callable[[JobProgress], None], ...] = ()
+    accumulators: Accumulators = field(default_factory=Accumulators, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        printers = {**self.printers, METRICS: self.accumulators.add}
+        object.__setattr__(self, "printers", printers)
+
+    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+        """Let the job's sources look after what they began in the driver.
+
+        Args:
+            oldest_checkpoint: the number of the oldest checkpoint that is kept, if there is one.
+
+        Raises:
+            BaseException: what ends the attempt.
+        """
+        for source in self._sources():
+            source.between_epochs(oldest_checkpoint)
+
+    def begins_again(self) -> None:
+        """Let the job's sources begin again what has failed; before each attempt but the first."""
+        for source in self._sources():
+            source.begin_again()
+
+    def ended(self, resumable: bool) -> None:
+        """Let go of what sources and sinks have in the driver; once, however the job has ended.
+
+        Args:
+            resumable: whether a checkpoint or savepoint is left, to go on from.
+
+        Raises:
+            BaseException: what one of them fails with, when all have been told.
+        """
+        with ExitStack() as ends:
+            for source in self._sources():
+                ends.callback(source.job_ended, resumable)
+            for sink in self.sinks.values():
+                ends.callback(sink.job_ended)
+
+    def _sources(self) -> Iterator[Source]:
+        for level in self.levels:
+            for region in level.regions:
+                for segment in region.segments:
+                    if segment.source is not None:
+                        yield segment.source
+
+
+def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
+    """Make visible what writers prepared; every sink is asked, also with nothing to commit.
+
+    Args:
+        sinks: the job's, by number.
+        committables: pairs of a sink's number and what its writers prepared.
+    """
+    prepared = _by_sink(committables)
+    for number, sink in sinks.items():
+        sink.commit(prepared.get(number, []))
+
+
+def abort(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
+    """Throw away what writers prepared in a job that failed; for the arguments see ``commit``."""
+    prepared = _by_sink(committables)
+    for number, sink in sinks.items():
+        sink.abort(prepared.get(number, []))
+
+
+def _by_sink(committables: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    prepared: dict[int, list[Any]] = {}
+    for number, committable in committables:
+        prepared.setdefault(number, []).append(committable)
+    return prepared
+
+
+class JobHandle(Protocol):
+    """A submitted job; also what a ``JobClient`` is a view of."""
+
+    job_id: str
+
+    def collected(self) -> Iterator[Any]:
+        """Iterate over what the job collects, as it comes; closing it ends the job."""
+        ...
+
+    def result(self) -> Any:
+        """Wait for the end; return a JobExecutionResult or raise."""
+        ...
+
+
+class Engine(Protocol):
+    """What runs jobs."""
+
+    def submit(self, job: Job) -> JobHandle:
+        """Start a job."""
+        ...
+
+
+_installed: list[Engine] = []
+
+
+def install_engine(engine: Engine | None) -> None:
+    """Make an engine the one that runs jobs; None for Spark, the default."""
+    _installed[:] = [] if engine is None else [engine]
+
+
+def installed_engine() -> Engine | None:
+    """Return the engine that runs jobs, or None if none was chosen or needed so far."""
+    return _installed[0] if _installed else None
+
+
+def runs_nothing() -> bool:
+    """Whether the engine only looks at jobs, so that no source need be there."""
+    return bool(_installed) and getattr(_installed[0], "runs_nothing", False)
+
+
+def current_engine() -> Engine:
+    """Return the engine that runs jobs; Spark is loaded when it is first needed."""
+    if not _installed:
+        module = importlib.import_module("pyflink_on_spark._spark.engine")
+        _installed.append(module.SparkEngine())
+    return _installed[0]

@@ -1,0 +1,118 @@
+"""Tells how far a job is: to listeners, and in a line of the terminal."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TextIO
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+
+PROGRESS = "pyflink-on-spark.progress"
+"""Whether there is a progress line: ``auto`` (in a terminal), ``on`` or ``off``."""
+
+_SECONDS = 5.0
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class Progress:
+    """Makes of the subtasks' reports what is told of the whole job.
+
+    Args:
+        job_name: the job's name.
+        listeners: what is called after each epoch.
+        line: where the progress line goes; None for none.
+    """
+
+    def __init__(
+        self,
+        job_name: str,
+        listeners: Sequence[Callable[[JobProgress], None]],
+        line: TextIO | None,
+    ) -> None:
+        self._name, self._listeners, self._line = job_name, listeners, line
+        self._history: dict[str, deque[tuple[float, int]]] = {}
+        self.latest: JobProgress | None = None
+
+    def attempt_begins(self) -> None:
+        """Count anew."""
+        self._history.clear()
+
+    def epoch_ended(
+        self, attempt: int, epoch: int, checkpoint: int | None, parts: Iterable[TaskProgress]
+    ) -> None:
+        """Take what the subtasks report after an epoch."""
+        tasks = tuple(replace(t, records_per_second=self._rate(t)) for t in combine(parts))
+        self.latest = JobProgress(self._name, attempt, epoch, checkpoint, tasks)
+        for listener in self._listeners:
+            try:
+                listener(self.latest)
+            except Exception:  # noqa: BLE001 - a listener must not end the job
+                _log.exception("a progress listener of %r failed", self._name)
+        if self._line is not None:
+            self._line.write(f"\r\033[K{line_of(self.latest)}")
+            self._line.flush()
+
+    def ended(self) -> None:
+        """End the line."""
+        if self._line is not None and self.latest is not None:
+            self._line.write("\n")
+            self._line.flush()
+
+    def _rate(self, task: TaskProgress) -> float:
+        now = time.monotonic()
+        history = self._history.setdefault(task.name, deque([(now, 0)]))
+        history.append((now, task.records))
+        while len(history) > 2 and now - history[1][0] > _SECONDS:
+            history.popleft()
+        (then, before), (_, after) = history[0], history[-1]
+        return (after - before) / (now - then) if now > then else 0.0
+
+
+def line_of(progress: JobProgress) -> str:
+    """Return a job's progress in a line."""
+    sources = [task for task in progress.tasks if task.backlog is not None] or progress.tasks[:1]
+    parts = [
+        progress.job_name,
+        f"{sum(task.records for task in sources):,} records",
+        f"{sum(task.records_per_second for task in sources):,.0f}/s",
+    ]
+    backlogs = [task.backlog for task in sources if task.backlog is not None]
+    if backlogs:
+        parts.append(f"backlog {sum(backlogs):,}")
+    watermarks = [task.watermark for task in progress.tasks if task.watermark is not None]
+    if watermarks and min(watermarks) < MAX_WATERMARK:
+        parts.append(f"watermark {_time(min(watermarks))}")
+    parts.append(f"state {sum(task.state_entries for task in progress.tasks):,}")
+    if progress.checkpoint is not None:
+        parts.append(f"checkpoint {progress.checkpoint}")
+    if progress.attempt:
+        parts.append(f"restarted {progress.attempt}x")
+    return " | ".join(parts)
+
+
+def line_for(setting: str) -> TextIO | None:
+    """Return where the progress line goes by a setting.
+
+    Raises:
+        ValueError: if the setting is none that there is.
+    """
+    if setting not in ("auto", "on", "off"):
+        raise ValueError(f"{PROGRESS} is auto, on or off, not {setting!r}")
+    if setting == "off" or (setting == "auto" and not sys.stderr.isatty()):
+        return None
+    return sys.stderr
+
+
+def _time(watermark: int) -> str:
+    try:
+        moment = datetime.datetime.fromtimestamp(watermark / 1000, datetime.UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{watermark} ms"
+    return moment.strftime("%Y-%m-%d %H:%M:%S")

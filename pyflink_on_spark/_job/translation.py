@@ -1,0 +1,102 @@
+"""From the user's transformations to a job that an engine can run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pyflink_on_spark._job.checkpoint_options import checkpoint_interval, epoch_elements
+from pyflink_on_spark._job.job import Job, runs_nothing
+from pyflink_on_spark._graph.levels import plan_levels
+from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_steps
+from pyflink_on_spark._graph.sinks import place_sinks
+from pyflink_on_spark._graph.state_names import demand_uids
+from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
+from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.user_code.main_module import capture_classes
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.task.plan import JobSettings
+from pyflink_on_spark._runtime.task.progress import JobProgress
+
+_AUTO_UIDS = "pipeline.auto-generate-uids"
+
+
+def translate(
+    transformations: Iterable[Transformation],
+    settings: GraphSettings,
+    *,
+    name: str,
+    job_parameters: Mapping[str, str],
+    configuration: Mapping[str, str],
+    printers: Mapping[str, Callable[[list[Any]], None]],
+    collected: str | None = None,
+    attached: bool = False,
+    listeners: Iterable[Callable[[JobProgress], None]] = (),
+) -> Job:
+    """Make a job of everything that some transformations need.
+
+    Args:
+        transformations: what has to run.
+        settings: the environment's.
+        name: the job's name.
+        job_parameters: the user's global job parameters.
+        configuration: the environment's whole configuration.
+        printers: for each channel to the driver, what is done with what arrives.
+        collected: the channel that the driver's program iterates.
+        attached: whether the program waits for the end before it does anything else.
+        listeners: what is told how far the job is, while it goes on.
+
+    Raises:
+        JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or
+            an operator has no uid and none may be made up.
+        FileNotFoundError: or another error of a source whose input is not there.
+    """
+    graph = StreamGraph(transformations, settings)
+    for node in graph.nodes:
+        _configure(node, configuration)
+    sources = [node.source for node in graph.nodes if node.source is not None]
+    if configuration.get(_AUTO_UIDS, "true").strip().lower() == "false":
+        demand_uids(graph)
+    steps = build_steps(graph)
+    sinks = place_sinks(steps, name)
+    return Job(
+        name=name,
+        settings=JobSettings(
+            job_id=uuid.uuid4().hex,
+            batch=settings.batch,
+            checkpointed=not settings.batch and checkpoint_interval(configuration) is not None,
+            epoch_elements=epoch_elements(configuration),
+            job_parameters=dict(job_parameters),
+            configuration=dict(configuration),
+            classes=capture_classes(),
+        ),
+        levels=plan_levels(steps, _no_splits if runs_nothing() else _splits),
+        sinks=sinks,
+        printers=printers,
+        collected=collected,
+        bounded=all(source.bounded for source in sources),
+        attached=attached,
+        listeners=tuple(listeners),
+        graph=graph,
+    )
+
+
+def _configure(node: Transformation, configuration: Mapping[str, str]) -> None:
+    """Let what is at the ends of the flow know what the job's configuration is."""
+    if node.source is not None:
+        node.source = node.source.with_configuration(configuration)
+    if node.sink is not None:
+        node.sink = node.sink.with_configuration(configuration)
+        node.operator = SinkOperator(node.sink, node.number)
+
+
+def _splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+    source = step.origin.source
+    assert source is not None
+    splits = source.splits(step.parallelism)
+    return tuple(tuple(splits[index :: step.parallelism]) for index in range(step.parallelism))
+
+
+def _no_splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+    return ((),) * step.parallelism

@@ -1,0 +1,73 @@
+"""What a checkpoint has of a subtask. Picklable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._runtime.keys import key_groups_of
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks
+
+
+@dataclass(slots=True)
+class OperatorSubtaskState:
+    """The state of one operator in one subtask.
+
+    Args:
+        keyed: by key group; of a checkpoint that is being written or restored, made piece by piece.
+        operator: what belongs to no key.
+        max_parallelism: how many key groups there are.
+    """
+
+    keyed: dict[int, KeyGroupState] | StateChunks = field(default_factory=dict)
+    operator: OperatorSnapshot = field(default_factory=OperatorSnapshot)
+    max_parallelism: int = 128
+
+    def __bool__(self) -> bool:
+        content = self.operator
+        return bool(self.keyed or content.split or content.union or content.broadcast)
+
+
+@dataclass(slots=True)
+class TaskStateSnapshot:
+    """The state of one subtask.
+
+    Args:
+        checkpoint_id: the checkpoint that it belongs to.
+        operators: by the stable name of each.
+        sources: the positions of each source, by its stable name. In a subtask's share of a
+            checkpoint: those of all subtasks, since the reader picks its own.
+    """
+
+    checkpoint_id: int
+    operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
+    sources: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def split_redistribute(parts: Sequence[OperatorSubtaskState], parallelism: int) -> list[OperatorSubtaskState]:
+    """Return each subtask's share of an operator's state.
+
+    Args:
+        parts: what each subtask had.
+        parallelism: how many subtasks there are now.
+
+    Raises:
+        ValueError: if the parts disagree on the number of key groups.
+    """
+    if not parts:
+        return [OperatorSubtaskState() for _ in range(parallelism)]
+    maximum = parts[0].max_parallelism
+    if any(part.max_parallelism != maximum for part in parts):
+        raise ValueError("the parts of a checkpoint have different numbers of key groups")
+    keyed: dict[int, Any] = {group: state for part in parts for group, state in part.keyed.items()}
+    shares = redistribute([part.operator for part in parts], parallelism)
+    return [
+        OperatorSubtaskState(
+            {g: keyed[g] for g in key_groups_of(index, parallelism, maximum) if g in keyed},
+            share,
+            maximum,
+        )
+        for index, share in enumerate(shares)
+    ]

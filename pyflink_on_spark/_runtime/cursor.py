@@ -1,0 +1,36 @@
+"""The event timestamp of the element that is in flight."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+
+
+class Cursor:
+    """The element that is in flight in a segment: its event timestamp in ms, or None."""
+
+    __slots__ = ("timestamp",)
+
+    def __init__(self) -> None:
+        self.timestamp: int | None = None
+
+
+def noting(elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]) -> Iterator[Any]:
+    """Yield elements, and note the timestamp of each."""
+    note = timestamps.append
+    for value in elements:
+        note(cursor.timestamp)
+        yield value
+
+
+def timed(
+    elements: Iterable[Any], timestamps: Iterable[int | None], cursor: Cursor
+) -> Iterator[Any]:
+    """Yield elements; set the cursor to the timestamp of each before."""
+    for value, cursor.timestamp in zip(elements, timestamps, strict=True):
+        yield value
+

@@ -1,0 +1,98 @@
+"""Elements must not change once they are emitted.
+
+A function may go on changing an object that it emitted, and siblings may change what they received.
+Where PyFlink serialises an element, what was emitted must be as it was. Immutable elements need
+nothing; of others a pickle is taken at the moment they are emitted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import cloudpickle
+
+IMMUTABLE_TYPES = frozenset({int, str, float, bool, bytes, type(None), complex})
+
+deserialize = pickle.loads
+
+
+def serialize(value: Any) -> bytes:
+    """Return a value as a pickle: by value where a class is known in a function's scope only."""
+    try:
+        return pickle.dumps(value, 5)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
+
+
+def is_immutable(value: Any) -> bool:
+    """Whether nothing can change inside a value."""
+    kind = type(value)
+    return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
+
+
+def isolated(elements: Iterable[Any]) -> Iterator[Any]:
+    """Yield each element as it is now: itself if immutable, else a copy."""
+    immutable = IMMUTABLE_TYPES
+    for value in elements:
+        kind = type(value)
+        if kind in immutable or (
+            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+        ):
+            yield value
+        else:
+            yield deserialize(serialize(value))
+
+
+def isolated_pairs(pairs: Iterable[Any]) -> Iterator[Any]:
+    """Yield pairs of key and value; each value as it is now."""
+    immutable = IMMUTABLE_TYPES
+    for pair in pairs:
+        value = pair[1]
+        kind = type(value)
+        if kind in immutable or (
+            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+        ):
+            yield pair
+        else:
+            yield pair[0], deserialize(serialize(value))
+
+
+def are_flat(values: list[Any]) -> bool:
+    """Whether nothing can change inside values that are all alike; False if that is not obvious."""
+    kinds = set(map(type, values))
+    if kinds == {tuple}:
+        kinds = set(map(type, chain.from_iterable(values)))
+    return kinds <= IMMUTABLE_TYPES
+
+
+class ImmutabilityGuard:
+    """Collects elements as they are at the moment they come.
+
+    Once a mutable element was seen, elements are kept as pickles ("sealed"), from there on.
+    """
+
+    __slots__ = ("sealed",)
+
+    def __init__(self) -> None:
+        self.sealed = False
+
+    def collect(self, elements: Iterator[Any]) -> list[Any]:
+        """Return all elements of an iterator; ``sealed`` says whether as pickles."""
+        if self.sealed:
+            return list(map(serialize, elements))
+        immutable = IMMUTABLE_TYPES
+        values: list[Any] = []
+        append = values.append
+        for value in elements:
+            kind = type(value)
+            if kind in immutable or (
+                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+            ):
+                append(value)
+            else:
+                self.sealed = True
+                return [*map(serialize, values), serialize(value), *map(serialize, elements)]
+        return values

@@ -1,0 +1,303 @@
+"""Timers of keys: when a key wants to be called back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.state.snapshot import Timer
+from pyflink_on_spark._runtime.types.int64 import time_in_ms
+
+Owner = tuple[Any, Hashable]
+"""A key and a namespace."""
+
+
+class TimerQueue:
+    """Timers by time (ms), unique by time, key and namespace.
+
+    Those of one time are in the order in which they were registered.
+
+    Args:
+        track_changes: whether to note which timers come and go.
+    """
+
+    __slots__ = ("_owners", "_times", "changed")
+
+    def __init__(self, track_changes: bool = False) -> None:
+        # A time has a single owner more often than not: that one goes without a dict of its own.
+        self._owners: dict[int, Owner | dict[Owner, None]] = {}
+        self._times: list[int] = []
+        self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
+
+    @property
+    def times(self) -> Sequence[int]:
+        """The times of all timers, the earliest first; the same list for ever.
+
+        A deleted timer may still be in it.
+        """
+        return self._times
+
+    def register(self, time: int, key: Any, namespace: Hashable) -> None:
+        """Add a timer; nothing happens if it is there already."""
+        owner = key, namespace
+        owners = self._owners.get(time)
+        if owners is None:
+            self._owners[time] = owner
+            heappush(self._times, time)
+        elif type(owners) is dict:
+            owners[owner] = None
+        elif owners != owner:
+            self._owners[time] = {owners: None, owner: None}  # type: ignore[dict-item]
+        if self.changed is not None:
+            self.changed[time, key, namespace] = None
+
+    def delete(self, time: int, key: Any, namespace: Hashable) -> None:
+        """Remove a timer; nothing happens if it is not there."""
+        owner = key, namespace
+        owners = self._owners.get(time)
+        if owners is None:
+            return
+        if type(owners) is dict:
+            owners.pop(owner, None)
+        elif owners == owner:
+            self._owners[time] = {}
+        if self.changed is not None:
+            self.changed.pop((time, key, namespace), None)
+            self.changed[time, key, namespace] = None
+
+    def earliest(self) -> int | None:
+        """Return the time of the earliest timer, or None."""
+        times, owners = self._times, self._owners
+        while times and not owners[times[0]]:
+            del owners[heappop(times)]
+        return times[0] if times else None
+
+    def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
+        """Take out all timers up to a time: time, key and namespace, the earliest first."""
+        due: list[tuple[int, Any, Hashable]] = []
+        times, all_owners = self._times, self._owners
+        while times and times[0] <= limit:
+            time = heappop(times)
+            owners = all_owners.pop(time)
+            if type(owners) is dict:
+                due += [(time, *owner) for owner in owners]
+            else:
+                due.append((time, *owners))
+        if self.changed is not None:
+            self.changed.update(dict.fromkeys(due))
+        return due
+
+    def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
+        return timer[1:] in self._owners_at(timer[0])
+
+    def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield time, key and namespace of each timer, the earliest first."""
+        for time in sorted(self._owners):
+            for owner in self._owners_at(time):
+                yield time, *owner
+
+    def _owners_at(self, time: int) -> Collection[Owner]:
+        owners = self._owners.get(time, {})
+        return owners if type(owners) is dict else (owners,)  # type: ignore[return-value]
+
+
+class Timers:
+    """The timers of an operator's keys, and what time it is there.
+
+    Args:
+        clock: processing time.
+        track_changes: whether ``take_changes`` will be asked for.
+    """
+
+    __slots__ = ("clock", "event", "processing", "watermark")
+
+    def __init__(self, clock: Clock, track_changes: bool = False) -> None:
+        self.clock = clock
+        self.event = TimerQueue(track_changes)
+        self.processing = TimerQueue(track_changes)
+        self.watermark = MIN_TIMESTAMP
+
+    def next_processing_time(self) -> int | None:
+        """Return the first time (ms) at which a processing-time timer is due, or None.
+
+        A timer for T is due when the clock shows more than T.
+        """
+        earliest = self.processing.earliest()
+        return None if earliest is None else earliest + 1
+
+    def all(self) -> Iterator[Timer]:
+        """Yield all timers."""
+        for name, queue in self._queues():
+            for timer in queue:
+                yield name, *timer
+
+    def apply(self, timer: Timer, present: bool) -> None:
+        """Add or remove a timer that was there before a restart; this is not noted as a change."""
+        name, time, key, namespace = timer
+        queue = dict(self._queues())[name]
+        changed, queue.changed = queue.changed, None
+        (queue.register if present else queue.delete)(time, key, namespace)
+        queue.changed = changed
+
+    def take_changes(self) -> list[tuple[Timer, bool]]:
+        """Return the timers that came or went since the last call, and whether each is there."""
+        changes: list[tuple[Timer, bool]] = []
+        for name, queue in self._queues():
+            changed, queue.changed = queue.changed or {}, {}
+            changes += [((name, *timer), timer in queue) for timer in changed]
+        return changes
+
+    def _queues(self) -> tuple[tuple[str, TimerQueue], tuple[str, TimerQueue]]:
+        return ("event", self.event), ("processing", self.processing)
+
+    def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield the event-time timers that a watermark makes due, and those that come in meanwhile.
+
+        All that are due are taken out together: one that is registered or deleted meanwhile changes
+        nothing for them.
+        """
+        while due := self.event.pop_due(watermark):
+            yield from due
+
+    def due_by_clock(self, now: int) -> Iterator[tuple[int, Any, Hashable]]:
+        """Yield the processing-time timers that are due, and those that come in meanwhile."""
+        while due := self.processing.pop_due(now - 1):
+            yield from due
+
+
+class KeyedTimerService:
+    """What a function on a keyed stream uses: the timers of the current key.
+
+    Args:
+        timers: of the operator.
+        backend: knows the current key, as ``key``.
+    """
+
+    __slots__ = ("_backend", "_timers")
+
+    def __init__(self, timers: Timers, backend: Any) -> None:
+        self._timers = timers
+        self._backend = backend
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Ask for a call once the clock has passed a time (ms)."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
+        self._timers.processing.register(timestamp, self._backend.key, None)
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Ask for a call once the watermark has reached a time (ms)."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
+        self._timers.event.register(timestamp, self._backend.key, None)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
+        self._timers.processing.delete(timestamp, self._backend.key, None)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        if type(timestamp) is not int or timestamp > MAX_WATERMARK:
+            timestamp = time_in_ms(timestamp)
+        self._timers.event.delete(timestamp, self._backend.key, None)
+
+
+class BroadcastTimerService:
+    """What a function on a keyed stream uses for an element without key: it can only tell the time.
+
+    Args:
+        timers: of the operator.
+    """
+
+    __slots__ = ("_timers",)
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _no_key()
+
+
+class NonKeyedTimerService:
+    """What a function on a stream without key uses: it can only tell the time.
+
+    Args:
+        clock: processing time.
+        head: the timers of the operator that heads its chain of Python operators; event time is
+            what it is there: in PyFlink they are in one worker, which has one.
+    """
+
+    __slots__ = ("_clock", "_head", "watermark")
+
+    def __init__(self, clock: Clock, head: Timers | None = None) -> None:
+        self._clock, self._head = clock, head
+        self.watermark = MIN_TIMESTAMP
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self.watermark if self._head is None else self._head.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Register timers is only supported on a keyed stream.")
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Register timers is only supported on a keyed stream.")
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Deleting timers is only supported on a keyed streams.")
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Raise an error."""
+        raise _not_keyed("Deleting timers is only supported on a keyed streams.")
+
+
+def _not_keyed(text: str) -> Exception:
+    return RuntimeError(text)
+
+
+def _no_key() -> Exception:
+    return RuntimeError(
+        "No key set: a timer belongs to an element's key, and an element of a broadcast stream "
+        "has none."
+    )

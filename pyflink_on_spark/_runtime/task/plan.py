@@ -1,0 +1,155 @@
+"""What a parallel subtask is told to run. Plain picklable data, made by the graph's translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._compat.call_site import CallSite
+from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.state.settings import StateSettings
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """One operator in its place.
+
+    Args:
+        node: the number of the operator in the job.
+        name: as in the execution plan.
+        operator: the operator, not opened.
+        task_name: the name of the task in which Flink would run it.
+        max_parallelism: its number of key groups.
+        call_site: where the user's script added it; None for the engine's own.
+        state_id: the stable name of its state; None for an operator of the engine, which has none.
+        chained: whether PyFlink runs it in one worker with the operator before.
+    """
+
+    node: int
+    name: str
+    operator: Operator
+    task_name: str
+    max_parallelism: int = 128
+    call_site: CallSite | None = None
+    state_id: str | None = None
+    chained: bool = False
+
+
+@dataclass(frozen=True)
+class LocalPlan:
+    """An edge to another segment of the same subtask.
+
+    Args:
+        segment: the index of the receiving segment.
+        port: which of its inputs.
+        channel: the channel's name there.
+        timestamped: whether timestamps go along.
+        isolate: whether the sender may change an element after it was emitted.
+    """
+
+    segment: int
+    port: int
+    channel: int
+    timestamped: bool
+    isolate: bool
+
+
+@dataclass(frozen=True)
+class OutputPlan:
+    """An edge that leaves a segment: its main output, or the side output with a tag."""
+
+    edge: LocalPlan | ExchangePlan
+    side_tag: str | None = None
+
+
+@dataclass(frozen=True)
+class OperatorChainPlan:
+    """A straight line of operators.
+
+    Args:
+        operators: first to last; the first may have two inputs.
+        outputs: all edges that leave it.
+        source: what its elements are read from, if it begins with a source.
+        splits: the source's splits, for each subtask.
+        source_id: the stable name of the source's positions.
+    """
+
+    operators: tuple[OperatorPlan, ...]
+    outputs: tuple[OutputPlan, ...] = ()
+    source: Source | None = None
+    splits: tuple[tuple[Any, ...], ...] = ()
+    source_id: str = ""
+
+
+@dataclass(frozen=True)
+class InputChannel:
+    """An exchange that ends in a segment."""
+
+    exchange: ExchangePlan
+    segment: int
+    port: int
+
+
+@dataclass(frozen=True)
+class VertexPlan:
+    """A part of the job that needs no exchange inside; run by ``parallelism`` subtasks.
+
+    Args:
+        name: for people.
+        parallelism: how many subtasks.
+        first_target: the number of subtask 0 in the whole job; the others follow.
+        segments: in the order of the flow.
+        inputs: the exchanges that end here.
+    """
+
+    name: str
+    parallelism: int
+    first_target: int
+    segments: tuple[OperatorChainPlan, ...]
+    inputs: tuple[InputChannel, ...] = ()
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """All regions that can run once the levels before have."""
+
+    regions: tuple[VertexPlan, ...]
+
+
+def source_names(levels: Iterable[StagePlan]) -> set[str]:
+    """Return the stable names of a job's sources."""
+    return {
+        segment.source_id
+        for level in levels
+        for region in level.regions
+        for segment in region.segments
+        if segment.source is not None
+    }
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What every subtask knows of the job.
+
+    Args:
+        job_id: 32 hexadecimal digits.
+        batch: whether it runs with BATCH semantics.
+        checkpointed: whether it makes checkpoints.
+        epoch_elements: how many elements a source subtask reads in an epoch; None for any number.
+        job_parameters: the user's global job parameters.
+        configuration: the job's whole configuration.
+        classes: the script's own classes, as ``main_module.capture_classes`` gives them.
+        state: how keyed state is kept.
+    """
+
+    job_id: str
+    batch: bool = False
+    checkpointed: bool = False
+    epoch_elements: int | None = None
+    job_parameters: dict[str, str] = field(default_factory=dict)
+    configuration: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, bytes] = field(default_factory=dict, repr=False)
+    state: StateSettings = field(default_factory=StateSettings)

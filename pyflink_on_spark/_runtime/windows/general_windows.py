@@ -1,0 +1,187 @@
+"""Windows of any assigner and any trigger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.windows.contexts import TriggerContext, state_of
+from pyflink_on_spark._runtime.windows.merging import MergingWindows
+from pyflink_on_spark._runtime.windows.operation import WindowOperation
+
+
+class GeneralWindows:
+    """Asks the assigner and the trigger for each element, and the trigger for each timer.
+
+    Args:
+        operation: the user's parts.
+    """
+
+    def __init__(self, operation: WindowOperation) -> None:
+        self._operation = operation
+        self._backend, self._timers = operation.backend, operation.timers
+        self._waiting: Sequence[int] = () if operation.batch else self._timers.processing.times
+        self._trigger = operation.trigger
+        self._context = TriggerContext(operation.backend, operation.runtime_context)
+        self._contents = state_of(operation.backend, operation.contents)
+        self._is_list = operation.contents._kind == "list"
+        self._merging = (
+            MergingWindows(operation.assigner, operation.backend) if operation.merging else None
+        )
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield what elements bring forth at once."""
+        operation, backend, cursor = self._operation, self._backend, self._operation.cursor
+        assign, context = operation.assigner.assign_windows, operation.assigner_context
+        waiting = self._waiting
+        for backend.key, value in pairs:
+            if waiting:
+                yield from self._due_before_element()
+            timestamp = cursor.timestamp
+            time = MIN_TIMESTAMP if timestamp is None else timestamp
+            taken = False
+            for window in assign(value, time, context):
+                place = self._place(window)
+                if place is None:
+                    continue
+                taken = True
+                yield from self._add(value, timestamp, *place)
+            if not taken and self._is_late(time):
+                operation.too_late(value, timestamp)
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what event-time timers bring forth."""
+        timers = self._timers
+        timers.watermark = watermark
+        earliest = timers.event.earliest()
+        if earliest is None or earliest > watermark:
+            return ()
+        return self._fire(timers.due_by_watermark(watermark), True)
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield what processing-time timers bring forth."""
+        timers = self._timers
+        earliest = timers.next_processing_time()
+        if earliest is None or earliest > now:
+            return ()
+        return self._fire(timers.due_by_clock(now), False)
+
+    def _due_before_element(self) -> Iterator[Any]:
+        """Yield what comes out of timers that the clock has passed; leave the element as it was."""
+        backend, cursor = self._backend, self._operation.cursor
+        key, timestamp = backend.key, cursor.timestamp
+        yield from self.advance_processing_time(self._timers.clock.now())
+        backend.key, cursor.timestamp = key, timestamp
+
+    def _place(self, window: Any) -> tuple[Any, Any] | None:
+        """Return the window that an element goes to, and that of its contents; None if late."""
+        merging = self._merging
+        if merging is None:
+            return None if self._is_over(window) else (window, window)
+        actual = merging.add(window, self._merged)
+        if self._is_over(actual):
+            merging.retire(actual)
+            return None
+        return actual, merging.state_window(actual)
+
+    def _add(
+        self, value: Any, timestamp: int | None, window: Any, state_window: Any
+    ) -> Iterator[Any]:
+        contents = self._contents
+        contents.set_current_namespace(state_window)
+        contents.add(value)
+        self._context.window = window
+        time = MIN_TIMESTAMP if timestamp is None else timestamp
+        result = self._trigger.on_element(value, time, window, self._context)
+        if result.is_fire():
+            found = self._found()
+            if found is None:
+                return
+            yield from self._operation.emit(window, found, timestamp)
+        if result.is_purge():
+            contents.clear()
+        self._see_to_cleanup(window)
+
+    def _fire(self, due: Iterator[Any], by_event_time: bool) -> Iterator[Any]:
+        operation, backend, context = self._operation, self._backend, self._context
+        trigger = self._trigger
+        ask = trigger.on_event_time if by_event_time else trigger.on_processing_time
+        for time, backend.key, window in due:
+            state_window = window if self._merging is None else self._merging.state_window(window)
+            if state_window is None:
+                continue  # a timer that a trigger left behind when its window was merged
+            self._contents.set_current_namespace(state_window)
+            context.window = window
+            result = ask(time, window, context)
+            if result.is_fire():
+                found = self._found()
+                if found is not None:
+                    yield from operation.emit(window, found, time)
+            if result.is_purge():
+                self._contents.clear()
+            if operation.event_time == by_event_time and time == operation.cleanup_time(window):
+                self._give_up(window)
+
+    def _found(self) -> Any:
+        found = self._contents.get()
+        return (list(found) or None) if self._is_list else found
+
+    def _give_up(self, window: Any) -> None:
+        self._contents.clear()
+        self._context.window = window
+        self._trigger.clear(window, self._context)
+        self._operation.give_up(window)
+        if self._merging is not None:
+            self._merging.retire(window)
+
+    def _merged(
+        self, result: Any, replaced: list[Any], state_window: Any, state_windows: list[Any]
+    ) -> None:
+        self._check_merged(result)
+        context = self._context
+        context.window, context.merged = result, replaced
+        self._trigger.on_merge(result, context)
+        for window in replaced:
+            context.window = window
+            self._trigger.clear(window, context)
+            self._forget_cleanup(window)
+        self._contents.merge_namespaces(state_window, state_windows)
+
+    def _check_merged(self, window: Any) -> None:
+        if self._operation.event_time:
+            time, clock = self._timers.watermark, "watermark"
+            end = self._operation.cleanup_time(window)
+        else:
+            time, clock = self._timers.clock.now(), "processing time"
+            end = window.max_timestamp()
+        if end <= time:
+            kind = "an event-time" if self._operation.event_time else "a processing-time"
+            raise RuntimeError(
+                f"The end timestamp of {kind} window cannot become earlier than the current "
+                f"{clock} by merging. Current {clock}: {time} window: {window}"
+            )
+
+    def _is_over(self, window: Any) -> bool:
+        operation = self._operation
+        return operation.event_time and operation.cleanup_time(window) <= self._timers.watermark
+
+    def _is_late(self, time: int) -> bool:
+        operation = self._operation
+        return operation.event_time and time + operation.lateness <= self._timers.watermark
+
+    def _see_to_cleanup(self, window: Any) -> None:
+        time = self._operation.cleanup_time(window)
+        if time == MAX_WATERMARK:
+            return
+        if self._operation.event_time:
+            self._context.register_event_time_timer(time)
+        else:
+            self._context.register_processing_time_timer(time)
+
+    def _forget_cleanup(self, window: Any) -> None:
+        time = self._operation.cleanup_time(window)
+        if self._operation.event_time:
+            self._context.delete_event_time_timer(time)
+        else:
+            self._context.delete_processing_time_timer(time)

@@ -1,0 +1,116 @@
+"""What a Spark task runs: one level's subtasks, between two exchanges."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
+from pyflink_on_spark._runtime.task.level import DRIVER, START, LevelRunner
+from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
+from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._spark.transport.result_sender import ChannelAddress, ChannelClosed, Sender, connect
+
+FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
+
+
+@dataclass(frozen=True)
+class LevelFunction:
+    """Runs one level of a job in a worker; what ``mapInArrow`` calls.
+
+    Args:
+        plan: the pickled LevelPlan and JobSettings.
+        number: which level it is.
+        attempt: how often the job was restarted.
+        sys_path: where the driver finds modules, for the user's own.
+        aliased: whether ``pyflink`` is this package in the driver.
+        address: how to reach the driver.
+        channels: the driver's name of each channel.
+        dependencies: what the job takes along.
+    """
+
+    plan: bytes
+    number: int
+    attempt: int
+    sys_path: tuple[str, ...]
+    aliased: bool
+    address: ChannelAddress
+    channels: dict[str, str]
+    dependencies: ShippedDependencies
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Turn the rows of one partition into those that leave it."""
+        self._prepare()
+        with in_use(self.dependencies.here()):
+            try:
+                yield from self._run(batches)
+            except SubtaskFailure as failure:
+                if isinstance(failure.__cause__, ChannelClosed):
+                    return  # the driver wants no more: it has cancelled the job
+                raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
+            except ChannelClosed:
+                return
+
+    def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        level, job = pickle.loads(self.plan)
+        install_classes(job.classes)
+        senders: list[Sender] = []
+        runner = LevelRunner(
+            level, self.number, job, SystemClock(), self._drivers(senders), self.attempt
+        )
+        rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
+        try:
+            yield from batches_of_rows(self._announced(runner.run(rows)))
+            while senders:
+                senders.pop().close()
+        finally:
+            for sender in senders:
+                sender.abandon()
+
+    def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
+        for row in rows:
+            if row.target == DRIVER:
+                with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:
+                    sender.send([row.payload])
+            yield row
+
+    def _prepare(self) -> None:
+        tune_garbage_collection()
+        for folder in self.sys_path:
+            if folder not in sys.path:
+                sys.path.append(folder)
+        if self.aliased:
+            install()
+
+    def _drivers(
+        self, senders: list[Sender]
+    ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
+        def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+            def of_channel(channel: str) -> Callable[[list[Any]], None]:
+                sender = connect(self.address, self.channels[channel], target)
+                senders.append(sender)
+                return sender.send
+
+            return of_channel
+
+        return of_subtask
+
+
+def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        for target in sorted(batch.column(0).to_pylist()):
+            yield Row(target, START, 0, b"")

@@ -1,0 +1,219 @@
+"""What all jobs on Spark have in common: a thread, a session, channels, an end."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import restart_strategy
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._spark.jobs.collected import CollectedElements
+from pyflink_on_spark._spark.jobs.level_plan import channel_names, driver_channel
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
+from pyflink_on_spark._spark.jobs.failures import job_error, print_error
+from pyflink_on_spark._spark.session.own_package import ship_own_package
+from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
+from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class RunningJob(ABC):
+    """A job on Spark, in a thread of its own.
+
+    Args:
+        job: what to run.
+        server: gives what workers send results to.
+    """
+
+    _long_running = False
+
+    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+        self._job, self._get_server = job, server
+        self.job_id = job.settings.job_id
+        self._status = JobStatus.CREATED
+        self._error: BaseException | None = None
+        self._runtime = 0
+        self._cancelled, self._ended = threading.Event(), threading.Event()
+        self._channels: dict[str, Channel] = {}
+        self._dependencies = ShippedDependencies()
+        self._restarts = restart_strategy(job.settings.configuration)
+        self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)
+
+    def start(self) -> None:
+        """Find a session, open the channels, begin.
+
+        Raises:
+            EnvironmentSetupError: if there is no session, or what the job takes along is not there.
+            FileNotFoundError: for the same reason.
+        """
+        configuration = self._job.settings.configuration
+        wished = spark_settings(configuration)
+        self._session = obtain_session(wished, long_running=self._long_running)
+        ship_own_package(self._session)
+        self._dependencies = ship(self._session, configuration)
+        self._server = self._get_server(self._session)
+        for name in channel_names(self._job):
+            self._open_channel(name, self._job.printers.get(name))
+        self._thread.start()
+
+    def status(self) -> JobStatus:
+        """Return how far the job has come."""
+        return self._status
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return the accumulators."""
+        return self._job.accumulators.results()
+
+    def result(self) -> JobExecutionResult:
+        """Wait for the end; return the result or raise what the job failed with.
+
+        Ctrl-C while it waits cancels the job.
+        """
+        try:
+            self._join()
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
+
+    def collected(self) -> CollectedElements:
+        """Return what the job collects, as it comes; closing it ends the job."""
+        assert self._job.collected is not None
+        channel = self._channels[self._job.collected]
+        return CollectedElements(channel, self.result, self.cancel, self.abandon)
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """End the job and wait until it has ended; nothing happens when it is over."""
+
+    def abandon(self) -> None:
+        """Let the job end, as soon as it has something to send, without waiting for that."""
+        self._cancelled.set()
+        for channel in list(self._channels.values()):
+            channel.close()
+
+    @abstractmethod
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Write a savepoint; return its path."""
+
+    @abstractmethod
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Write a savepoint and end the job; return the savepoint's path."""
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Do all the work; raise what the job fails with."""
+
+    @abstractmethod
+    def _give_up(self) -> None:
+        """Throw away what a job that failed, or was cancelled, has left."""
+
+    @property
+    def _resumable(self) -> bool:
+        """Whether a checkpoint or savepoint is left, once the job has ended."""
+        return False
+
+    @abstractmethod
+    def _attempt(self, number: int) -> None:
+        """Run the job once, from a fresh start or its last checkpoint; raise what it fails with."""
+
+    def _attempts(self) -> None:
+        """Run the job until it succeeds, or the restart strategy gives it up."""
+        for number in itertools.count():
+            try:
+                if number > 0:
+                    self._job.begins_again()
+                self._attempt(number)
+                return
+            except BaseException as error:  # noqa: BLE001 - the strategy decides what it means
+                self._check_cancelled()
+                self._check_printers()
+                self._wait_for_restart(error)
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        """Wait as the restart strategy says; raise the error if it gives up."""
+        delay = self._restarts.delay(SystemClock().now())
+        if delay is None:
+            raise error
+        self._status = JobStatus.RESTARTING
+        told = job_error(self._job.name, error)
+        _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
+        self._cancelled.wait(delay / 1000)
+        self._check_cancelled()
+        self._status = JobStatus.RUNNING
+
+    def _live(self) -> None:
+        started = time.monotonic()
+        self._status = JobStatus.RUNNING
+        status = JobStatus.FAILED
+        try:
+            self._run()
+            status = JobStatus.FINISHED
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+            status = self._fail(error)
+        finally:
+            with contextlib.suppress(Exception):  # the job's own error is the one to tell
+                self._job.ended(self._resumable)
+            self._runtime = int((time.monotonic() - started) * 1000)
+            self._close_channels()
+            self._status = status
+            self._ended.set()
+
+    def _fail(self, error: BaseException) -> JobStatus:
+        status = JobStatus.FAILED
+        self._error = self._failed_printer() or job_error(self._job.name, error)
+        if self._cancelled.is_set():
+            status = JobStatus.CANCELED
+            self._error = JobCancelledError("Job was cancelled.")
+        try:
+            self._give_up()
+        except Exception as left:  # noqa: BLE001 - the job's own error is the one to tell
+            self._error.add_note(f"Then what its sinks had prepared could not be removed: {left}")
+        return status
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise JobCancelledError("Job was cancelled.")
+
+    def _check_printers(self) -> None:
+        error = self._failed_printer()
+        if error is not None:
+            raise error
+
+    def _failed_printer(self) -> BaseException | None:
+        errors = [self._channels[name].error for name in self._job.printers]
+        return next((print_error(self._job.name, e) for e in errors if e is not None), None)
+
+    def _open_channel(self, name: str, callback: Callable[[list[Any]], None] | None) -> None:
+        full_name = driver_channel(self._job, name)
+        self._channels[name] = self._server.open_channel(full_name, callback)
+
+    def _close_channels(self) -> None:
+        for name, channel in self._channels.items():
+            if name == self._job.collected and not self._cancelled.is_set():
+                channel.finish(self._error)
+                self._server.forget(channel)
+            else:
+                self._server.release(channel)
+
+    def _join(self) -> None:
+        # Not Thread.join: when Ctrl-C interrupts that, the thread seems to have ended (bpo-45274).
+        while not self._ended.wait(1.0):
+            pass

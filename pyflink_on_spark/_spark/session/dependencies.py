@@ -1,0 +1,112 @@
+"""Brings what a job takes along to Spark's Python workers, and chooses their interpreter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._runtime.user_code.dependency_folders import (
+    DependencyFolder,
+    FolderKind,
+    lay_out,
+)
+from pyflink_on_spark._runtime.user_code.python_dependencies import EXECUTABLE, PythonDependencies
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.session import INTERPRETER
+from pyflink_on_spark._spark.session.spark_defaults import command_line, is_local, master_of
+
+_FOLDER = "dependencies"
+_shipped: set[tuple[str, str]] = set()
+
+
+@dataclass(frozen=True)
+class ShippedDependencies:
+    """What Spark has brought to the workers; travels inside a task.
+
+    Args:
+        folders: as they are in the driver.
+    """
+
+    folders: tuple[DependencyFolder, ...] = ()
+
+    def here(self) -> list[DependencyFolder]:
+        """Return the folders as they are in this process's place: a worker, or the driver."""
+        return [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
+
+
+def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
+    """Return what a job's configuration says of the Spark session to run in.
+
+    Raises:
+        EnvironmentSetupError: if the workers' interpreter does not exist.
+    """
+    wished = {key: value for key, value in configuration.items() if key.startswith("spark.")}
+    settings = command_line | wished
+    executable = configuration.get(EXECUTABLE)
+    if executable and is_local(master_of(settings)):
+        settings.setdefault(INTERPRETER, _interpreter(executable, configuration))
+    elif executable:
+        settings.setdefault(INTERPRETER, executable)
+        settings.setdefault("spark.archives", _archives_for_spark(configuration))
+    return settings
+
+
+def ship(session: SparkSession, configuration: Mapping[str, str]) -> ShippedDependencies:
+    """Let Spark bring to all workers what a job's configuration names.
+
+    Raises:
+        FileNotFoundError: if something that is named does not exist.
+        EnvironmentSetupError: if pip fails, or an archive cannot be read.
+    """
+    dependencies = PythonDependencies.of(configuration)
+    interpreter = session.sparkContext.pythonExec
+    if shutil.which(interpreter) is None:  # it is one of the workers' machines
+        interpreter = sys.executable
+    folders = lay_out(dependencies, scratch_subfolder(_FOLDER), interpreter)
+    for folder in folders:
+        _ship(session, folder)
+    return ShippedDependencies(tuple(folders))
+
+
+def _ship(session: SparkSession, folder: DependencyFolder) -> None:
+    context = session.sparkContext
+    shipped = (context.applicationId, folder.name)
+    if shipped in _shipped:
+        return
+    packed = f"{folder.path}.tar"
+    with tarfile.open(packed, "w") as archive:
+        for name in sorted(os.listdir(folder.path)):
+            archive.add(os.path.join(folder.path, name), name)
+    context.addArchive(f"{packed}#{folder.name}")
+    _shipped.add(shipped)
+
+
+def _interpreter(executable: str, configuration: Mapping[str, str]) -> str:
+    """Return the path of an interpreter on this machine; it may come out of an archive."""
+    dependencies = PythonDependencies.of(configuration)
+    top = executable.partition("/")[0]
+    if any(archive.target.partition("/")[0] == top for archive in dependencies.archives):
+        base = scratch_subfolder(_FOLDER)
+        only_archives = replace(dependencies, files=(), requirements=None)
+        [unpacked] = lay_out(only_archives, base, sys.executable)
+        assert unpacked.kind is FolderKind.ARCHIVES
+        executable = os.path.join(unpacked.path, executable)
+    found = shutil.which(executable)
+    if found is None:
+        raise EnvironmentSetupError(
+            f"{EXECUTABLE} (set_python_executable) names no program that can be run: {executable}"
+        )
+    return os.path.abspath(found)
+
+
+def _archives_for_spark(configuration: Mapping[str, str]) -> str:
+    archives = PythonDependencies.of(configuration).archives
+    return ",".join(f"{archive.path}#{archive.target}" for archive in archives)

@@ -1,0 +1,253 @@
+"""The Spark session that jobs run in: the user's own, or one started here, fast and quiet."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._spark.session.session import spark_defaults
+from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java
+from pyflink_on_spark._spark.session.jvm_archive import find_archive
+from pyflink_on_spark._spark.session.jvm_watch import can_watch, watched_launch
+from pyflink_on_spark._spark.session.scratch import remove_scratch_folder, scratch_folder
+from pyflink_on_spark._spark.session.spark_defaults import JAVA_OPTIONS, LOOPBACK, SQL_DEFAULTS, joined
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG = logging.getLogger("pyflink_on_spark")
+OLDEST_SPARK = (4, 2)
+INTERPRETER = "spark.pyspark.python"
+
+_LOCK = threading.RLock()
+_started: dict[str, Mapping[str, str]] = {}  # by application id: the settings asked for
+_told_late: set[str] = set()
+_jvm_is_ours = False
+
+
+def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -> SparkSession:
+    """Return a session to run jobs in, with these settings as far as they can still be set.
+
+    If a Spark session is alive, jobs get a session of their own beside it, and settings of the
+    whole Spark application come too late: their names are logged once. Otherwise Spark is started;
+    without a master in the settings, on this machine, reachable from this machine only.
+
+    Args:
+        settings: the user's ``spark.*`` settings; they win over this package's own.
+        long_running: whether the JVM, if one is started, shall rather run fast for hours than start
+            fast.
+
+    Raises:
+        EnvironmentSetupError: if PySpark, or a Java that is new enough, is missing, or Spark does
+            not start.
+    """
+    with _LOCK:
+        _require_pyspark()
+        alive = _living_session()
+        return _start(settings, long_running) if alive is None else _beside(alive, settings)
+
+
+def _require_pyspark() -> None:
+    try:
+        import pyspark
+    except ImportError as error:
+        raise EnvironmentSetupError(
+            f"jobs run on PySpark, which cannot be imported ({error}): pip install 'pyspark>=4.2'"
+        ) from error
+    found = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    if found < OLDEST_SPARK:
+        raise EnvironmentSetupError(
+            f"jobs need PySpark 4.2 or newer, and {pyspark.__version__} is installed: "
+            "pip install 'pyspark>=4.2'"
+        )
+    if os.environ.get("SPARK_REMOTE"):
+        raise EnvironmentSetupError(
+            "jobs need a Spark of their own process, not Spark Connect: unset SPARK_REMOTE"
+        )
+
+
+def _living_session() -> SparkSession | None:
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    try:
+        session = SparkSession.active()
+        context = session.sparkContext
+    except PySparkRuntimeError:
+        return None
+    try:
+        context.applicationId  # noqa: B018 - asks the JVM
+    except (AttributeError, AssertionError):
+        return None  # stopped
+    except Exception as error:
+        raise EnvironmentSetupError(
+            "the Java process of this script's Spark session has died, and Spark can only be "
+            "started again from a new Python process"
+        ) from error
+    return session
+
+
+def _beside(alive: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session of a running Spark, with what can be set set."""
+    settings = _without_interpreter(alive, settings)
+    started_with = _started.get(alive.sparkContext.applicationId)
+    if started_with is not None:
+        settings = {k: v for k, v in settings.items() if started_with.get(k) != v}
+        if not settings:
+            return alive
+    session = alive.newSession()
+    _apply(session, {**SQL_DEFAULTS, **settings}, wished=settings)
+    return session
+
+
+def _without_interpreter(alive: SparkSession, settings: Mapping[str, str]) -> Mapping[str, str]:
+    """Say it if the workers' interpreter was to be another one; a running Spark keeps its own."""
+    wished = settings.get(INTERPRETER)
+    if wished is None:
+        return settings
+    own = alive.sparkContext.pythonExec
+    if os.path.realpath(shutil.which(own) or own) != os.path.realpath(wished):
+        _tell_once(
+            f"{INTERPRETER} (set_python_executable) is {wished}, but Spark runs already, and its "
+            f"workers stay with {own}: choose the interpreter before the first job"
+        )
+    return {key: value for key, value in settings.items() if key != INTERPRETER}
+
+
+def _tell_once(text: str) -> None:
+    if text not in _told_late:
+        _told_late.add(text)
+        LOG.warning("%s", text)
+
+
+def _apply(session: SparkSession, values: Mapping[str, str], wished: Mapping[str, str]) -> None:
+    late: list[str] = []
+    for key, value in values.items():
+        if session.conf.isModifiable(key):
+            session.conf.set(key, value)
+        elif key in wished and session.conf.get(key, None) != value:
+            late.append(key)
+    untold = sorted(set(late) - _told_late)
+    if untold:
+        _told_late.update(untold)
+        LOG.warning(
+            "Spark was already running, so these settings have no effect: %s", ", ".join(untold)
+        )
+
+
+def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return _start_under_submit(settings)
+    from_file = spark_defaults.settings_from_file()
+    master = spark_defaults.master_of(settings)
+    java = find_java()
+    archive = find_archive(java)
+    wished = settings.get(JAVA_OPTIONS, from_file.get(JAVA_OPTIONS, ""))
+    options = spark_defaults.java_options(wished, long_running=long_running)
+    everything = _all_settings(master, settings, from_file)
+    with _environment(java, settings, is_local=spark_defaults.is_local(master)):
+        try:
+            mapped = archive.start_options() if archive and "Archive" not in wished else []
+            session = _launch({**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)})
+        except EnvironmentSetupError:
+            if archive is None or archive.file() is None:
+                raise
+            session = _launch({**everything, JAVA_OPTIONS: joined(options, wished)})
+            archive.discard()
+    _started[session.sparkContext.applicationId] = dict(settings)
+    if archive is not None:
+        archive.record_at_exit()
+    return session
+
+
+def _start_under_submit(settings: Mapping[str, str]) -> SparkSession:
+    """Join the JVM that ``spark-submit`` has set up; master and resources are its business."""
+    session = _build(settings)
+    set_by_submit = {key for key, _ in session.sparkContext.getConf().getAll()}
+    defaults = {key: value for key, value in SQL_DEFAULTS.items() if key not in set_by_submit}
+    _apply(session, defaults, wished={})
+    _started[session.sparkContext.applicationId] = dict(settings)
+    return session
+
+
+def _all_settings(
+    master: str, settings: Mapping[str, str], from_file: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what Spark is started with: our defaults, the user's file over them, the settings."""
+    is_local = spark_defaults.is_local(master)
+    ours = (spark_defaults.local_defaults if is_local else spark_defaults.cluster_defaults)(master)
+    return {**{key: value for key, value in ours.items() if key not in from_file}, **settings}
+
+
+def _launch(settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark, in a new JVM if this process has none of ours yet."""
+    global _jvm_is_ours  # noqa: PLW0603 - a process has one JVM
+    if _jvm_is_ours:
+        return _build(settings)
+    watch = can_watch()
+    threading.Thread(target=_load_libraries, name="load-libraries", daemon=True).start()
+    with watched_launch(scratch_folder()) if watch else contextlib.nullcontext():
+        session = _build(settings)
+    _jvm_is_ours = True
+    if not watch:
+        atexit.register(_end, os.getpid())
+    return session
+
+
+def _load_libraries() -> None:
+    """Import what PySpark will import for the first job, while the JVM starts."""
+    with contextlib.suppress(ImportError):
+        import pandas  # noqa: F401 - PySpark asks for it where it serves Arrow too
+        import pyarrow  # noqa: F401
+
+
+def _build(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    try:
+        return SparkSession.builder.config(map=dict(settings)).getOrCreate()
+    except PySparkRuntimeError as error:
+        raise EnvironmentSetupError(
+            f"Spark's Java process did not start; what it said is above ({error})"
+        ) from error
+
+
+def _end(process: int) -> None:
+    """Stop Spark and tidy up, where no companion does it after the JVM has ended."""
+    if os.getpid() != process:
+        return
+    with contextlib.suppress(Exception):
+        session = _living_session()
+        if session is not None:
+            session.stop()
+    remove_scratch_folder()
+
+
+@contextlib.contextmanager
+def _environment(
+    java: JavaRuntime, settings: Mapping[str, str], *, is_local: bool
+) -> Iterator[None]:
+    """Set the environment variables of a launch; the workers' interpreter stays set for later."""
+    if is_local and (interpreter := spark_defaults.interpreter_for_workers(settings)):
+        os.environ["PYSPARK_PYTHON"] = interpreter
+    temporary = {"JAVA_HOME": str(java.home)}
+    if is_local and "SPARK_LOCAL_IP" not in os.environ:
+        temporary["SPARK_LOCAL_IP"] = LOOPBACK
+    before = {name: os.environ.get(name) for name in temporary}
+    os.environ.update(temporary)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,184 @@
+"""The settings of a Spark session that this package starts itself, where the user has no wish."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import sys
+import sysconfig
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+
+GIB = 1024**3
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+LOOPBACK = "127.0.0.1"
+QUIET_LOG = Path(__file__).with_name("log_quiet.properties")
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+# Our rows are whole bundles of records: few rows, each one large, and each exchange laid out by us.
+# A query's own log is in a temporary folder and never read again: Spark's other way of writing it
+# starts a program for each file, which took a third of the time of a small job.
+SQL_DEFAULTS = {
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
+    ".checkpointing.FileSystemBasedCheckpointFileManager",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+}
+
+
+command_line: dict[str, str] = {}
+"""What ``python -m pyflink_on_spark --conf`` was told; a script's own settings win."""
+
+
+def is_local(master: str | None) -> bool:
+    """Tell whether a master's tasks run in the driver's JVM."""
+    return (master or "").partition("[")[0] == "local"
+
+
+def spark_home() -> Path:
+    """Return the folder of the Spark that ``pyspark`` will start."""
+    if home := os.environ.get("SPARK_HOME"):
+        return Path(home)
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def configuration_folder() -> Path:
+    """Return the folder where a user may keep Spark's configuration files."""
+    return Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf")
+
+
+def settings_from_file() -> dict[str, str]:
+    """Return what the user's ``spark-defaults.conf`` says, if there is one."""
+    settings: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        text = (configuration_folder() / "spark-defaults.conf").read_text(encoding="utf-8")
+        for line in text.splitlines():
+            if match := re.match(r"\s*(spark\.[^\s=:]+)(?:\s*[=:]\s*|\s+)(.*?)\s*$", line):
+                settings[match[1]] = match[2]
+    return settings
+
+
+def master_of(settings: Mapping[str, str]) -> str:
+    """Return the master of a Spark that is started with these settings of the user's."""
+    return settings.get("spark.master") or settings_from_file().get("spark.master") or "local[*]"
+
+
+def cores_of(master: str) -> int:
+    """Return how many tasks a local master runs at a time.
+
+    Args:
+        master: for example ``local[4]``.
+    """
+    cores = re.match(r"local\[(\*|\d+)", master)
+    if cores is None:
+        return 1
+    if cores[1] != "*":
+        return int(cores[1])
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_of_machine() -> int:
+    """Return the bytes of memory that this machine, or the container around us, has."""
+    limits = [8 * GIB]
+    with contextlib.suppress(ValueError, OSError, AttributeError):
+        limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            limits.append(int(Path(limit).read_text(encoding="ascii")))
+    return min(limits)
+
+
+def heap_size() -> str:
+    """Return a heap for driver and tasks together: a quarter of the memory, within 1 and 4 GiB."""
+    return f"{max(1 * GIB, min(4 * GIB, memory_of_machine() // 4)) // 1024**2}m"
+
+
+def local_defaults(master: str) -> dict[str, str]:
+    """Return the settings of a session whose JVM is ours, on this machine only.
+
+    Args:
+        master: a local master.
+    """
+    defaults = SQL_DEFAULTS | {
+        "spark.master": master,
+        "spark.app.name": "pyflink_on_spark",
+        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.memory": heap_size(),
+        "spark.local.dir": str(scratch_subfolder("local")),
+        "spark.sql.warehouse.dir": str(scratch_subfolder("warehouse")),
+        "spark.sql.shuffle.partitions": str(cores_of(master)),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if path := worker_path():
+        defaults["spark.executorEnv.PYTHONPATH"] = path
+    return defaults
+
+
+def cluster_defaults(master: str) -> dict[str, str]:
+    """Return the settings of a session whose tasks run elsewhere.
+
+    Args:
+        master: a master that is not local.
+    """
+    return SQL_DEFAULTS | {
+        "spark.master": master,
+        "spark.app.name": "pyflink_on_spark",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def worker_path() -> str | None:
+    """Return the ``PYTHONPATH`` with which workers find this package; None if it is installed."""
+    installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
+    if PACKAGE_ROOT in installed:
+        return None
+    inherited = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return os.pathsep.join([str(PACKAGE_ROOT), *inherited])
+
+
+def java_options(wished: str, *, long_running: bool) -> list[str]:
+    """Return the JVM's options for a quiet start with its temporary files in the scratch folder.
+
+    Args:
+        wished: the user's own options, which come after these.
+        long_running: whether the JVM shall optimise its code fully. That pays after minutes only: a
+            short job's work is in Python, and the compiler takes its share of the processors.
+    """
+    options = [f"-Djava.io.tmpdir={scratch_subfolder('tmp')}"]
+    if not long_running:
+        options.append("-XX:TieredStopAtLevel=1")
+    if "log4j" not in wished and not any(configuration_folder().glob("log4j2.*")):
+        options.append(f"-Dlog4j2.configurationFile={QUIET_LOG.as_uri()}")
+    return options
+
+
+def joined(options: list[str], wished: str) -> str:
+    """Return JVM options as Spark wants them, the user's last.
+
+    Args:
+        options: our options.
+        wished: the user's, already as Spark wants them.
+    """
+    return " ".join([*(shlex.quote(option) for option in options), wished]).strip()
+
+
+def interpreter_for_workers(settings: Mapping[str, str]) -> str | None:
+    """Return the Python that local workers shall run, or None where the user has chosen already.
+
+    Args:
+        settings: the user's settings.
+    """
+    chosen = settings.get("spark.pyspark.python")
+    if chosen is not None:
+        return chosen
+    return None if "PYSPARK_PYTHON" in os.environ else sys.executable or None

@@ -1,0 +1,176 @@
+"""What sinks have prepared is committed once, and what they hold back comes again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._connectors.files.compaction import (
+    Compaction,
+    CompactionStrategy,
+    Concatenation,
+)
+from pyflink_on_spark._connectors.files.part_file import PendingFile
+
+
+class Visible(Sink):
+    """Makes things visible; holds back those that are not due at a checkpoint yet."""
+
+    def __init__(self):
+        self.commits, self.again, self.fails = [], [], False
+        self.taken_over = 0
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        due = [thing for thing in committables if thing <= checkpoint_id]
+        return due, [thing for thing in committables if thing > checkpoint_id]
+
+    def commit(self, committables):
+        if self.fails:
+            raise OSError("no space left")
+        self.commits.append(committables)
+
+    def take_over(self):
+        assert not self.again
+        self.taken_over += 1
+
+    def commit_again(self, committables):
+        self.again.append(committables)
+
+
+@pytest.fixture
+def sinks():
+    return {"one": Visible(), "two": Visible()}
+
+
+@pytest.fixture
+def commits(sinks):
+    return Commits(sinks)
+
+
+def checkpoint(commits, number, *prepared, **how):
+    written = commits.with_held(prepared)
+    commits.safe(written, number)
+    commits.commit(**how)
+    return written
+
+
+def test_each_sink_gets_its_own_once(commits, sinks):
+    checkpoint(commits, 9, ("one", 1), ("two", 2), ("one", 3))
+    commits.commit()
+    assert (sinks["one"].commits, sinks["two"].commits) == ([[1, 3]], [[2]])
+
+
+def test_what_is_held_back_is_part_of_the_next_checkpoint(commits, sinks):
+    assert checkpoint(commits, 1, ("one", 1), ("one", 3), ("two", 2)) == [
+        ("one", 1), ("one", 3), ("two", 2),
+    ]  # fmt: skip
+    assert checkpoint(commits, 2, ("one", 2)) == [("one", 3), ("two", 2), ("one", 2)]
+    assert checkpoint(commits, 3) == [("one", 3)]
+    assert (sinks["one"].commits, sinks["two"].commits) == ([[1], [2], [3]], [[2]])
+
+
+def test_at_the_end_nothing_is_held_back(commits, sinks):
+    checkpoint(commits, 1, ("one", 7))
+    checkpoint(commits, 2, ("one", 8), final=True)
+    assert sinks["one"].commits == [[7, 8]]
+
+
+def test_a_last_commit_that_failed_holds_nothing_back_when_it_is_done_again(commits, sinks):
+    sinks["one"].fails = True
+    with pytest.raises(OSError, match="no space left"):
+        checkpoint(commits, 1, ("one", 1), ("one", 5), final=True)
+    commits.commit(again=True)
+    assert sinks["one"].again == [[1, 5]]
+    assert checkpoint(commits, 2, ("one", 7)) == [("one", 7)]
+    assert commits.with_held([]) == [("one", 7)]
+
+
+def test_what_another_job_has_saved_is_not_held_back(commits, sinks):
+    commits.safe([("one", 1), ("one", 5)], 1, final=True)
+    commits.commit(again=True)
+    assert sinks["one"].again == [[1, 5]]
+    assert commits.with_held([]) == []
+
+
+def test_a_commit_that_failed_is_done_again(commits, sinks):
+    sinks["two"].fails = True
+    with pytest.raises(OSError, match="no space left"):
+        checkpoint(commits, 1, ("one", 1), ("two", 1), ("two", 5))
+    commits.commit(again=True)
+    assert (sinks["one"].again, sinks["two"].again) == ([[1]], [[1]])
+    assert commits.with_held([]) == [("two", 5)]
+
+
+def test_what_was_prepared_but_never_written_is_forgotten(commits, sinks):
+    commits.with_held([("one", 1)])
+    commits.commit(again=True)
+    assert sinks["one"].again == []
+
+
+class Compacting(Sink):
+    """Makes one file of those of two checkpoints."""
+
+    def __init__(self):
+        self.compaction = Compaction(CompactionStrategy(checkpoints=2), Concatenation(b" "))
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        return self.compaction.hold_back(committables, checkpoint_id)
+
+    def commit(self, committables):
+        self.compaction.commit(committables)
+
+    def commit_again(self, committables):
+        self.compaction.commit(committables, again=True)
+
+
+def test_no_file_is_lost_to_one_that_another_job_has_compacted(tmp_path):
+    def part(name, number):
+        hidden = tmp_path / f".{name}"
+        hidden.write_text(name)
+        return "s", PendingFile(str(tmp_path), str(hidden), str(tmp_path / name), 1, number)
+
+    drained = Commits({"s": Compacting()})
+    checkpoint(drained, 1, part("a", 1))
+    savepoint = drained.with_held([part("b", 2)])
+    drained.safe(savepoint, 2, final=True)
+    drained.commit()
+    later = Commits({"s": Compacting()})
+    later.safe(savepoint, 2, final=True)
+    later.commit(again=True)
+    for number, name in ((3, "c"), (4, "d")):
+        checkpoint(later, number, part(name, number))
+    checkpoint(later, 5, part("e", 5), final=True)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"compacted-a": "a b ", "compacted-c": "c d ", "compacted-e": "e "}
+
+
+def test_who_was_there_before_is_shut_out_first_even_with_nothing_to_commit(commits, sinks):
+    commits.safe([("one", 1)], 1)
+    commits.commit(again=True)
+    assert [sink.taken_over for sink in sinks.values()] == [1, 1]
+    assert sinks["one"].again == [[1]]
+    checkpoint(commits, 2, ("one", 2))
+    assert sinks["one"].taken_over == 1
+
+
+def test_each_sink_keeps_what_is_its_own():
+    class Keeps(Sink):
+        def __init__(self):
+            self.kept = []
+
+        def writer(self, context):
+            raise NotImplementedError
+
+        def keep(self, committables):
+            self.kept.append(committables)
+
+    sinks = {"a": Keeps(), "b": Keeps()}
+    Commits(sinks).keep([("a", 1), ("b", 2), ("a", 3)])
+    assert (sinks["a"].kept, sinks["b"].kept) == ([[1, 3]], [[2]])

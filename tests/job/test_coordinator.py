@@ -1,0 +1,588 @@
+"""The coordinator's checkpoints of changes, with slots that are in this process; without Spark."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    write_state,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from tests.runtime.checkpoints.checkpointed import (
+    MAXIMUM,
+    content,
+    restored,
+    slot_of,
+    slots,
+    write,
+)
+from tests.runtime.harness import FakeClock
+
+
+class Hosts:
+    """Slots that write their state when they are told to."""
+
+    def __init__(self):
+        self.slots = slots(2)
+        self.fails = None
+        self.writing = lambda: None
+        self.completed, self.aborted = [], []
+
+    def tell(self, command, *arguments, timeout=None):
+        if command == "complete":
+            self.completed += arguments
+            return {}
+        number, where, contents = arguments
+        self.timeout = timeout
+        self.writing()
+        files = write(folder(where), self.slots, number, contents)
+        if self.fails is not None:
+            raise self.fails
+        return {slot: (file, []) for slot, file in files.items()}
+
+    def notify(self, command, number):
+        assert command == "aborted"
+        self.aborted.append(number)
+
+    def update(self, key, value):
+        slot_of(self.slots, key).states["value"].update(value)
+
+
+class World:
+    def __init__(self, path, **more):
+        self.path, self.hosts, self.clock = path, Hosts(), FakeClock()
+        settings = {
+            "state.changelog.enabled": "true",
+            "execution.checkpointing.interval": "1 s",
+            "execution.checkpointing.dir": path.as_uri(),
+            "execution.checkpointing.tolerable-failed-checkpoints": "1",
+            **{f"execution.checkpointing.{k.replace('_', '-')}": v for k, v in more.items()},
+        }
+        if settings["execution.checkpointing.interval"] == "never":
+            del settings["execution.checkpointing.interval"]
+        self.coordinator = CheckpointCoordinator(
+            CheckpointSettings.of(settings), "j", "job", [], {}, self.clock
+        )
+
+    def checkpoint(self):
+        self.coordinator.checkpoint(self.hosts)
+        return self.coordinator.restore[1]
+
+    def savepoint(self, **how):
+        place = self.coordinator.savepoint_folder(str(self.path / "savepoints"))
+        return self.coordinator.savepoint(self.hosts, place, **how)
+
+    def is_saved(self, where=None):
+        place = find_checkpoint(where or self.coordinator.restore[1])
+        assert content(restored(place, 3)) == content(self.hosts.slots)
+
+    def shared(self):
+        return [name for name in os.listdir(self.path / "j" / "shared") if name.endswith("0")]
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path)
+    for key in range(30):
+        world.hosts.update(key, f"{key} " * 20)
+    return world
+
+
+def test_bases_and_changes(world):
+    for number in (1, 2, 3):
+        world.hosts.update("x", number)
+        world.checkpoint()
+        world.is_saved()
+    assert sorted(world.shared()) == ["base-1-slot-0", "delta-2-slot-0", "delta-3-slot-0"]
+    assert sorted(os.listdir(world.path / "j")) == ["chk-3", "shared"]
+    world.clock.time += 600_000
+    world.checkpoint()
+    world.is_saved()
+    assert world.shared() == ["base-4-slot-0"]
+    assert world.hosts.completed == [1, 2, 3, 4]
+
+
+def test_changes_that_outgrow_their_base(world):
+    world.checkpoint()
+    for number in range(2, 6):
+        for key in range(30):
+            world.hosts.update(key, f"{number}{key} " * 20)
+        world.checkpoint()
+        world.is_saved()
+    assert any(name.startswith("base-") for name in world.shared())
+    assert "base-1-slot-0" not in world.shared()
+
+
+def test_after_a_failure_nothing_is_missing(world):
+    world.checkpoint()
+    world.hosts.update(1, "changed")
+    world.hosts.fails = CheckpointError("a slot cannot write")
+    world.coordinator.checkpoint(world.hosts)
+    assert world.coordinator.restore[0] == 1
+    world.hosts.fails = None
+    world.checkpoint()
+    world.is_saved()
+    assert world.shared() == ["base-3-slot-0"]
+
+
+def test_a_new_attempt_begins_with_a_base(world):
+    world.checkpoint()
+    world.coordinator.attempt_begins()
+    world.checkpoint()
+    assert world.shared() == ["base-2-slot-0"]
+
+
+def test_a_savepoint_is_whole_and_stays(world):
+    world.checkpoint()
+    world.hosts.update(1, "changed")
+    path = world.savepoint()
+    assert sorted(os.listdir(Path(path))) == ["_metadata", "committables", "slot-0", "slot-1"]
+    world.is_saved(path)
+    world.checkpoint()
+    world.is_saved()
+    assert sorted(world.shared()) == ["base-1-slot-0", "delta-3-slot-0"]
+    world.coordinator.job_finished()
+    assert os.listdir(world.path) == ["savepoints"]
+
+
+def test_a_job_that_goes_on_never_goes_back_to_a_savepoint(world):
+    before = world.checkpoint()
+    world.hosts.update(1, "changed")
+    world.savepoint()
+    assert world.coordinator.restore == (1, before)
+    assert (world.hosts.completed, world.hosts.aborted) == ([1], [])
+
+
+def test_without_checkpoints_there_is_nothing_to_go_back_to(tmp_path):
+    world = World(tmp_path, interval="never")
+    world.savepoint()
+    assert world.coordinator.restore is None
+    assert not world.coordinator.over
+
+
+def test_a_job_that_ends_with_a_savepoint_goes_on_from_there(world):
+    world.checkpoint()
+    path = world.savepoint(stop=True)
+    assert world.coordinator.restore == (2, path)
+    world.coordinator.tell_complete(world.hosts)
+    assert world.hosts.completed == [1, 2]
+    assert world.coordinator.over
+
+
+def test_several_checkpoints_are_kept(tmp_path):
+    world = World(tmp_path, num_retained="2")
+    for key in range(30):
+        world.hosts.update(key, f"{key} " * 20)
+    places = []
+    for number in range(5):
+        world.hosts.update("x", number)
+        places.append(world.checkpoint())
+        if number == 2:
+            world.coordinator.attempt_begins()
+    assert sorted(os.listdir(tmp_path / "j")) == ["chk-4", "chk-5", "shared"]
+    assert sorted(world.shared()) == ["base-4-slot-0", "delta-5-slot-0"]
+    assert content(restored(folder(places[3]), 1)) != content(restored(folder(places[4]), 1))
+
+
+UNWRITTEN = CheckpointError("a slot cannot write")
+
+
+def test_only_so_many_failures_in_a_row_are_tolerated(tmp_path):
+    world = World(tmp_path, tolerable_failed_checkpoints="2")
+    for outcome in (UNWRITTEN, UNWRITTEN, None, UNWRITTEN, UNWRITTEN):
+        world.hosts.fails = outcome
+        assert world.coordinator.checkpoint(world.hosts) is (outcome is None)
+    with pytest.raises(CheckpointError, match="a slot cannot write"):
+        world.coordinator.checkpoint(world.hosts)
+    assert (world.hosts.aborted, world.hosts.completed) == ([1, 2, 4, 5, 6], [3])
+    assert sorted(os.listdir(tmp_path / "j")) == ["chk-3", "shared"]
+
+
+def test_by_default_none_is_tolerated(tmp_path):
+    world = World(tmp_path, tolerable_failed_checkpoints="0")
+    world.hosts.fails = UNWRITTEN
+    with pytest.raises(CheckpointError):
+        world.coordinator.checkpoint(world.hosts)
+
+
+def test_a_function_that_fails_is_never_tolerated(world):
+    world.hosts.fails = SubtaskFailure("snapshot_state failed")
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.checkpoint(world.hosts)
+    assert world.hosts.aborted == [1]
+
+
+def test_the_last_checkpoint_is_made_again_as_long_as_that_is_tolerated(world):
+    world.hosts.fails = UNWRITTEN
+    assert not world.coordinator.finish(world.hosts)
+    world.hosts.fails = None
+    assert world.coordinator.finish(world.hosts)
+    assert (world.hosts.aborted, world.hosts.completed) == ([1], [2])
+
+
+def test_a_checkpoint_that_takes_too_long(tmp_path):
+    world = World(tmp_path, timeout="3 s")
+    world.hosts.fails = TimeoutError("a slot host has not answered")
+    assert not world.coordinator.checkpoint(world.hosts)
+    assert world.hosts.timeout == 3.0
+    late = tmp_path / "j" / "chk-1"
+    assert not late.exists()
+    late.mkdir()  # the host is slow, and does not know that nobody waits for it
+    (late / "slot-0").touch()
+    world.hosts.fails = None
+    world.checkpoint()
+    assert not late.exists()
+    world.hosts.fails = TimeoutError("a slot host has not answered")
+    world.coordinator.checkpoint(world.hosts)
+    with pytest.raises(CheckpointError, match=r"checkpoint 4 was given up after 3000 ms"):
+        world.coordinator.checkpoint(world.hosts)
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_a_savepoint_that_fails_leaves_nothing(world, stop):
+    world.hosts.fails = UNWRITTEN
+    with pytest.raises(CheckpointError):
+        world.savepoint(stop=stop)
+    assert os.listdir(world.path / "savepoints") == []
+    assert world.hosts.aborted == [1]
+    assert world.coordinator.restore is None
+    assert not world.coordinator.over
+    world.hosts.fails = None
+    world.checkpoint()
+    world.is_saved()
+
+
+def times_of_checkpoints(world, took):
+    """When (s) a job that can every 100 ms makes checkpoints that take some time (ms)."""
+    found = []
+    world.hosts.writing = lambda: setattr(world.clock, "time", world.clock.time + took)
+    for _ in range(100):
+        world.clock.time += 100
+        if world.coordinator.due:
+            found.append(world.clock.time / 1000)
+            world.checkpoint()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "took", "expected"),
+    [
+        ({"interval": "2 s"}, 0, [2, 4, 6, 8, 10]),
+        ({"interval": "2 s"}, 500, [2, 4, 6, 8, 10]),
+        ({"interval": "2 s", "min_pause": "3 s"}, 0, [3, 6, 9]),
+        ({"interval": "2 s", "min_pause": "1800 ms"}, 500, [2, 4.3, 6.6]),
+    ],
+)
+def test_interval_and_pause(tmp_path, settings, took, expected):
+    world = World(tmp_path, **settings)
+    assert times_of_checkpoints(world, took)[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    ("retention", "kept"),
+    [
+        ("NO_EXTERNALIZED_CHECKPOINTS", set()),
+        ("DELETE_ON_CANCELLATION", {"job_failed"}),
+        ("RETAIN_ON_CANCELLATION", {"job_failed", "job_cancelled"}),
+    ],
+)
+@pytest.mark.parametrize("end", ["job_finished", "job_failed", "job_cancelled"])
+def test_what_stays_when_a_job_ends(tmp_path, retention, kept, end):
+    world = World(tmp_path, externalized_checkpoint_retention=retention)
+    world.hosts.update("x", 1)
+    world.checkpoint()
+    getattr(world.coordinator, end)()
+    assert (tmp_path / "j").exists() is (end in kept)
+    if end in kept:
+        world.is_saved()
+
+
+def test_what_is_left_of_a_job_is_known(tmp_path):
+    world = World(tmp_path, externalized_checkpoint_retention="DELETE_ON_CANCELLATION")
+    assert not world.coordinator.resumable
+    world.checkpoint()
+    world.coordinator.job_failed()
+    assert world.coordinator.resumable
+    world.coordinator.job_cancelled()
+    assert not world.coordinator.resumable
+    world.savepoint()
+    world.coordinator.job_finished()
+    assert world.coordinator.resumable
+
+
+def test_whether_a_savepoint_can_be_written_is_known_before(world):
+    in_the_way = world.path / "in the way"
+    in_the_way.touch()
+    with pytest.raises(CheckpointError, match=r"cannot write .*in the way"):
+        world.coordinator.savepoint_folder(str(in_the_way))
+    with pytest.raises(CheckpointError, match="a savepoint needs a directory"):
+        world.coordinator.savepoint_folder(None)
+    world.coordinator.savepoint_folder(str(world.path / "savepoints"))
+    assert os.listdir(world.path / "savepoints") == []
+    assert world.hosts.aborted == []
+
+
+def test_checkpoints_where_nothing_can_be_written_until_it_is_put_right(world):
+    (world.path / "j").touch()
+    assert not world.coordinator.checkpoint(world.hosts)
+    assert world.coordinator.restore is None
+    (world.path / "j").unlink()
+    world.checkpoint()
+    world.is_saved()
+
+
+class NeverTwice(Sink):
+    """Commits what has not been committed; once, it is interrupted. Holds back if it is told to."""
+
+    def __init__(self, interrupted=True, holds_back=False):
+        self.found, self.interrupted, self.holds_back = [], interrupted, holds_back
+
+    def writer(self, context):
+        raise NotImplementedError
+
+    def hold_back(self, committables, checkpoint_id):
+        return ([], committables) if self.holds_back else (committables, [])
+
+    def commit(self, committables):
+        for thing in committables:
+            if thing not in self.found:
+                self.found.append(thing)
+            if self.interrupted:
+                self.interrupted = False
+                raise OSError("no space left")
+
+
+def with_sink(path, sink, **more):
+    operator = OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink")
+    settings = CheckpointSettings.of({"execution.checkpointing.dir": path.as_uri(), **more})
+    return CheckpointCoordinator(settings, "j", "job", [operator], {1: sink}, FakeClock())
+
+
+class Prepares(Hosts):
+    """Slots whose sinks have prepared something; it is theirs until a checkpoint is complete."""
+
+    def __init__(self):
+        super().__init__()
+        self.prepared = {0: [], 1: []}
+
+    def tell(self, command, *arguments, timeout=None):
+        if command == "complete":
+            self.prepared = {0: [], 1: []}
+            return super().tell(command, *arguments)
+        number, where, *contents = arguments
+        for slot, prepared in self.prepared.items():
+            prepared.append((1, f"{number}-{slot}"))
+        if where is None:
+            return {slot: (SlotState().to_bytes(), list(p)) for slot, p in self.prepared.items()}
+        answers = super().tell(command, number, where, *(contents or [WHOLE]), timeout=timeout)
+        return {slot: (file, list(self.prepared[slot])) for slot, (file, _) in answers.items()}
+
+
+def test_a_commit_that_is_interrupted_is_made_whole_by_the_next_attempt(tmp_path):
+    sink = NeverTwice()
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0"]
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "2-1"]
+
+
+def test_and_by_a_job_that_begins_with_the_checkpoint(tmp_path):
+    sink = NeverTwice()
+    with pytest.raises(OSError, match="no space left"):
+        with_sink(tmp_path, sink).checkpoint(Prepares())
+    more = {
+        "execution.state-recovery.path": str(tmp_path / "j" / "chk-1"),
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    coordinator = with_sink(tmp_path, sink, **more)
+    coordinator.restore_given()
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+
+
+def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_path):
+    sink = NeverTwice()
+    sink.interrupted = False
+    operator = OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink")
+    others = [OperatorPlan(0, "op", Operator(), "op", MAXIMUM, state_id="op")]
+    with_sink(tmp_path, sink).checkpoint(Prepares())
+    settings = CheckpointSettings.of(
+        {"execution.state-recovery.path": str(tmp_path / "j" / "chk-1")}
+    )
+
+    def begins(operators, sinks, sources):
+        CheckpointCoordinator(
+            settings, "j", "job", operators, sinks, FakeClock(), sources
+        ).restore_given()
+
+    begins([operator, *others], {1: sink}, {"src"})
+    for job, lost in (
+        (([operator], {1: sink}, {"src"}), "the operator 'op'"),
+        (([operator, *others], {1: sink}, {"1:src"}), "the source 'src'"),
+        ((others, {}, {"src"}), "the sink 'sink'"),
+    ):
+        with pytest.raises(CheckpointError, match=lost):
+            begins(*job)
+
+
+def saved(coordinator, hosts, path, **how):
+    """The path of a savepoint."""
+    return coordinator.savepoint(hosts, coordinator.savepoint_folder(str(path / "s")), **how)
+
+
+def begun_with(path, sink, savepoint):
+    """The coordinator of a job that has begun with a savepoint."""
+    more = {
+        "execution.state-recovery.path": savepoint,
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+    }
+    coordinator = with_sink(path, sink, **more)
+    coordinator.restore_given()
+    coordinator.attempt_begins()
+    return coordinator
+
+
+def test_a_savepoint_commits_nothing_while_the_job_goes_on(tmp_path):
+    sink = NeverTwice(interrupted=False)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    coordinator.checkpoint(hosts)
+    path = saved(coordinator, hosts, tmp_path)
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "3-0", "2-1", "3-1"]
+    other = NeverTwice(interrupted=False)
+    begun_with(tmp_path, other, path)
+    assert other.found == ["2-0", "2-1"]
+
+
+def test_a_savepoint_has_what_was_held_back_and_the_next_checkpoint_has_it_still(tmp_path):
+    sink = NeverTwice(interrupted=False, holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    coordinator.checkpoint(hosts)
+    path = saved(coordinator, hosts, tmp_path)
+    sink.holds_back = False
+    coordinator.checkpoint(hosts)
+    assert sink.found == ["1-0", "1-1", "2-0", "3-0", "2-1", "3-1"]
+    other = NeverTwice(interrupted=False, holds_back=True)
+    begun_with(tmp_path, other, path)
+    assert other.found == ["1-0", "1-1", "2-0", "2-1"]
+
+
+@pytest.mark.parametrize("drained", [False, True])
+def test_what_is_held_back_is_visible_only_if_the_input_is_over(tmp_path, drained):
+    sink = NeverTwice(interrupted=False, holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    path = saved(coordinator, hosts, tmp_path, stop=True, drained=drained)
+    assert sink.found == (["1-0", "1-1"] if drained else [])
+    begun_with(tmp_path, sink, path)
+    assert sink.found == ["1-0", "1-1"]
+
+
+def test_a_job_whose_last_savepoint_is_not_committed_begins_with_it(tmp_path):
+    sink = NeverTwice(holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        saved(coordinator, hosts, tmp_path, stop=True, drained=True)
+    assert (coordinator.restore[0], coordinator.over) == (1, False)
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"execution.checkpointing.interval": "1 s"}])
+def test_a_last_commit_that_is_interrupted_is_made_whole(tmp_path, settings):
+    sink = NeverTwice(holds_back=True)
+    coordinator, hosts = with_sink(tmp_path, sink, **settings), Prepares()
+    with pytest.raises(OSError, match="no space left"):
+        coordinator.finish(hosts)
+    assert not coordinator.over
+    assert coordinator.restore[0] == 1  # from the beginning, all of it would be there twice
+    coordinator.attempt_begins()
+    assert sink.found == ["1-0", "1-1"]
+    assert coordinator.finish(Prepares())
+    assert sink.found == ["1-0", "1-1", "2-0", "2-1"]
+    assert coordinator.over
+
+
+def test_a_job_is_over_once_all_is_committed_whoever_fails_to_hear_of_it(world):
+    def tell(command, *arguments, timeout=None):
+        if command == "complete":
+            raise SubtaskFailure("notify_checkpoint_complete failed")
+        return Hosts.tell(world.hosts, command, *arguments, timeout=timeout)
+
+    world.hosts.tell = tell
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.checkpoint(world.hosts)
+    assert not world.coordinator.over
+    with pytest.raises(SubtaskFailure):
+        world.coordinator.finish(world.hosts)
+    assert world.coordinator.over
+
+
+def test_sinks_keep_what_a_savepoint_of_a_job_that_goes_on_names(world, monkeypatch):
+    kept = []
+    monkeypatch.setattr(world.coordinator._commits, "keep", kept.append)
+    world.savepoint()
+    assert kept == [[]]
+    world.checkpoint()
+    world.savepoint(stop=True)
+    assert kept == [[]]
+
+
+class Writing(Prepares):
+    """Hosts whose writers go on with something after a checkpoint."""
+
+    def tell(self, command, *arguments, timeout=None):
+        if command == "complete":
+            return {}
+        number, where, contents = arguments
+        answers = {}
+        for slot in (0, 1):
+            going_on = OperatorSnapshot(split={"_writer": [f"going on in {slot}"]})
+            state = TaskStateSnapshot(number, {"sink": OperatorSubtaskState({}, going_on, MAXIMUM)})
+            name = file_name(contents, number, slot)
+            file = write_state(folder(where), name, records_of(slot, state), shared=False)
+            answers[slot] = file, [(1, f"{number}-{slot}")]
+        return answers
+
+
+class Keeping(NeverTwice):
+    """A sink that is asked to keep things."""
+
+    def __init__(self, keeps_snapshots):
+        super().__init__()
+        self.keeps_snapshots, self.kept = keeps_snapshots, []
+
+    def keep(self, committables):
+        self.kept.append(committables)
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_a_sink_that_wants_to_keeps_what_a_savepoint_has_of_its_writers(tmp_path, wanted):
+    sink = Keeping(wanted)
+    path = saved(with_sink(tmp_path, sink), Writing(), tmp_path)
+    in_writers = ["going on in 0", "going on in 1"] if wanted else []
+    assert sink.kept == [["1-0", "1-1", *in_writers]]
+    assert read_metadata(find_checkpoint(path)).checkpoint_id == 1
