@@ -23,12 +23,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint import write_state as write_file
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 

@@ -116,6 +116,14 @@ def test_rolling_results_of_several_keyed_operators(batch_env):
     assert collect(totals) == [("all", 9)]
 
 
+@pytest.mark.parametrize("windows", [tumbling(20), sliding(20, 10), session(5)])
+def test_no_window_can_hold_what_a_reduce_gives(keyed, windows):
+    """It has the largest timestamp."""
+    results = keyed_by_first(keyed.reduce(add_times)).window(windows)
+    with pytest.raises(Exception, match="OverflowError"):
+        collect(results.reduce(add_times))
+
+
 @pytest.mark.pyflink_bug("what a timer reads from list state is lost")
 def test_list_state_read_by_a_timer(keyed):
     class Collects(KeyedProcessFunction):

@@ -202,3 +202,84 @@ def test_opened_and_closed_once(connected, tmp_path):
 
     collect(connected.process(Logged()))
     assert journal.lines() == ["open", "close"]
+
+
+class Pairs(KeyedCoProcessFunction):
+    def process_element1(self, value, ctx):
+        yield ctx.get_current_key(), value
+
+    def process_element2(self, value, ctx):
+        yield ctx.get_current_key(), value
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(Types.INT(), None), (None, Types.INT()), (Types.INT(), Types.LONG())]
+)
+def test_keys_of_different_types_never_meet(env, first, second):
+    stream = env.from_collection([1, 2])
+    keyed = stream.key_by(lambda v: v, first).connect(stream.key_by(lambda v: v, second))
+    with pytest.raises(Exception, match=r"Key types .* KeyedStreams don't match"):
+        keyed.process(Pairs())
+
+
+@pytest.mark.parametrize("key_type", [None, Types.INT(), Types.PICKLED_BYTE_ARRAY()])
+def test_keys_of_one_type_meet(env, key_type):
+    stream = env.from_collection([1, 2])
+    keyed = [stream.key_by(lambda v: v % 2, key_type) for _ in range(2)]
+    expected = [(0, 2), (0, 2), (1, 1), (1, 1)]
+    assert collect_sorted(keyed[0].connect(keyed[1]).process(Pairs())) == expected
+
+
+class Both(CoMapFunction):
+    def map1(self, value):
+        return 1, repr(value)
+
+    def map2(self, value):
+        return 2, repr(value)
+
+
+class BothAtOnce(CoFlatMapFunction):
+    def flat_map1(self, value):
+        yield 1, repr(value)
+
+    def flat_map2(self, value):
+        yield 2, repr(value)
+
+
+class BothInContext(CoProcessFunction):
+    def process_element1(self, value, ctx):
+        yield 1, repr(value)
+
+    def process_element2(self, value, ctx):
+        yield 2, repr(value)
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda s: s.map(Both()),
+        lambda s: s.flat_map(BothAtOnce()),
+        lambda s: s.process(BothInContext()),
+    ],
+    ids=["map", "flat_map", "process"],
+)
+def test_where_only_one_stream_has_a_key_its_elements_are_rows_of_both(env, apply):
+    """They are what PyFlink has in the JVM."""
+    keyed = env.from_collection([("a", 1)]).key_by(lambda v: v[0])
+    other = env.from_collection([5])
+    assert collect_sorted(apply(keyed.connect(other))) == [
+        (1, "Row(f0='a', f1=('a', 1))"),
+        (2, "5"),
+    ]
+    assert collect_sorted(apply(other.connect(keyed))) == [
+        (1, "5"),
+        (2, "Row(f0='a', f1=('a', 1))"),
+    ]
+
+
+def test_rows_of_key_and_element_have_their_types(env):
+    typed = env.from_collection([0.1, 7.0], Types.FLOAT()).key_by(int, Types.INT())
+    found = collect_sorted(typed.connect(env.from_collection([5])).map(Both()))
+    assert found == [
+        (1, "Row(f0=0, f1=0.10000000149011612)"), (1, "Row(f0=7, f1=7.0)"), (2, "5"),
+    ]  # fmt: skip

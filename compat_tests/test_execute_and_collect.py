@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.common import Types
+from pyflink.common import Row, Types
 
 from compat_tests.running import collect
 
@@ -63,9 +63,27 @@ def test_only_what_leads_to_the_stream_runs(env, run_printed):
     assert run_printed(env) == ["printed> 1"]
 
 
-@pytest.mark.pyflink_bug("a keyed stream that is collected gives rows of key and element")
-def test_a_keyed_stream_can_be_collected(env):
-    assert collect(env.from_collection([3, 1], Types.INT()).key_by(lambda v: v)) == [3, 1]
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_a_keyed_stream_gives_rows_of_key_and_element(env):
+    numbers = env.from_collection([3, 1, 2, 1], Types.INT())
+    rows = collect(numbers.key_by(lambda v: v % 2, Types.INT()))
+    assert rows == [Row(f0=1, f1=3), Row(f0=1, f1=1), Row(f0=0, f1=2), Row(f0=1, f1=1)]
+
+
+def test_the_row_of_a_key_has_declared_types(env):
+    pairs = env.from_collection([("a", 0.1)], Types.TUPLE([Types.STRING(), Types.FLOAT()]))
+    assert collect(pairs.key_by(lambda v: v[1], Types.FLOAT())) == [Row(f0=0.1, f1=("a", 0.1))]
+
+
+def test_a_limit_on_a_keyed_stream(env):
+    keyed = env.from_collection([3, 1], Types.INT()).key_by(lambda v: v, Types.INT())
+    assert keyed.execute_and_collect(limit=1) == [Row(f0=3, f1=3)]
+
+
+@pytest.mark.pyflink_bug("an untyped key or element is delivered as its pickle")
+def test_an_untyped_keyed_stream_gives_rows(env):
+    keyed = env.from_collection([("a", 1)]).key_by(lambda v: v[0])
+    assert collect(keyed) == [Row(f0="a", f1=("a", 1))]
 
 
 def test_failure_reaches_the_iterator(env):

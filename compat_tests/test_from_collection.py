@@ -44,16 +44,21 @@ def test_tuples(env, value):
 
 
 @pytest.mark.parametrize(
-    ("value", "type_info"),
+    ("value", "type_info", "error"),
     [
-        (5, ROW),
-        ("ab", TUPLE),
+        (5, ROW, ValueError),
+        ("ab", TUPLE, ValueError),
+        (5, Types.SQL_DATE(), AttributeError),
+        (datetime.date(2024, 2, 29), Types.SQL_TIME(), AttributeError),
+        (datetime.time(7, 5), Types.SQL_TIMESTAMP(), AttributeError),
+        ("now", Types.INSTANT(), AttributeError),
     ],
     ids=str,
 )
-def test_wrong_values_raise_at_once(env, value, type_info):
-    with pytest.raises(ValueError, match=r"\S"):
+def test_wrong_values_raise_at_once(env, value, type_info, error):
+    with pytest.raises(error) as raised:
         env.from_collection([value], type_info)
+    assert type(raised.value) is error
 
 
 @pytest.mark.parametrize(

@@ -102,3 +102,9 @@ def test_selector_that_fails_fails_the_job(env):
 
     with pytest.raises(Exception, match="LookupError: no key for 1"):
         collect(env.from_collection([1]).key_by(broken).map(lambda v: v))
+
+
+@pytest.mark.parametrize("key_type", [3, "x", int, Types.INT, [Types.INT()]], ids=repr)
+def test_key_types_that_are_none(env, key_type):
+    with pytest.raises(Exception, match=r"\S"):
+        env.from_collection(PAIRS).key_by(lambda v: v[0], key_type)

@@ -203,6 +203,26 @@ def test_map_state_with_brackets(env):
     assert run(env, map_state, use) == [(1, True, False)]
 
 
+def test_the_map_behind_a_map_state(env):
+    def use(state):
+        entries = state.get_internal_state()
+        entries.put("a", 1)
+        entries.put_all({"b": 2, "c": 3}.items())
+        entries.remove("a")
+        found = entries.get("b"), entries.contains("a"), sorted(entries.keys())
+        return *found, sorted(entries.items()), sorted(entries.values()), entries.is_empty()
+
+    def clear(state):
+        state.get_internal_state().clear()
+        return list(state.keys())
+
+    assert run(env, map_state, use, lambda s: sorted(s.items()), clear) == [
+        (2, False, ["b", "c"], [("b", 2), ("c", 3)], [2, 3], False),
+        [("b", 2), ("c", 3)],
+        [],
+    ]
+
+
 def test_changing_a_map_state_while_iterating_it(env):
     def change(state):
         for key in state:

@@ -151,6 +151,19 @@ def test_runtime_context_numbers(env, parallelism):
     assert set(collect(stream)) == {(parallelism, 128, i, 0) for i in range(parallelism)}
 
 
+def test_a_maximum_parallelism_of_its_own_leaves_an_operator_in_its_chain(env):
+    class Name(MapFunction):
+        def open(self, runtime_context):
+            self.name = runtime_context.get_task_name()
+
+        def map(self, value):
+            return self.name
+
+    stream = env.from_collection([1]).map(Name(), Types.STRING())
+    (name,) = collect(stream.map(lambda v: v, Types.STRING()).set_max_parallelism(64).map(str))
+    assert name.startswith("Source: Collection Source -> Map -> Map -> Map")
+
+
 def test_runtime_context_names(env):
     class Names(MapFunction):
         def open(self, runtime_context):

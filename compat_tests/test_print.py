@@ -153,10 +153,15 @@ def test_prefix_follows_the_sink_s_parallelism(env, run_printed):
     assert sorted(run_printed(env)) == ["one> 5", "one> 5", "two:1> 5", "two:2> 5"]
 
 
-@pytest.mark.pyflink_bug("print on a keyed stream loses the identifier")
-def test_identifier_on_a_keyed_stream(env, run_printed):
+def test_a_keyed_stream_loses_the_identifier(env, run_printed):
     env.from_collection([1], T.INT()).key_by(lambda v: v).print("id")
-    assert run_printed(env) == ["id> 1"]
+    assert run_printed(env) == ["1"]
+
+
+def test_none_in_a_typed_stream_has_no_text(env):
+    env.from_collection(["a"], T.STRING()).map(lambda _: None, T.STRING()).print()
+    with pytest.raises(Exception, match=r"NullPointerException|NullValueError"):
+        env.execute()
 
 
 def test_order_and_many_lines(env, run_printed):

@@ -32,3 +32,9 @@ def test_one_field_stays_a_tuple(env):
 def test_only_tuples(env, of_another_type):
     with pytest.raises(Exception, match="Only Tuple DataStreams can be projected"):
         of_another_type(env).project(0)
+
+
+@pytest.mark.parametrize("fields", [(), (3,), (-1,), ("a",), (1.0,), (True,), ([0],)], ids=repr)
+def test_fields_that_are_not_there(env, fields):
+    with pytest.raises(Exception, match=r"\S"):
+        env.from_collection([("a", 1, 0.5)], PERSON).project(*fields)

@@ -100,3 +100,23 @@ def test_through_operators_and_a_keyed_stream(env):
 def test_tags_are_equal_by_name(env):
     main = env.from_collection([1, 2]).process(Separate())
     assert collect(main.get_side_output(OutputTag("odd", Types.INT()))) == [1]
+
+
+@pytest.mark.parametrize("other", [OutputTag("odd", Types.STRING()), OutputTag("odd")])
+def test_one_id_with_two_types(env, other):
+    main = env.from_collection([1]).process(Separate())
+    main.get_side_output(ODD)
+    with pytest.raises(Exception, match="already requested with a different type"):
+        main.get_side_output(other)
+
+
+def test_one_id_with_one_type_twice(env):
+    main = env.from_collection([1, 2]).process(Separate())
+    again = main.get_side_output(OutputTag("odd", Types.INT()))
+    assert collect(main.get_side_output(ODD).union(again)) == [1, 1]
+
+
+def test_one_id_of_two_operators(env):
+    first, second = (env.from_collection([1]).process(Separate()) for _ in range(2))
+    assert collect(first.get_side_output(ODD)) == [1]
+    assert collect(second.get_side_output(OutputTag("odd", Types.LONG()))) == [1]

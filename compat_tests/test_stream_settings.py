@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from pyflink.common import Types
 
@@ -54,10 +56,65 @@ def test_a_collection_is_not_parallel(env):
         env.from_collection([1], Types.INT()).set_parallelism(2)
 
 
-@pytest.mark.parametrize("number", [0, -2])
-def test_impossible_parallelism(env, number):
+@pytest.mark.parametrize("number", [0, -2, "2", 1.5, None, True])
+@pytest.mark.parametrize(
+    "operator",
+    [lambda stream: stream.map(lambda v: v), lambda stream: stream.print()],
+    ids=["function", "sink"],
+)
+def test_impossible_parallelism(env, operator, number):
     with pytest.raises(Exception, match=r"(?i)parallelism"):
-        env.from_collection([1]).map(lambda v: v).set_parallelism(number)
+        operator(env.from_collection([1])).set_parallelism(number)
+
+
+@pytest.mark.parametrize("number", [0, -1, 32769, "2", 1.5, None])
+def test_impossible_maximum_parallelism(env, number):
+    with pytest.raises(Exception, match=r"(?i)max(imum)? ?parallelism"):
+        env.from_collection([1]).map(lambda v: v).set_max_parallelism(number)
+    with pytest.raises(Exception, match=r"(?i)max(imum)? ?parallelism"):
+        env.set_max_parallelism(number)
+
+
+def test_a_parallelism_of_minus_one_is_the_environment_s(env):
+    env.set_parallelism(3)
+    stream = env.from_collection([1], Types.INT()).map(lambda v: v).set_parallelism(2)
+    stream.set_parallelism(-1).print().set_parallelism(2).set_parallelism(-1)
+    nodes = json.loads(env.get_execution_plan())["nodes"]
+    assert [node["parallelism"] for node in nodes if node["pact"] != "Data Source"] == [3, 3]
+
+
+def test_a_source_that_is_not_parallel_has_no_default(env):
+    with pytest.raises(Exception, match=r"(?i)parallelism"):
+        env.from_collection([1], Types.INT()).set_parallelism(-1)
+
+
+def test_settings_return_the_sink(env, run_printed):
+    sink = env.from_collection([1]).map(lambda v: v + 1, Types.INT()).print()
+    assert sink.name("numbers") is sink
+    assert sink.uid("numbers") is sink
+    assert sink.set_parallelism(1) is sink
+    assert sink.set_parallelism(-1) is sink
+    assert sink.set_description("prints") is sink
+    assert sink.disable_chaining() is sink
+    assert sink.slot_sharing_group("default") is sink
+    with pytest.raises(Exception, match="Node hash must be a 32 character String"):
+        sink.set_uid_hash("abc")
+    assert run_printed(env) == ["2"]
+
+
+def test_a_buffer_timeout_may_be_endless(env):
+    stream = env.from_collection([1]).map(lambda v: v)
+    assert stream.set_buffer_timeout(-1) is stream
+    with pytest.raises(Exception, match="timeout must be >= -1"):
+        stream.set_buffer_timeout(-2)
+    with pytest.raises(Exception, match="Timeout of buffer must be non-negative or -1"):
+        env.set_buffer_timeout(-2)
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == 5
+    env.set_buffer_timeout(-1)
+    assert env.get_buffer_timeout() == -1
+    env.set_buffer_timeout(5)
+    assert env.get_buffer_timeout() == -1
 
 
 @pytest.mark.whole("wants settings that nobody has touched")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.common import Types
+from pyflink.common import Row, Types
 
-from compat_tests.running import collect_sorted
+from compat_tests.running import collect, collect_sorted
 
 
 def test_union_of_several(env):
@@ -42,3 +42,56 @@ def test_a_branch_that_splits_and_comes_together(env):
     evens = numbers.filter(lambda x: x % 2 == 0).map(lambda x: x * 10, Types.INT())
     odds = numbers.filter(lambda x: x % 2 == 1)
     assert collect_sorted(evens.union(odds).map(lambda x: x)) == [1, 3, 20, 40]
+
+
+def seen_by_the_next_function(env):
+    """What a Python function sees of a FLOAT: rounded, unless it is fused to the one before."""
+    numbers = env.from_collection([0.1], Types.DOUBLE())
+    return numbers.map(lambda v: v, Types.FLOAT()).map(repr, Types.STRING())
+
+
+FUSED, APART = "0.1", "0.10000000149011612"
+
+
+@pytest.mark.parametrize(
+    "united",
+    [
+        lambda a, b: a.union(b),
+        lambda a, b: a.union(),
+        lambda a, b: a.union(b).union(a),
+        lambda a, b: a.union(b).rebalance(),
+    ],
+    ids=["two", "one", "three", "rebalanced"],
+)
+def test_functions_before_a_collected_union_are_not_fused(env, united):
+    first, second = seen_by_the_next_function(env), seen_by_the_next_function(env)
+    assert set(collect(united(first, second))) == {APART}
+
+
+@pytest.mark.parametrize(
+    "following",
+    [
+        lambda union: union.map(lambda v: v, Types.STRING()),
+        lambda union: union.key_by(len).reduce(lambda a, b: b),
+    ],
+    ids=["map", "reduce"],
+)
+def test_functions_before_a_union_that_something_reads_are_fused(env, following):
+    union = seen_by_the_next_function(env).union(seen_by_the_next_function(env))
+    assert collect(following(union)) == [FUSED, FUSED]
+
+
+def test_functions_before_a_printed_union_are_fused(env, run_printed):
+    seen_by_the_next_function(env).union(seen_by_the_next_function(env)).print()
+    assert run_printed(env) == [FUSED, FUSED]
+
+
+@pytest.mark.parametrize(
+    ("united", "line"),
+    [(lambda rows: rows, "+I[1,0.1]"), (lambda rows: rows.union(), f"+I[1,{APART}]")],
+    ids=["direct", "union"],
+)
+def test_print_is_not_fused_across_a_union_of_one(env, run_printed, united, line):
+    row_type = Types.ROW([Types.INT(), Types.FLOAT()])
+    united(env.from_collection([1]).map(lambda v: Row(v, 0.1), row_type)).print()
+    assert run_printed(env) == [line]

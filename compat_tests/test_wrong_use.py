@@ -178,6 +178,8 @@ def declared(type_info: Any) -> Any:
     (Types.INT(), "x", "an integer is required"),
     (Types.LONG(), "5", "an integer is required"),
     (Types.INT(), 2**40, "OverflowError"),
+    (Types.INT(), None, "an integer is required|NullValueError"),
+    (Types.STRING(), None, "AttributeError|NullValueError"),
     (Types.BOOLEAN(), "x", "an integer is required"),
     (Types.STRING(), 5, "'int' object has no attribute 'encode'"),
     (Types.TUPLE([Types.INT(), Types.STRING()]), [1, "a"], "TypeError"),
@@ -694,3 +696,12 @@ def test_idleness_takes_time(timeout):
     strategy = WatermarkStrategy.for_monotonous_timestamps()
     with pytest.raises(Exception, match="idleTimeout must be greater than zero"):
         strategy.with_idleness(Duration.of_millis(timeout))
+
+
+def test_a_keyed_function_on_a_stream_without_key(env):
+    class Keyed(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield ctx.get_current_key()
+
+    with pytest.raises(Exception, match=r"AttributeError: .*get_current_key"):
+        collect(env.from_collection([1]).process(Keyed()))

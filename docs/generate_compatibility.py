@@ -22,12 +22,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pyflink_on_spark._compat.unsupported import Gap
+from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.common.io import InputFormat
 from pyflink_on_spark.datastream.connectors import Sink, Source
 from pyflink_on_spark.datastream.connectors.file_system import BulkFormat, StreamFormat
 from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
-from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict, judge, judge_use
+from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict, judge
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = Path(__file__).with_name("compatibility.md")
@@ -98,8 +98,10 @@ def _verdicts(module: str, names: dict[str, Any]) -> dict[str, Verdict]:
 
 def _verdict(module: str, name: str, entry: dict[str, Any]) -> Verdict:
     owners, thing = _look_up(module, name, entry)
+    if isinstance(getattr(thing, "__func__", thing), unsupported):
+        return judge(thing)
     for owner in owners:
-        gap = judge_use(owner) or _refusal_to_be_made(owner)
+        gap = _refusal_to_be_made(owner)
         if gap is not None:
             return gap
     if entry["kind"] in {"attribute", "enum_value"} or thing is None:
@@ -143,10 +145,9 @@ def _gap_of_module(module: str, verdicts: dict[str, Verdict]) -> Verdict | None:
         for thing in vars(own).values()
         if inspect.isclass(thing) and thing.__module__.startswith(own.__name__)
     ]
-    if any(judge_use(cls) is None and _is_end(cls) for cls in classes):
+    if any(judge(cls).status.runs and _is_end(cls) for cls in classes):
         return None
-    found = [*verdicts.values(), *filter(None, map(judge_use, classes))]
-    gaps = [verdict for verdict in found if verdict.status is Status.NOT_YET]
+    gaps = [verdict for verdict in verdicts.values() if verdict.status is Status.NOT_YET]
     return Counter(gaps).most_common(1)[0][0] if gaps else None
 
 

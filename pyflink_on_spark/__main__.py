@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import traceback
 from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
+from pyflink_on_spark._job.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 
-_PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _USAGE = (
     "usage: python -m pyflink_on_spark [--master URL] [--conf KEY=VALUE ...] SCRIPT [ARGUMENT ...]"
 )
@@ -60,10 +62,33 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         runpy.run_path(script, run_name="__main__")
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
-        trace = from_script_on(error.__traceback__, script, isinstance(error, PyFlinkOnSparkError))
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        _tell(error, script)
         return 1
+    _tell_of_unexecuted(script)
     return 0
+
+
+def _tell(error: Exception, script: str) -> None:
+    """Print an error; only what a user can do something about, if its text says enough."""
+    told = traceback.TracebackException.from_exception(error)
+    says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
+    if says_enough:
+        forget_causes(told)
+        if told.__cause__ is None and told.__context__ is None:
+            error.__cause__ = error.__context__ = None
+    trace = from_script_on(error.__traceback__, script, without_package=says_enough)
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+def _tell_of_unexecuted(script: str) -> None:
+    """Say it if the script has ended without running what it describes."""
+    sink = UNEXECUTED.first()
+    if sink is not None:
+        print(
+            f"{script} has ended, and nothing has run what leads to the sink added at {sink}: "
+            "call env.execute()",
+            file=sys.stderr,
+        )
 
 
 def _settings(arguments: list[str]) -> dict[str, str]:
@@ -107,7 +132,7 @@ def from_script_on(
     kept = [
         frame
         for frame, file in zip(frames[begin:], files[begin:], strict=True)
-        if not (without_package and file.startswith(_PACKAGE_FOLDER))
+        if not (without_package and is_own(file))
     ]
     for frame in reversed(kept):
         frame.tb_next, trace = trace, frame

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 
-_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from pyflink_on_spark._compat.own_frames import is_own
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,6 @@ class CallSite:
 def capture_call_site() -> CallSite:
     """Return the innermost place on the stack that is outside this package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+    while frame.f_back is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
     return CallSite(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)

@@ -1,36 +1,87 @@
-"""The errors of this package: one root; subclasses also are the built-in that a user expects."""
+"""The errors of this package: one root; subclasses also are the built-in that a user expects.
+
+Users know them by the module ``pyflink_on_spark.errors``.
+"""
 
 from __future__ import annotations
+
+from typing import Any, Self
+
+from pyflink_on_spark._compat.java_errors import also_java_error, known_as
+
+PUBLIC_MODULE = "pyflink_on_spark.errors"
 
 
 class PyFlinkOnSparkError(Exception):
     """Root of every error that this package raises on its own account."""
 
+    __module__ = PUBLIC_MODULE
+
 
 class UnsupportedFlinkFeature(PyFlinkOnSparkError, NotImplementedError):
     """A PyFlink call that cannot be carried out on Spark; its text names the way out."""
 
+    __module__ = PUBLIC_MODULE
 
-class JobExecutionError(PyFlinkOnSparkError, RuntimeError):
-    """A job failed: the user's own traceback, the operator and record, Spark's text last.
 
-    ``spark_error`` is what Spark raised, with all that it says; None if it was not Spark's.
+class _EndOfJob(PyFlinkOnSparkError, RuntimeError):
+    """For a script that has imported py4j it also is a Py4JJavaError, as in PyFlink."""
+
+    def __new__(cls, *args: Any) -> Self:
+        kind: type[Self] = also_java_error(cls)
+        return super().__new__(kind, *args)
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return known_as(type(self)), self.args, self.__dict__
+
+
+class JobExecutionError(_EndOfJob):
+    """A job failed: the user's own traceback, the operator, and what it was working on.
+
+    In a script that imports py4j it also is a ``py4j.protocol.Py4JJavaError``, so that the
+    ``except`` clauses of a PyFlink script catch it. ``spark_error`` is what Spark raised, with all
+    that it says; None if the error is not Spark's.
+
+    Example:
+        ::
+
+            from pyflink_on_spark.errors import JobExecutionError
+
+            try:
+                env.execute()
+            except JobExecutionError as error:
+                logging.error("the job failed: %s", error)
     """
 
+    __module__ = PUBLIC_MODULE
     spark_error: BaseException | None = None
 
 
-class JobCancelledError(PyFlinkOnSparkError, RuntimeError):
-    """The result of a job was asked for, but the job was cancelled."""
+class JobCancelledError(_EndOfJob):
+    """The result of a job was asked for, but the job was cancelled.
+
+    In a script that imports py4j it also is a ``py4j.protocol.Py4JJavaError``.
+    """
+
+    __module__ = PUBLIC_MODULE
 
 
 class JobTranslationError(PyFlinkOnSparkError, ValueError):
     """A job graph that cannot be run as it was described."""
 
+    __module__ = PUBLIC_MODULE
+
 
 class EnvironmentSetupError(PyFlinkOnSparkError, RuntimeError):
     """Something outside the script is missing: Java, a Spark session, a free port, a folder."""
 
+    __module__ = PUBLIC_MODULE
+
 
 class CheckpointError(PyFlinkOnSparkError, RuntimeError):
     """A checkpoint or savepoint could not be written, or cannot be restored."""
+
+    __module__ = PUBLIC_MODULE

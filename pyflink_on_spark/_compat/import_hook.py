@@ -13,7 +13,16 @@ from types import ModuleType
 
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
-_OWN_ONLY = {"extensions", "testing"}
+_OWN_ONLY = {"extensions"}
+# Where a module of this package is not in the place of PyFlink's, since that is taken.
+_ELSEWHERE = {"pyflink.testing": "pyflink_on_spark.testing.of_pyflink"}
+OF_THE_JVM = {
+    "find_flink_home",
+    "fn_execution",
+    "pyflink_callback_server",
+    "pyflink_gateway_server",
+    "shell",
+}
 _lock = threading.RLock()
 
 
@@ -29,7 +38,7 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Find the module of ours that stands for one of PyFlink's."""
         if fullname != _REAL and not fullname.startswith(_REAL + "."):
             return None
-        ours = _OURS + fullname.removeprefix(_REAL)
+        ours = own_name(fullname)
         top = ours.split(".")[1] if "." in ours else ""
         if top.startswith("_") or top in _OWN_ONLY or not _exists(ours):
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
@@ -37,7 +46,7 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         """Return our module."""
-        return importlib.import_module(_OURS + spec.name.removeprefix(_REAL))
+        return importlib.import_module(own_name(spec.name))
 
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: our module was run when it was imported under its own name.
@@ -47,7 +56,7 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """
         spec = module.__spec__
         if spec is not None and spec.name.split(".")[0] == _REAL:
-            ours = _OURS + spec.name.removeprefix(_REAL)
+            ours = own_name(spec.name)
             module.__spec__ = _specs.get(ours, spec)
             module.__name__ = ours
             module.__loader__ = module.__spec__.loader
@@ -58,6 +67,14 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 _specs: dict[str, importlib.machinery.ModuleSpec] = {}
+
+
+def own_name(name: str) -> str:
+    """Return the name of the module of this package that stands for one of PyFlink's."""
+    for real, ours in _ELSEWHERE.items():
+        if name == real or name.startswith(real + "."):
+            return ours + name.removeprefix(real)
+    return _OURS + name.removeprefix(_REAL)
 
 
 def install() -> None:
@@ -102,6 +119,11 @@ def _no_module(name: str) -> str:
         return (
             f"No module named {name!r}: this part of the Table API is not in pyflink_on_spark yet. "
             "Use the modules that there are, or a DataStream."
+        )
+    if name.split(".")[1] in OF_THE_JVM:
+        return (
+            f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here: "
+            "PyFlink's own works with Flink's JVM, of which there is none."
         )
     return (
         f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "

@@ -1,4 +1,4 @@
-"""What a module says of a name that it does not have."""
+"""What a module says of a name that it does not define."""
 
 from __future__ import annotations
 
@@ -6,22 +6,28 @@ import dis
 import sys
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
+
+from pyflink_on_spark._compat.accidental_names import accidental_name
 
 
-def missing_name(module: str, reason: str = "") -> Callable[[str], NoReturn]:
+def missing_name(module: str, reason: str = "") -> Callable[[str], Any]:
     """Return a module's ``__getattr__``.
 
-    It raises ImportError in ``from module import name``, since Python would replace the text of an
-    AttributeError there, and AttributeError otherwise. A module may also call it in its own
-    ``__getattr__``.
+    It finds what PyFlink's module has by accident. Of other names it raises ImportError in
+    ``from module import name``, since Python would replace the text of an AttributeError there,
+    and AttributeError otherwise. A module may also call it in its own ``__getattr__``.
 
     Args:
         module: the module's ``__name__``.
         reason: why names are missing, in whole sentences, if there is one reason for all.
     """
 
-    def __getattr__(name: str) -> NoReturn:  # noqa: N807 - it becomes the module's
+    def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes the module's
+        try:
+            return accidental_name(module, name)
+        except LookupError:
+            pass
         text = _text(module, name, reason)
         if not name.startswith("__") and _is_import(sys._getframe(1)):
             raise ImportError(text, name=module)

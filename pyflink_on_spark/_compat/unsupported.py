@@ -32,36 +32,13 @@ class unsupported:  # noqa: N801 - reads as a declaration in class bodies, like 
         self.__wrapped__ = signature
         self.__doc__ = signature.__doc__
         self.kind, self.reason, self.instead = kind, reason, instead
-        self.name = signature.__qualname__
+        self.name = signature.__qualname__.removesuffix(".__init__")
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise_unsupported(self.name, kind=self.kind, reason=self.reason, instead=self.instead)
-
-
-class unsupported_use:  # noqa: N801 - reads as a declaration in class bodies, like ``property``
-    """A class attribute standing for what makes an object of the class work.
-
-    The object can be made and keeps what it was told. On the class the attribute yields itself, so
-    that an inventory can find it; the engine, which reads it off the object, gets the error. It
-    makes room for an attribute of the object's own, or a subclass's.
-
-    Args:
-        kind: whether the gap can close.
-        reason: why, as half a sentence.
-        instead: what a user can do now.
-    """
-
-    def __init__(self, *, kind: Gap, reason: str, instead: str) -> None:
-        self.kind, self.reason, self.instead = kind, reason, instead
-
-    def __get__(self, instance: Any, owner: type | None = None) -> unsupported_use:
-        if instance is not None:
-            call = f"the use of {type(instance).__qualname__}"
-            raise_unsupported(call, kind=self.kind, reason=self.reason, instead=self.instead)
-        return self
 
 
 def raise_unsupported(call: str, *, kind: Gap, reason: str, instead: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""fsspec's file systems: those that threads cannot share, once for each thread."""
+"""File systems of fsspec's: shared by threads where possible, otherwise one for each thread."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 from pyflink_on_spark._filesystem.schemes import Scheme, uses_arrow
 from pyflink_on_spark._filesystem.session import SessionUse, SshSession
 
-# Servers end connections that are not used, after five minutes and more.
+# Servers close idle connections after five minutes and more.
 _REST_SECONDS = 30.0
 
 
 class Connection:
-    """A file system of fsspec's, and how it takes paths.
+    """A file system of fsspec's, and its paths.
 
     Args:
         fs: the file system.
-        top: its path of the root of all URIs.
-        copies: whether a file gets another name by being copied.
-        has_folders: whether folders are there without files in them.
+        top: its path for the root of all URIs.
+        copies: whether a rename has to copy the file.
+        has_folders: whether folders exist without files.
         shared: whether several threads may use it at the same time.
-        tells_renamed: whether it is an error if a file did not get another name.
-        session: what has to be ended when it is not used any more.
+        tells_renamed: whether a rename that fails raises an error.
+        session: the session to end when the file system is not used any more.
     """
 
     def __init__(
@@ -49,38 +49,38 @@ class Connection:
 
     @property
     def rested(self) -> bool:
-        """Whether it was not used for so long that the server may have ended it."""
+        """Whether it was idle for so long that the server may have closed the connection."""
         return time.monotonic() - self._used >= _REST_SECONDS
 
     def fresh(self) -> Any:
-        """Return the file system, without what it remembers of folders."""
+        """Return the file system with an empty cache of folders."""
         self._used = time.monotonic()
         self._fs.invalidate_cache()
         return self._fs
 
     def is_lost(self, error: Exception) -> bool:
-        """Whether it may be gone after an error, which then is not what the server answered."""
+        """Whether the connection may be lost: the error is not an answer of the server."""
         if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
             return True
         # A server's "Failure" and a closed socket are the same to SFTP.
         return not self.session.lives
 
     def inner_path(self, rest: str) -> str:
-        """Return the file system's path for what follows the root in a URI."""
+        """Return the file system's path for the part of a URI after the root."""
         return self._top.rstrip("/") + rest if rest else self._top
 
     def rename(self, fs: Any, source: str, target: str) -> None:
-        """Give a file another path."""
+        """Rename a file."""
         if self._copies:
             fs.cp_file(source, target)
             fs.rm_file(source)
         else:
             fs.mv(source, target)
             if not self._tells_renamed:
-                self._see_that_it_is_renamed(fs, source, target)
+                self._check_renamed(fs, source, target)
 
-    def _see_that_it_is_renamed(self, fs: Any, source: str, target: str) -> None:
-        if fs.exists(source):  # what has that name is in the way
+    def _check_renamed(self, fs: Any, source: str, target: str) -> None:
+        if fs.exists(source):  # a file of the new name is in the way
             fs.rm_file(target)
             fs.mv(source, target)
         if fs.exists(source):
@@ -89,13 +89,13 @@ class Connection:
             raise FileNotFoundError(source)
 
     def remove_empty_folder(self, fs: Any, path: str) -> None:
-        """Remove a folder that has no files, if there is such a thing."""
+        """Remove an empty folder, if the file system has folders."""
         if self._has_folders and path.strip("/"):
             fs.rmdir(path)
 
 
 class _Own(dict[str, Connection]):
-    """A thread's connections, which it does without when it ends."""
+    """The connections of a thread, which are released when the thread ends."""
 
     def __del__(self, exits: Callable[[], bool] = sys.is_finalizing) -> None:
         if not exits():
@@ -121,21 +121,21 @@ _shared = _OfProcess()
 
 
 def _forget() -> None:
-    """Connect anew, for all that is asked for from now on."""
+    """Forget all connections."""
     global _shared  # noqa: PLW0603 - a process has one
     _shared = _OfProcess()
     _OWN.__init__()  # type: ignore[misc]
 
 
 def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
-    """Return the connection that this thread is to use.
+    """Return the connection for this thread.
 
     Args:
-        root: what all URIs begin with.
-        scheme: of the URIs.
+        root: the common beginning of all URIs.
+        scheme: the scheme of the URIs.
         options: the arguments of fsspec's file system.
     """
-    if {_OWN.process, _shared.process} != {os.getpid()}:  # a fork must not share a socket
+    if {_OWN.process, _shared.process} != {os.getpid()}:  # a forked process must not share sockets
         _forget()
     key = _key(root, options)
     found = _shared.connections.get(key) or _OWN.connections.get(key)
@@ -151,7 +151,7 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
 
 
 def forget_connection(root: str, options: Mapping[str, Any]) -> None:
-    """Let this thread connect anew; what threads share does so by itself."""
+    """Forget the connection of this thread; a shared one reconnects by itself."""
     found = _OWN.connections.pop(_key(root, options), None)
     if found is not None:
         found.session.release()
@@ -162,18 +162,18 @@ def _key(root: str, options: Mapping[str, Any]) -> str:
 
 
 def options_of_uri(scheme: Scheme, root: str) -> dict[str, Any]:
-    """Return what the beginning of a URI says of its file system, such as the host.
+    """Return the arguments of a file system that a URI contains, such as the host.
 
     Args:
-        scheme: of the URI.
-        root: its scheme and place, without a password.
+        scheme: the scheme of the URI.
+        root: the scheme and the authority of the URI, without a password.
     """
     if uses_arrow(scheme):
         return {}
     registry: Any = importlib.import_module("fsspec.registry")
-    behind = root.partition("://")[2]
+    rest = root.partition("://")[2]
     kind = registry.get_filesystem_class(scheme.protocol)
-    return dict(kind._get_kwargs_from_urls(f"{scheme.protocol}://{behind}/"))
+    return dict(kind._get_kwargs_from_urls(f"{scheme.protocol}://{rest}/"))
 
 
 def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
@@ -181,11 +181,11 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
         return _connect_arrow(root, scheme, options)
     fsspec: Any = importlib.import_module("fsspec")
     spec: Any = importlib.import_module("fsspec.spec")
-    # SFTP's remembers no folders, and hands on to paramiko what it does not know.
+    # SFTP's has no cache of folders, and passes unknown arguments to paramiko.
     cache = {} if scheme.protocol == "sftp" else {"use_listings_cache": False}
     fs = fsspec.filesystem(scheme.protocol, skip_instance_cache=True, **cache, **options)
-    behind = root.partition("://")[2]
-    top = str(fs._strip_protocol(f"{scheme.protocol}://{behind}/"))
+    rest = root.partition("://")[2]
+    top = str(fs._strip_protocol(f"{scheme.protocol}://{rest}/"))
     copies = type(fs).mv is spec.AbstractFileSystem.mv
     shared = bool(getattr(fs, "async_impl", False))
     return Connection(
@@ -204,14 +204,14 @@ def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Con
     from pyarrow import fs as arrow
 
     wrapper: Any = importlib.import_module("fsspec.implementations.arrow").ArrowFSWrapper
-    behind = root.partition("://")[2]
+    rest = root.partition("://")[2]
     if scheme.protocol == "s3":
-        found, top = arrow.S3FileSystem(**options), behind
+        found, top = arrow.S3FileSystem(**options), rest
     elif scheme.protocol == "abfs":
-        found, top = arrow.AzureFileSystem(**options), behind.partition("@")[0]
+        found, top = arrow.AzureFileSystem(**options), rest.partition("@")[0]
     elif options:
         raise ModuleNotFoundError(
-            f"pyarrow cannot be told {', '.join(sorted(options))} for the scheme "
+            f"pyarrow has no options {', '.join(sorted(options))} for the scheme "
             f"{scheme.protocol!r}: pip install {scheme.package}"
         )
     else:

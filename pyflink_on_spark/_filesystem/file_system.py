@@ -1,4 +1,4 @@
-"""What a file system has to do for sources, sinks and checkpoints."""
+"""The contract of a file system with sources, sinks and checkpoints."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MAGIC = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """A file or folder that was found.
+    """A file or folder that exists.
 
     Args:
-        path: its path, as the file system takes it.
-        size: in bytes; 0 for a folder.
-        is_folder: whether it is one.
+        path: the path, as the file system represents it.
+        size: the size in bytes; 0 for a folder.
+        is_folder: whether it is a folder.
     """
 
     path: str
@@ -28,38 +28,38 @@ class FileStatus:
 
 
 class FileSystem(ABC):
-    """Files by their paths: absolute local ones, or URIs. Picklable.
+    """Files by their paths: absolute local paths, or URIs. Picklable.
 
-    What goes wrong is an OSError that names the path.
+    All methods raise OSError with the path in the message.
     """
 
     resumable: bool
-    """Whether a file that is not finished can be gone on with, later and by another process."""
+    """Whether another process can resume a file that is not finished."""
     whole_files: bool = False
-    """Whether a file that is created is there once it is closed, and not before."""
+    """Whether a new file appears only when it is closed."""
     writable: bool = True
     """Whether files can be written."""
 
     @abstractmethod
     def status(self, path: str) -> FileStatus:
-        """Return what is at a path.
+        """Return the status of a path.
 
         Raises:
-            FileNotFoundError: if there is nothing.
+            FileNotFoundError: the path does not exist.
         """
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """Whether there is anything at a path."""
+        """Whether a path exists."""
 
     @abstractmethod
     def visible_files(self, path: str) -> Iterator[FileStatus]:
         """Yield a file, or all files in a folder and its sub-folders, in order of names.
 
-        Names that begin with ``.`` or ``_`` are left out, the path's own, too.
+        Names that begin with ``.`` or ``_`` are skipped, also that of the path itself.
 
         Raises:
-            FileNotFoundError: if there is nothing.
+            FileNotFoundError: the path does not exist.
         """
 
     @abstractmethod
@@ -67,76 +67,76 @@ class FileSystem(ABC):
         """Yield the paths of ``visible_files`` that are not known, in any order.
 
         Raises:
-            FileNotFoundError: if there is nothing.
+            FileNotFoundError: the path does not exist.
         """
 
     @abstractmethod
     def matches(self, pattern: str) -> list[str]:
-        """Return the paths that fit a pattern of ``*``, ``?``, ``[...]`` and ``**``, in order."""
+        """Return the paths that match a pattern of ``*``, ``?``, ``[...]`` and ``**``, in order."""
 
     @abstractmethod
     def all_files(self, folder: str) -> Iterator[str]:
-        """Yield the paths of all files in a folder and its sub-folders; none if there is none."""
+        """Yield the paths of all files in a folder and its sub-folders, if the folder exists."""
 
     @abstractmethod
     def names(self, folder: str) -> list[str]:
-        """Return the names of what is in a folder, in order; none if there is no folder."""
+        """Return the names of files and folders in a folder, in order, if the folder exists."""
 
     @abstractmethod
     def open(self, path: str) -> BinaryIO:
-        """Open a file for reading here and there.
+        """Open a file for reading at any place.
 
         Raises:
-            FileNotFoundError: if there is none.
+            FileNotFoundError: there is no such file.
         """
 
     @abstractmethod
     def create(self, path: str) -> BinaryIO:
-        """Begin a new file, and the folders that it is in."""
+        """Create a file, and the folders of its path."""
 
     @abstractmethod
     def make_durable(self, path: str) -> None:
-        """Let a file that was written and closed survive the machine."""
+        """Write a closed file, or the names in a folder, to the disk."""
 
     @abstractmethod
     def rename(self, source: str, target: str) -> None:
-        """Give a file another path, in the place of what is there.
+        """Rename a file; replace a file at the new path.
 
         Raises:
-            FileNotFoundError: if there is no such file.
+            FileNotFoundError: there is no such file.
         """
 
     @abstractmethod
     def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
 
     @abstractmethod
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and all that is in it, if it is there."""
+        """Remove a folder with its content if it exists."""
 
     def input_path(self, path: str) -> Any:
-        """Return what a file format gets as the path of a file to read; see ``open_input``."""
+        """Return the path of a file in the form that formats open; see ``open_input``."""
         return path
 
     def expand(self, path: str) -> list[str]:
-        """Return a path, or, if nothing is there and it is a pattern, what fits it.
+        """Return a path, or the matches of a pattern if no file has the pattern as its name.
 
         Raises:
-            FileNotFoundError: if nothing is there, and nothing fits.
+            FileNotFoundError: the pattern has no match.
         """
         if not is_pattern(path) or self.exists(path):
             return [path]
         found = self.matches(path)
         if not found:
-            raise FileNotFoundError(f"no file or folder to read fits {path}")
+            raise FileNotFoundError(f"no file or folder to read matches {path}")
         return found
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a file or folder of this name is left out when files are read."""
+    """Whether files and folders of this name are skipped when files are read."""
     return os.path.basename(path).startswith((".", "_"))
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path may stand for several."""
+    """Whether a path may be a pattern."""
     return _MAGIC.search(path) is not None

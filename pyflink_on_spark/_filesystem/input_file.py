@@ -1,4 +1,4 @@
-"""How a file format opens a file, wherever it is."""
+"""Opens files for formats, on any file system."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pyflink_on_spark._filesystem.file_system import FileSystem
 
-_CHUNK = 4 * 1024 * 1024  # a request each
+_CHUNK = 4 * 1024 * 1024  # the size of a request
 
 
 class InputPath(os.PathLike[str]):
-    """The path of a file to read that is not on this machine.
+    """The path of a file on another file system.
 
-    As a text it is the URI. Whoever asks for a path of this machine, as the built-in ``open``
-    does, gets a copy of the file that lives as long as this object.
+    ``str`` returns the URI. As an ``os.PathLike``, for example for the built-in ``open``, it is the
+    path of a local copy, which exists as long as this object.
 
     Args:
-        uri: of the file.
-        files: where it is.
+        uri: the URI of the file.
+        files: the file system.
     """
 
     def __init__(self, uri: str, files: FileSystem) -> None:
@@ -39,15 +39,15 @@ class InputPath(os.PathLike[str]):
         return repr(self._uri)
 
     def endswith(self, suffix: str | tuple[str, ...]) -> bool:
-        """Whether the name ends so."""
+        """Whether the URI ends with a suffix."""
         return self._uri.endswith(suffix)
 
     def open(self) -> BinaryIO:
-        """Open the file itself, for reading here and there."""
+        """Open the file for reading at any place."""
         return self._files.open(self._uri)
 
     def open_ahead(self) -> BinaryIO:
-        """Open the file itself, for reading on and on, much at a time."""
+        """Open the file for sequential reading, with large requests."""
         raw: Any = self.open()
         return io.BufferedReader(raw, _CHUNK)
 
@@ -65,11 +65,11 @@ class InputPath(os.PathLike[str]):
 
 
 def open_input(path: str | InputPath) -> BinaryIO:
-    """Open a file for reading here and there, without a buffer if it is on this machine.
+    """Open a file for reading at any place; a local file has no buffer.
 
     Raises:
-        FileNotFoundError: if it is not there.
-        OSError: if it cannot be read.
+        FileNotFoundError: there is no such file.
+        OSError: the file cannot be read.
     """
     if isinstance(path, InputPath):
         return path.open_ahead()
@@ -77,7 +77,7 @@ def open_input(path: str | InputPath) -> BinaryIO:
 
 
 def source_of(path: str | InputPath) -> str | BinaryIO:
-    """Return what pyarrow opens: the path of a file on this machine, or else the open file."""
+    """Return what pyarrow reads from: the path of a local file, or an open file."""
     return path.open() if isinstance(path, InputPath) else path
 
 

@@ -1,4 +1,4 @@
-"""The files of this machine, and of what is mounted on it."""
+"""The files of this machine, and of file systems that are mounted on it."""
 
 from __future__ import annotations
 
@@ -66,8 +66,11 @@ class LocalFiles(FileSystem):
         return open(path, "xb")
 
     def make_durable(self, path: str) -> None:
-        with open(path, "rb") as file:
-            os.fsync(file.fileno())
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def rename(self, source: str, target: str) -> None:
         os.replace(source, target)

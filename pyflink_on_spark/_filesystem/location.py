@@ -1,4 +1,4 @@
-"""A path as a user gives it, and the file system that it is on."""
+"""Paths as users write them, and their file systems."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Location:
-    """A path, and the file system that it is on.
+    """A path and its file system.
 
     Args:
-        path: an absolute local one, or a URI without a password.
+        path: an absolute local path, or a URI without a password.
         files: the file system.
     """
 
@@ -40,18 +40,19 @@ class Location:
 
 
 def locate(path: str, configuration: Mapping[str, str] = _NOTHING) -> Location:
-    """Return where a path is.
+    """Return the location of a path.
 
-    Relative paths are resolved here, in the driver, because a worker may run in another folder.
+    Call this function in the driver if the path may be relative: a worker may run in another
+    folder.
 
     Args:
-        path: a local path, or a URI.
-        configuration: the job's; says how file systems are reached.
+        path: a local path or a URI.
+        configuration: the configuration of the job, which may say how to reach the file system.
 
     Raises:
-        TypeError: if it is not a string.
-        ValueError: if it is not a path, or there is no such file system.
-        ModuleNotFoundError: if a package for its file system is missing.
+        TypeError: the path is not a string.
+        ValueError: the path is not valid, or its file system is unknown.
+        ModuleNotFoundError: a package for the file system is missing.
     """
     if not isinstance(path, str):
         raise TypeError(f"a path must be a str, not {type(path).__name__}: {path!r}")
@@ -67,18 +68,18 @@ def locate(path: str, configuration: Mapping[str, str] = _NOTHING) -> Location:
 
 
 def absolute(path: str) -> str:
-    """Return a path for any working folder; a URI stays as it is.
+    """Return the absolute path of a local path, and a URI unchanged.
 
     Raises:
-        ValueError: if it is not a path, or there is no such file system.
-        ModuleNotFoundError: if a package for its file system is missing.
+        ValueError: the path is not valid, or its file system is unknown.
+        ModuleNotFoundError: a package for the file system is missing.
     """
     found = locate(path)
     return path if is_remote(path) else found.path
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path has the scheme of another file system."""
+    """Whether a path is a URI of a file system that is not local."""
     scheme = _SCHEME.match(path)
     return scheme is not None and scheme.group(1) != "file"
 

@@ -1,4 +1,4 @@
-"""Open files of fsspec's, whose errors say where they are."""
+"""Open files of fsspec's, whose errors contain the URI."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class _RemoteFile(io.RawIOBase):
     """An open file.
 
     Args:
-        stream: fsspec's file.
-        explaining: makes a block whose errors are OSErrors with the file's URI.
-        session: what has to stay open until the file is closed.
+        stream: the file of fsspec's.
+        explaining: returns a context in which errors are OSErrors with the URI of the file.
+        session: the session that has to stay open until the file is closed.
     """
 
     def __init__(self, stream: Any, explaining: Explaining, session: SessionUse) -> None:
@@ -36,14 +36,14 @@ class _RemoteFile(io.RawIOBase):
                 self._session.release()
 
     def _at(self, fs: Any) -> Any:
-        """Return fsspec's file, on the connection that there is now, if it uses one."""
+        """Return fsspec's file on the current connection."""
         if type(getattr(self._stream, "fs", None)) is type(fs):
             self._stream.fs = fs
         return self._stream
 
 
 class RemoteInput(_RemoteFile):
-    """A file that is read, here and there."""
+    """A file for reading at any place."""
 
     def readable(self) -> bool:
         return True
@@ -74,7 +74,7 @@ class RemoteInput(_RemoteFile):
 
 
 class RemoteOutput(_RemoteFile):
-    """A file that is written, from its beginning to its end."""
+    """A file for sequential writing."""
 
     def __init__(self, stream: Any, explaining: Explaining, session: SessionUse) -> None:
         super().__init__(stream, explaining, session)

@@ -1,4 +1,4 @@
-"""Files on a file system that fsspec reaches."""
+"""Files on the file systems of fsspec."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pyflink_on_spark._filesystem.schemes import Scheme
 
 @dataclass(frozen=True)
 class RemoteFiles(FileSystem):
-    """Files by URIs, all with the same beginning.
+    """Files by URIs with a common root.
 
     Args:
-        root: the scheme and the place, such as ``s3://bucket``; without a password.
-        scheme: what the URI's scheme stands for.
-        options: the arguments of fsspec's file system; secrets are among them.
+        root: the scheme and the authority, such as ``s3://bucket``, without a password.
+        scheme: the kind of the file system.
+        options: the arguments of fsspec's file system, which may contain secrets.
     """
 
     root: str
@@ -111,7 +111,7 @@ class RemoteFiles(FileSystem):
         return cast("BinaryIO", opened)
 
     def make_durable(self, path: str) -> None:
-        """Do nothing: what was closed without an error is as safe as it ever will be."""
+        """Do nothing: a file that was closed without an error is durable."""
 
     def rename(self, source: str, target: str) -> None:
         with self._connected(source) as found:
@@ -138,7 +138,7 @@ class RemoteFiles(FileSystem):
         return InputPath(path, self)
 
     def _find(self, folder: str) -> list[tuple[str, int]]:
-        """Return the names below a folder of all files in it and its sub-folders, with sizes."""
+        """Return the relative names and the sizes of all files in a folder and its sub-folders."""
         with self._explaining(folder) as (fs, inner):
             found = fs.find(inner, detail=True)
             return [(_below(inner, name), _size(info)) for name, info in found.items()]
@@ -155,13 +155,13 @@ class RemoteFiles(FileSystem):
 
     @contextlib.contextmanager
     def _explaining(self, path: str) -> Iterator[tuple[Any, str]]:
-        """Yield fsspec's file system and path; let errors name the URI, and no secret."""
+        """Yield fsspec's file system and path; errors contain the URI, and no secret."""
         with self._connected(path) as found:
             yield found.fresh(), self._inside(found, path)
 
     @contextlib.contextmanager
     def _connected(self, path: str) -> Iterator[Connection]:
-        """Yield the connection; let errors name the URI, and no secret."""
+        """Yield the connection; errors contain the URI, and no secret."""
         found = None
         try:
             found = self._connection
@@ -200,7 +200,7 @@ def _below(folder: str, name: str) -> str:
 
 
 def _says_missing(error: Exception) -> bool:
-    """Whether an error that is not Python's own says that there is no such file: FTP's 550."""
+    """Whether an error of a library says that there is no such file, as FTP's 550 does."""
     return not isinstance(error, OSError) and str(error).startswith("550")
 
 

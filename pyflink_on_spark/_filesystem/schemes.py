@@ -1,4 +1,4 @@
-"""Which file system a URI's scheme stands for, and what has to be installed for it."""
+"""The file systems of URI schemes, and the packages that they need."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Scheme:
     """A kind of file system.
 
     Args:
-        protocol: fsspec's name of it.
-        package: what has to be installed beside fsspec; "" for nothing.
-        module: what the package is imported as.
-        by_arrow: whether pyarrow can do it without that package.
-        object_store: whether a file is there when it is complete, and folders are only names.
-        writable: whether files can be written at all.
+        protocol: the name in fsspec.
+        package: the package that it needs besides fsspec; "" for none.
+        module: the name under which the package is imported.
+        by_arrow: whether pyarrow supports it without that package.
+        object_store: whether a file appears when it is complete, and folders are only names.
+        writable: whether files can be written.
     """
 
     protocol: str
@@ -51,7 +51,7 @@ _KNOWN = {
     "memory": Scheme("memory", object_store=True),
 }
 _FIRST_YEAR = 2021
-# They stand for files inside of others, or copies of them, or this machine.
+# Protocols for files in other files, for cached copies, and for this machine.
 _NOT_A_PLACE = frozenset(
     {"zip", "tar", "libarchive", "dir", "root", "data", "reference", "generic", "local", "file"}
     | {"filecache", "blockcache", "simplecache", "cached", "async_wrapper", "asyncwrapper"}
@@ -60,14 +60,14 @@ _NOT_A_PLACE = frozenset(
 
 
 def find_scheme(name: str) -> Scheme:
-    """Return what a scheme stands for.
+    """Return the file system of a scheme.
 
     Args:
-        name: of the scheme.
+        name: the name of the scheme.
 
     Raises:
-        ModuleNotFoundError: if a package is missing; says which one.
-        ValueError: if there is no such file system.
+        ModuleNotFoundError: a package is missing. The message says which one.
+        ValueError: there is no such file system.
     """
     name = name.lower()
     known = _KNOWN.get(name)
@@ -82,12 +82,12 @@ def find_scheme(name: str) -> Scheme:
 
 
 def uses_arrow(scheme: Scheme) -> bool:
-    """Whether pyarrow's own file system is taken, since there is none of fsspec's."""
+    """Whether pyarrow's own file system is used, because fsspec's is not installed."""
     return scheme.by_arrow and not _is_there(scheme.package)
 
 
 def _is_there(package: str) -> bool:
-    """Whether a package of fsspec's family is there; pip falls back on ones of 2020 (0.4)."""
+    """Whether a usable package of fsspec's family is installed; pip may install 0.4 of 2020."""
     try:
         return int(metadata.version(package).partition(".")[0]) >= _FIRST_YEAR
     except (metadata.PackageNotFoundError, ValueError):
@@ -98,8 +98,8 @@ def _found_by_fsspec(name: str) -> Scheme:
     registry: Any = importlib.import_module("fsspec.registry")
     if name in _NOT_A_PLACE or name not in registry.available_protocols():
         raise ValueError(
-            f"Could not find a file system implementation for scheme {name!r}: it is none that "
-            "fsspec reaches. Mount or copy the files, and give their local path."
+            f"Could not find a file system implementation for scheme {name!r}: fsspec does not "
+            "support it. Mount or copy the files, and give their local path."
         )
     try:
         registry.get_filesystem_class(name)

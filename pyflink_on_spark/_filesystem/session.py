@@ -1,4 +1,4 @@
-"""What lies behind a file system of fsspec's, and does not end by itself."""
+"""Sessions of fsspec's file systems that do not end by themselves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 class SshSession:
-    """The SSH session of fsspec's SFTP; a thread of paramiko's keeps it until it is closed.
+    """The SSH session of fsspec's SFTP. A thread of paramiko's keeps it open until ``close``.
 
     Args:
-        fs: fsspec's file system.
+        fs: the file system of fsspec's.
     """
 
     def __init__(self, fs: Any) -> None:
@@ -21,21 +21,19 @@ class SshSession:
 
     @property
     def lives(self) -> bool:
-        """Whether it is open at both ends, as far as is known."""
+        """Whether the session is open, as far as is known."""
         return bool(self._transport.is_active()) and not self._channel.closed
 
     def close(self) -> None:
-        """End it."""
+        """End the session."""
         self._client.close()
 
 
 class SessionUse:
-    """A session, and what still needs it: it ends with the last of them.
-
-    Any thread may close a file, so this is for all threads.
+    """Counts the users of a session, which ends with its last user. Thread-safe.
 
     Args:
-        session: which is to end; None if there is nothing to end.
+        session: the session, or None.
     """
 
     def __init__(self, session: SshSession | None) -> None:
@@ -49,13 +47,13 @@ class SessionUse:
         return self._session is not None and self._session.lives
 
     def add(self) -> None:
-        """Note that an open file needs it too."""
+        """Add an open file as a user."""
         with self._lock:
             self._users += 1
 
     def release(self) -> None:
-        """Note that a file is closed, or that the thread does without it."""
-        if self._process != os.getpid():  # after a fork it is the parent's
+        """Remove a user: a file is closed, or the thread does not need the session."""
+        if self._process != os.getpid():  # after a fork the session belongs to the parent
             return
         with self._lock:
             self._users -= 1
@@ -63,5 +61,5 @@ class SessionUse:
                 return
             session, self._session = self._session, None
         if session is not None:
-            with contextlib.suppress(Exception):  # the server may be gone
+            with contextlib.suppress(Exception):  # the server may be unreachable
                 session.close()

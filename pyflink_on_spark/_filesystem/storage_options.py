@@ -1,4 +1,4 @@
-"""What a job's configuration says of file systems, with Flink's own keys."""
+"""Options of file systems, from Flink's keys in the configuration of a job."""
 
 from __future__ import annotations
 
@@ -7,43 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_S3_PREFIXES = ("s3.", "s3a.", "fs.s3.", "fs.s3a.")
-_S3_KEYS = {
-    "access-key": "access_key",
-    "access.key": "access_key",
-    "secret-key": "secret_key",
-    "secret.key": "secret_key",
-    "session.token": "session_token",
-    "session-token": "session_token",
-    "endpoint": "endpoint",
-    "endpoint.region": "region",
-    "region": "region",
-    "path.style.access": "path_style",
-    "path-style-access": "path_style",
-    "connection.ssl.enabled": "ssl",
-}
-_OSS_KEYS = {
-    "fs.oss.endpoint": "endpoint",
-    "fs.oss.accessKeyId": "key",
-    "fs.oss.accessKeySecret": "secret",
-    "fs.oss.securityToken": "token",
-}
+from pyflink_on_spark.common._options import file_systems as options
+
 _AZURE = "core.windows.net"
-_AZURE_KEY = "fs.azure.account.key."
 
 
 @dataclass(frozen=True)
 class S3Options:
-    """How S3 is reached; None: as the library's own environment variables say.
+    """How to reach S3. None: the environment variables of the library decide.
 
     Args:
-        access_key: of the account.
-        secret_key: of the account.
-        session_token: of a temporary account.
-        endpoint: a URL, or a host.
-        region: of the bucket.
-        path_style: whether the bucket is a part of the path, not of the host's name.
-        ssl: whether an endpoint without a protocol is reached by https.
+        access_key: the access key of the account.
+        secret_key: the secret key of the account.
+        session_token: the token of a temporary account.
+        endpoint: a URL or a host.
+        region: the region of the bucket.
+        path_style: whether the bucket is part of the path, not of the host's name.
+        ssl: whether to use https for an endpoint without a protocol.
     """
 
     access_key: str | None = field(default=None, repr=False)
@@ -57,18 +37,21 @@ class S3Options:
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> S3Options:
         """Return what a configuration says."""
-        found: dict[str, Any] = {}
-        for prefix in reversed(_S3_PREFIXES):
-            for key, name in _S3_KEYS.items():
-                if prefix + key in configuration:
-                    found[name] = configuration[prefix + key]
-        for flag in ("path_style", "ssl"):
-            if flag in found:
-                found[flag] = str(found[flag]).strip().lower() == "true"
-        options = cls(**found)
-        if (options.access_key is None) != (options.secret_key is None):
-            raise ValueError("S3 needs both s3.access-key and s3.secret-key, or none of them")
-        return options
+        found = cls(
+            access_key=options.S3_ACCESS_KEY.read(configuration),
+            secret_key=options.S3_SECRET_KEY.read(configuration),
+            session_token=options.S3_SESSION_TOKEN.read(configuration),
+            endpoint=options.S3_ENDPOINT.read(configuration),
+            region=options.S3_REGION.read(configuration),
+            path_style=options.S3_PATH_STYLE.read(configuration),
+            ssl=options.S3_SSL.read(configuration),
+        )
+        if (found.access_key is None) != (found.secret_key is None):
+            raise ValueError(
+                f"S3 needs both {options.S3_ACCESS_KEY.key} and {options.S3_SECRET_KEY.key}, "
+                "or neither"
+            )
+        return found
 
     def for_fsspec(self) -> dict[str, Any]:
         """Return the arguments of s3fs."""
@@ -102,7 +85,7 @@ class S3Options:
 
 
 def _endpoint_of_environment() -> str | None:
-    """Return what s3fs finds by itself, and pyarrow does not look for."""
+    """Return the endpoint that s3fs reads from the environment, and pyarrow does not."""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
@@ -112,39 +95,49 @@ def storage_options(
     """Return the arguments of a file system.
 
     Args:
-        protocol: fsspec's name of it.
-        authority: the part of the URI that says where it is.
-        configuration: the job's.
-        arrow: whether it is pyarrow's, not fsspec's.
+        protocol: the name in fsspec.
+        authority: the authority of the URI.
+        configuration: the configuration of the job.
+        arrow: whether the file system is pyarrow's, not fsspec's.
 
     Raises:
-        ValueError: if only half of what it needs is there.
+        ValueError: a necessary option is missing.
     """
     if protocol == "s3":
-        options = S3Options.of(configuration)
-        return options.for_arrow() if arrow else options.for_fsspec()
+        s3 = S3Options.of(configuration)
+        return s3.for_arrow() if arrow else s3.for_fsspec()
     if protocol == "oss":
-        return {name: configuration[key] for key, name in _OSS_KEYS.items() if key in configuration}
+        return _oss_options(configuration)
     if protocol == "abfs":
         found = _azure_options(authority, configuration)
         return {**_azure_place(authority), **found} if arrow else found
     return {}
 
 
+def _oss_options(configuration: Mapping[str, str]) -> dict[str, Any]:
+    found = {
+        "endpoint": options.OSS_ENDPOINT.read(configuration),
+        "key": options.OSS_KEY.read(configuration),
+        "secret": options.OSS_SECRET.read(configuration),
+        "token": options.OSS_TOKEN.read(configuration),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str, Any]:
     host = _azure_host(authority)
     account = host.partition(".")[0]
     for name in (host, *(f"{account}.{kind}.{_AZURE}" for kind in ("dfs", "blob"))):
-        key = configuration.get(f"{_AZURE_KEY}{name}")
+        key = options.AZURE_ACCOUNT_KEY.read(name, configuration)
         if account and key is not None:
             return {"account_name": account, "account_key": key}
     return {}
 
 
 def _azure_place(authority: str) -> dict[str, str]:
-    """Return what pyarrow has to know of where an account is."""
-    account, _, behind = _azure_host(authority).partition(".")
-    kind, _, cloud = behind.partition(".")
+    """Return the arguments of pyarrow for the place of an account."""
+    account, _, domain = _azure_host(authority).partition(".")
+    kind, _, cloud = domain.partition(".")
     if not authority.partition("@")[1] or kind not in {"dfs", "blob"}:
         raise ValueError(
             "a URI of Azure names the container and the account, unless adlfs is installed: "

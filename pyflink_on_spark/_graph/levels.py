@@ -6,16 +6,16 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.task.partitioners import ForwardPartitioner, GlobalPartitioner
 from pyflink_on_spark._runtime.task.plan import (
     InputChannel,
-    StagePlan,
     LocalPlan,
-    OutputPlan,
-    VertexPlan,
     OperatorChainPlan,
+    OutputPlan,
+    StagePlan,
+    VertexPlan,
 )
 
 Splits = Callable[[PhysicalNode], tuple[tuple[object, ...], ...]]

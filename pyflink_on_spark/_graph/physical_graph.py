@@ -13,13 +13,17 @@ from pyflink_on_spark._runtime.operators.boundary import (
     IsolateOperator,
     PassOperator,
 )
+from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOperator
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
+from pyflink_on_spark._runtime.operators.stateless import FilterOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
     ForwardPartitioner,
+    HashPartitioner,
     Partitioner,
 )
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
@@ -27,6 +31,7 @@ from pyflink_on_spark._runtime.types import boundary_converter
 
 _AS_IS_IN_BATCH = (RollingOperator, DropKeyOperator)
 _UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamps)
+_CHOOSING = (FilterOperator, KeyedFilterOperator)
 
 
 @dataclass(eq=False)
@@ -150,26 +155,33 @@ class _Builder:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""
         asked = edge.edge
         sender = self._of[asked.upstream]
+        if sender.plan is not None and isinstance(sender.operator, PartitionOperator):
+            receivers = self._graph.parallelism(edge.reader)
+            sender.plan = replace(sender.plan, operator=sender.operator.among(receivers))
         tag = None if asked.side_tag is None else f"{asked.upstream.number}/{asked.side_tag}"
         link = PhysicalEdge(sender, sender, edge.partitioner, asked.port, tag)
         if self._graph.python_chained(edge):
             return link
         declared = asked.type_info
         if declared is not None and boundary_converter(declared) is not None:
-            if sender.conforms == declared:
+            if sender.conforms == declared and not asked.collected:
                 return link
             timestamped = sender.timestamped or tag is not None
-            convert = ConvertOperator(declared, sender.emits_pairs, timestamped=timestamped)
+            convert = ConvertOperator(declared, sender.emits_pairs, asked.collected, timestamped)
             return self._insert(link, convert, fresh=True, conforms=declared)
         stays = link.could_be_local_with(self._graph.parallelism(edge.reader))
-        if asked.side_tag is not None or sender.fresh or not stays:
+        sealed = asked.collected  # by the sink, as soon as they come
+        if asked.side_tag is not None or sender.fresh or sealed or not stays:
             return link
         return self._insert(link, IsolateOperator(sender.emits_pairs), fresh=True, conforms=None)
 
-    def _insert(self, link: PhysicalEdge, operator: Operator, fresh: bool, conforms: object) -> PhysicalEdge:
+    def _insert(
+        self, link: PhysicalEdge, operator: Operator, fresh: bool, conforms: object
+    ) -> PhysicalEdge:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender
-        step = PhysicalNode(self._plan(sender.origin, operator), sender.origin, sender.parallelism)
+        plan = self._plan(_declarer(sender), operator)
+        step = PhysicalNode(plan, sender.origin, sender.parallelism)
         inner = PhysicalEdge(sender, step, ForwardPartitioner(), 0, link.side_tag)
         sender.outputs.append(inner)
         step.inputs.append(inner)
@@ -214,6 +226,21 @@ class _Builder:
             operator=operator,
             task_name=self._graph.task_name(node),
             max_parallelism=self._graph.max_parallelism(node),
+            max_parallelism_set=self._graph.max_parallelism_set(node) is not None,
             call_site=node.call_site,
             state_id=state_id,
+            key_type=_key_type(node),
         )
+
+
+def _declarer(step: PhysicalNode) -> Transformation:
+    """Return the user's operator that has made the elements which a step emits."""
+    while isinstance(step.operator, _UNCHANGING + _CHOOSING) and len(step.inputs) == 1:
+        step = step.inputs[0].sender
+    return step.origin
+
+
+def _key_type(node: Transformation) -> object:
+    """Return the declared type of the keys by which an operator's input is spread."""
+    partitioners = [edge.partitioner for edge in node.edges]
+    return next((p.key_type for p in partitioners if isinstance(p, HashPartitioner)), None)

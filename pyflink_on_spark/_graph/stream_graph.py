@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
+from pyflink_on_spark._runtime.key_groups.ranges import default_max_parallelism
 from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     Partitioner,
     RebalancePartitioner,
 )
-
-DEFAULT_MAX_PARALLELISM = 128
 
 
 @dataclass(frozen=True)
@@ -95,15 +94,18 @@ class StreamGraph:
 
     def max_parallelism(self, node: Transformation) -> int:
         """Return how many key groups an operator has."""
-        chosen = node.max_parallelism or self.settings.max_parallelism or DEFAULT_MAX_PARALLELISM
-        if self.parallelism(node) > chosen:
-            if node.max_parallelism or self.settings.max_parallelism:
-                raise JobTranslationError(
-                    f"{node.name}: the parallelism {self.parallelism(node)} is above the maximum "
-                    f"parallelism {chosen}"
-                )
-            return self.parallelism(node)
+        parallelism = self.parallelism(node)
+        chosen = self.max_parallelism_set(node) or default_max_parallelism(parallelism)
+        if parallelism > chosen:
+            raise JobTranslationError(
+                f"{node.name}: the parallelism {parallelism} is above the maximum parallelism "
+                f"{chosen}"
+            )
         return chosen
+
+    def max_parallelism_set(self, node: Transformation) -> int | None:
+        """Return how many key groups the user wants an operator to have, if that was said."""
+        return node.max_parallelism or self.settings.max_parallelism
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""
@@ -121,10 +123,12 @@ class StreamGraph:
             and reader.python
             and edge.forward
             and edge.edge.side_tag is None
+            and not edge.edge.united
             and len(reader.edges) == 1
             and len(self.outputs[upstream]) == 1
             and reader.chaining is Chaining.ALWAYS
             and upstream.chaining is not Chaining.NEVER
+            and upstream.max_parallelism == reader.max_parallelism
             and self._same_place(upstream, reader)
         )
 
@@ -143,12 +147,9 @@ class StreamGraph:
         return edge.partitioner
 
     def _same_place(self, upstream: Transformation, reader: Transformation) -> bool:
-        return (
-            self.parallelism(upstream) == self.parallelism(reader)
-            and upstream.max_parallelism == reader.max_parallelism
-            and (upstream.slot_sharing_group or "default")
-            == (reader.slot_sharing_group or "default")
-        )
+        return self.parallelism(upstream) == (
+            1 if reader.single else self.parallelism(reader)
+        ) and (upstream.slot_sharing_group or "default") == (reader.slot_sharing_group or "default")
 
     def _chainable(self, edge: StreamEdge) -> bool:
         upstream, reader = edge.edge.upstream, edge.reader
@@ -165,7 +166,7 @@ class StreamGraph:
         heads: dict[Transformation, Transformation] = {}
         for node in self.nodes:
             edges = self.inputs[node]
-            if len(edges) == 1 and self._chainable(edges[0]):
+            if len(edges) == 1 and (self._chainable(edges[0]) or self.python_chained(edges[0])):
                 heads[node] = heads[edges[0].edge.upstream]
             else:
                 heads[node] = node

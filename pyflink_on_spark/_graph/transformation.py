@@ -41,6 +41,9 @@ class Edge:
             parallelism changes.
         side_tag: the side output it is; None for the main output.
         port: which input of the reading operator it feeds.
+        collected: whether the elements go to the driver's program, and not to another function.
+        united: whether a union lies between, also one of a single stream: PyFlink fuses no Python
+            functions across it.
     """
 
     upstream: Transformation
@@ -48,6 +51,8 @@ class Edge:
     partitioner: Partitioner | None = None
     side_tag: str | None = None
     port: int = 0
+    collected: bool = False
+    united: bool = False
 
 
 @dataclass(eq=False)
@@ -65,6 +70,8 @@ class Transformation:
             other, hand elements over without applying declared types.
         source: where it reads from, if it is a source.
         sink: where it writes to, if it is a sink.
+        single: whether Flink has one subtask of it, and so names its task for itself where the
+            operator before it has several.
     """
 
     name: str
@@ -82,7 +89,9 @@ class Transformation:
     description: str | None = None
     chaining: Chaining = Chaining.ALWAYS
     slot_sharing_group: str | None = None
-    buffer_timeout: int | None = None
     parallel: bool = True
     aligned: Aligned | None = None
+    single: bool = False
+    side_types: dict[str, Any] = field(default_factory=dict)
+    """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))

@@ -5,37 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._job.state_settings import CHANGELOG, writes_changes
-from pyflink_on_spark.common._option import (
-    boolean_option,
-    duration_option,
-    int_option,
-    string_option,
-)
-from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
-from pyflink_on_spark.datastream._settings_without_effect import note_what_needs_files
-from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
-from pyflink_on_spark.datastream.checkpoint_storage import (
-    FileSystemCheckpointStorage,
-    JobManagerCheckpointStorage,
-    read_checkpoint_storage,
-)
-from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
-    ExternalizedCheckpointRetention,
-)
-
-_RETAINED = int_option("execution.checkpointing.num-retained", 1)
-_RETAINED_OLD = int_option("state.checkpoints.num-retained", 1)
-_RESTORE = string_option("execution.state-recovery.path", None)
-_RESTORE_OLD = string_option("execution.savepoint.path", None)
-_IGNORE = boolean_option("execution.state-recovery.ignore-unclaimed-state", False)
-_IGNORE_OLD = boolean_option("execution.savepoint.ignore-unclaimed-state", False)
-_MATERIALIZE = boolean_option("state.changelog.periodic-materialize.enabled", True)
-_MATERIALIZE_INTERVAL = duration_option(
-    "state.changelog.periodic-materialize.interval", 10 * 60 * 1000
-)
-_IN_FILES = (FileSystemCheckpointStorage, JobManagerCheckpointStorage)
+from pyflink_on_spark._job.checkpoint_storage import read_storage
+from pyflink_on_spark._job.state_settings import writes_changes
+from pyflink_on_spark.common._options import checkpointing as options
+from pyflink_on_spark.common._options import own, state
+from pyflink_on_spark.common._options.notes import note_unmet_needs
 
 
 @dataclass(frozen=True)
@@ -83,34 +57,32 @@ class CheckpointSettings:
         Raises:
             ValueError: if an option cannot be read.
         """
-        values = Configuration.from_dict(dict(configuration))
-        config = CheckpointConfig(values)  # type: ignore[no-untyped-call]
-        interval = config.get_checkpoint_interval()
-        storage = read_checkpoint_storage(values)
-        directory = storage.get_checkpoint_path() if isinstance(storage, _IN_FILES) else None
-        if interval > 0:
-            note_what_needs_files(values)
-        retention = values._read(options.RETENTION)
-        changelog = values._read(CHANGELOG)
+        interval = options.INTERVAL.read(configuration)
+        if interval is not None:
+            note_unmet_needs(configuration, options.DIRECTORY)
+        storage = read_storage(configuration)
+        directory = None if storage is None else storage.checkpoint_path
+        retention = options.RETENTION.read(configuration)
         return cls(
-            interval=interval if interval > 0 else None,
-            minimum_pause=config.get_min_pause_between_checkpoints(),
-            timeout=config.get_checkpoint_timeout(),
-            tolerable_failures=config.get_tolerable_checkpoint_failure_number(),
+            interval=interval,
+            minimum_pause=options.MIN_PAUSE.read(configuration),
+            timeout=options.TIMEOUT.read(configuration),
+            tolerable_failures=options.TOLERABLE_FAILURES.read(configuration),
             directory=directory,
-            max_state_size=values._read(options.MAX_STATE_SIZE),
-            retained=max(1, options.read_first(values, _RETAINED, _RETAINED_OLD)),
-            kept_when_cancelled=retention is ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION,
-            kept_when_failed=retention
-            is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS,
-            savepoint_directory=options.read_first(
-                values, options.SAVEPOINT_DIRECTORY, options.SAVEPOINT_DIRECTORY_OLD
-            ),
-            restore=options.read_first(values, _RESTORE, _RESTORE_OLD),
-            ignore_unclaimed=options.read_first(values, _IGNORE, _IGNORE_OLD),
-            incremental=directory is not None and writes_changes(values),
-            materialize_interval=values._read(_MATERIALIZE_INTERVAL)
-            if changelog and values._read(_MATERIALIZE)
-            else None,
+            max_state_size=own.MAX_STATE_SIZE.read(configuration),
+            retained=max(1, options.RETAINED.read(configuration)),
+            kept_when_cancelled=retention == options.RETAIN_ON_CANCELLATION,
+            kept_when_failed=retention != options.NO_RETENTION,
+            savepoint_directory=options.SAVEPOINT_DIRECTORY.read(configuration),
+            restore=options.RESTORE_PATH.read(configuration),
+            ignore_unclaimed=options.IGNORE_UNCLAIMED.read(configuration),
+            incremental=directory is not None and writes_changes(configuration),
+            materialize_interval=_materialize_interval(configuration),
             configuration=dict(configuration),
         )
+
+
+def _materialize_interval(configuration: Mapping[str, str]) -> int | None:
+    if state.CHANGELOG.read(configuration) and state.MATERIALIZE.read(configuration):
+        return state.MATERIALIZE_INTERVAL.read(configuration)
+    return None

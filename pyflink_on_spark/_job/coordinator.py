@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
@@ -20,17 +22,19 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    SlotState,
+    operator_snapshots,
+    stateful_operators,
+)
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts.pool import HostPool
-from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 
 _PROBE = "_probe"
 _log = logging.getLogger("pyflink_on_spark")
@@ -70,6 +74,7 @@ class CheckpointCoordinator:
             {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
             sources,
             set(self._sink_names.values()),
+            {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
         )
         if settings.directory is not None:
             self._folder(settings.directory)  # there has to be such a file system
@@ -90,6 +95,8 @@ class CheckpointCoordinator:
         )
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+        self.key_groups: dict[str, int] = {}
+        """How many key groups operators have in the checkpoint that the user names."""
         self.over = False
         """Whether all is committed that the job will ever commit: it must not begin again."""
 
@@ -105,13 +112,15 @@ class CheckpointCoordinator:
         metadata = read_metadata(place)
         verify(place, metadata)
         committables = read_committables(place, metadata)
+        state = read_states(place, metadata)
         check_restore(
             place.shown,
-            read_states(place, metadata),
+            state,
             committables,
             self._owners,
             ignore_unclaimed=self._settings.ignore_unclaimed,
         )
+        self.key_groups = stateful_operators(state)
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
         self._commits.safe(committables, self._number, final=True)
@@ -290,6 +299,16 @@ class CheckpointCoordinator:
         """Remove the checkpoints, unless they are to stay."""
         if not self._settings.kept_when_cancelled:
             self._retained.drop_all()
+
+    def job_interrupted(self) -> None:
+        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        if self._retained:
+            assert self.restore is not None
+            _log.warning(
+                "the job was interrupted, and its checkpoint stays: %s. A job with "
+                "execution.state-recovery.path set to it continues from there.",
+                self.restore[1],
+            )
 
     def job_failed(self) -> None:
         """Remove the checkpoints, unless they are to stay."""

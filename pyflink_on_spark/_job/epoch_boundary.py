@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._spark.hosts.pool import HostPool
 
 

@@ -14,9 +14,6 @@ from typing import TextIO
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 
-PROGRESS = "pyflink-on-spark.progress"
-"""Whether there is a progress line: ``auto`` (in a terminal), ``on`` or ``off``."""
-
 _SECONDS = 5.0
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -98,14 +95,12 @@ def line_of(progress: JobProgress) -> str:
 
 
 def line_for(setting: str) -> TextIO | None:
-    """Return where the progress line goes by a setting.
+    """Return where the progress line goes; None for nowhere.
 
-    Raises:
-        ValueError: if the setting is none that there is.
+    Args:
+        setting: ``ON``, ``OFF``, or ``AUTO``: only in a terminal.
     """
-    if setting not in ("auto", "on", "off"):
-        raise ValueError(f"{PROGRESS} is auto, on or off, not {setting!r}")
-    if setting == "off" or (setting == "auto" and not sys.stderr.isatty()):
+    if setting == "OFF" or (setting == "AUTO" and not sys.stderr.isatty()):
         return None
     return sys.stderr
 

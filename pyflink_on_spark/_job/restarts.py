@@ -7,26 +7,19 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Protocol
 
-from pyflink_on_spark._job.checkpoint_options import checkpoint_interval
-from pyflink_on_spark.common._option import (
-    double_option,
-    duration_option,
-    int_option,
-    string_option,
-)
+from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark.common._options import restart_strategy as options
+from pyflink_on_spark.common._options.checkpointing import INTERVAL
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.restart_strategy import read_restart_strategy
 
-_TYPE = string_option("restart-strategy.type", None)
-_OLD_TYPE = string_option("restart-strategy", None)
-_PREFIX = "restart-strategy.exponential-delay."
-_INITIAL = duration_option(_PREFIX + "initial-backoff", 1_000)
-_MAXIMUM = duration_option(_PREFIX + "max-backoff", 60_000)
-_MULTIPLIER = double_option(_PREFIX + "backoff-multiplier", 1.5)
-_RESET = duration_option(_PREFIX + "reset-backoff-threshold", 3_600_000)
-_JITTER = double_option(_PREFIX + "jitter-factor", 0.1)
-_ATTEMPTS = int_option(_PREFIX + "attempts-before-reset-backoff", 2**31 - 1)
 _EXPONENTIAL = ("exponential-delay", "exponentialdelay")
+_ALREADY_COLLECTED = (
+    "Job restarted: execute_and_collect() may have returned elements of the failed attempt, and "
+    "the next attempt would return them again. Call env.enable_checkpointing(...), or write the "
+    "stream to a sink."
+)
 
 
 class RestartStrategy(Protocol):
@@ -122,6 +115,25 @@ class ExponentialDelay:
         return round(wait * random.uniform(1 - self._jitter, 1 + self._jitter))
 
 
+def check_may_restart(job: Job, failure: Exception) -> None:
+    """Let a job restart, unless the program has received elements that would come again.
+
+    Args:
+        job: the job.
+        failure: why its attempt failed.
+
+    Raises:
+        JobExecutionError: the job collects elements, and has no checkpoint to continue from.
+    """
+    if job.collected is not None and not job.settings.checkpointed:
+        raise JobExecutionError(f"{failure}\n\n{_ALREADY_COLLECTED}") from failure.__cause__
+
+
+def names_restart_strategy(settings: Mapping[str, str]) -> bool:
+    """Return whether a job's configuration itself says when the job restarts."""
+    return options.STRATEGY.is_set(settings)
+
+
 def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:
     """Return the strategy that a job's configuration asks for.
 
@@ -134,19 +146,21 @@ def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:
     Raises:
         ValueError: if an option cannot be read.
     """
-    configuration = Configuration.from_dict(dict(settings))
-    read = configuration._read
-    name = (read(_TYPE) or read(_OLD_TYPE) or "").lower()
+    name = (options.STRATEGY.read(settings) or "").lower()
     if not name:
-        name = _EXPONENTIAL[0] if checkpoint_interval(settings) else "none"
+        name = _EXPONENTIAL[0] if INTERVAL.read(settings) else "none"
     if name in _EXPONENTIAL:
         return ExponentialDelay(
-            read(_INITIAL), read(_MAXIMUM), read(_MULTIPLIER), read(_RESET), read(_JITTER),
-            read(_ATTEMPTS),
-        )  # fmt: skip
+            options.BACKOFF_INITIAL.read(settings),
+            options.BACKOFF_MAXIMUM.read(settings),
+            options.BACKOFF_MULTIPLIER.read(settings),
+            options.BACKOFF_RESET.read(settings),
+            options.BACKOFF_JITTER.read(settings),
+            options.BACKOFF_ATTEMPTS.read(settings),
+        )
     if name in ("none", "off", "disable"):
         return NoRestart()
-    spec = read_restart_strategy(configuration)._spec
+    spec = read_restart_strategy(Configuration.from_dict(dict(settings)))._spec
     if spec.kind == "fixed-delay":
         return FixedDelay(spec.attempts, spec.delay_ms)
     return FailureRate(spec.attempts, spec.interval_ms, spec.delay_ms)

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
-from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._job.state_backend import keeps_state_on_disk
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark.common._option import boolean_option
-from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
-from pyflink_on_spark.datastream.state_backend import state_backend_kind
-
-CHANGELOG = boolean_option("state.changelog.enabled", False)
-_SLOT_MEMORY = options.memory_option(
-    "state.backend.rocksdb.memory.fixed-per-slot", 128 * 1024 * 1024
-)
-_BLOCK_CACHE = options.memory_option("state.backend.rocksdb.block.cache-size", 0)
+from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark.common._options import checkpointing, state
 
 
 def state_settings(configuration: Mapping[str, str], operators: int = 1) -> StateSettings:
@@ -30,26 +22,28 @@ def state_settings(configuration: Mapping[str, str], operators: int = 1) -> Stat
     Raises:
         ValueError: if an option cannot be read.
     """
-    values = Configuration.from_dict(dict(configuration))
     disk = None
-    if state_backend_kind(values) == "rocksdb":
-        memory, pages = values._read(_SLOT_MEMORY), values._read(_BLOCK_CACHE)
-        folders = values._read(options.ROCKSDB_DIRECTORIES)
+    if keeps_state_on_disk(configuration):
+        memory = state.ROCKSDB_SLOT_MEMORY.read(configuration)
+        pages = state.ROCKSDB_BLOCK_CACHE.read(configuration)
+        folders = state.ROCKSDB_DIRECTORIES.read(configuration)
         disk = DiskSettings(
             memory=memory // max(1, operators),
             folders=tuple(map(_path, folders.split(","))) if folders else (),
             page_cache=pages // max(1, operators) if pages else None,
         )
-    return StateSettings(disk, writes_changes(values))
+    return StateSettings(disk, writes_changes(configuration))
 
 
-def writes_changes(values: Configuration) -> bool:
-    """Tell whether changes are written: a changelog, or a backend that can, and shall."""
-    if values._read(CHANGELOG):
+def writes_changes(configuration: Mapping[str, str]) -> bool:
+    """Tell whether checkpoints have only what changed: with a changelog, or RocksDB if asked to.
+
+    Args:
+        configuration: the job's.
+    """
+    if state.CHANGELOG.read(configuration):
         return True
-    return state_backend_kind(values) == "rocksdb" and options.read_first(
-        values, options.INCREMENTAL, options.INCREMENTAL_OLD
-    )
+    return checkpointing.INCREMENTAL.read(configuration) and keeps_state_on_disk(configuration)
 
 
 def _path(folder: str) -> str:

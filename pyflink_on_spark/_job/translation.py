@@ -6,20 +6,20 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._job.checkpoint_options import checkpoint_interval, epoch_elements
-from pyflink_on_spark._job.job import Job, runs_nothing
 from pyflink_on_spark._graph.levels import plan_levels
 from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_steps
 from pyflink_on_spark._graph.sinks import place_sinks
 from pyflink_on_spark._graph.state_names import demand_uids
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._runtime.user_code.main_module import capture_classes
+from pyflink_on_spark._job.job import Job, runs_nothing
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.task.plan import JobSettings
 from pyflink_on_spark._runtime.task.progress import JobProgress
-
-_AUTO_UIDS = "pipeline.auto-generate-uids"
+from pyflink_on_spark._runtime.user_code.main_module import capture_classes
+from pyflink_on_spark.common._options import pipeline
+from pyflink_on_spark.common._options.checkpointing import INTERVAL
+from pyflink_on_spark.common._options.own import EPOCH_ELEMENTS
 
 
 def translate(
@@ -56,7 +56,7 @@ def translate(
     for node in graph.nodes:
         _configure(node, configuration)
     sources = [node.source for node in graph.nodes if node.source is not None]
-    if configuration.get(_AUTO_UIDS, "true").strip().lower() == "false":
+    if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
         demand_uids(graph)
     steps = build_steps(graph)
     sinks = place_sinks(steps, name)
@@ -65,8 +65,8 @@ def translate(
         settings=JobSettings(
             job_id=uuid.uuid4().hex,
             batch=settings.batch,
-            checkpointed=not settings.batch and checkpoint_interval(configuration) is not None,
-            epoch_elements=epoch_elements(configuration),
+            checkpointed=not settings.batch and INTERVAL.read(configuration) is not None,
+            epoch_elements=EPOCH_ELEMENTS.read(configuration),
             job_parameters=dict(job_parameters),
             configuration=dict(configuration),
             classes=capture_classes(),

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
-
-from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from typing import Protocol
 
 
 class Clock(Protocol):
@@ -24,4 +20,3 @@ class SystemClock:
     def now(self) -> int:
         """Return the time in ms since the epoch."""
         return time.time_ns() // 1_000_000
-

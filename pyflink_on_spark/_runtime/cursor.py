@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
-
-from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 
 class Cursor:
@@ -33,4 +29,3 @@ def timed(
     """Yield elements; set the cursor to the timestamp of each before."""
     for value, cursor.timestamp in zip(elements, timestamps, strict=True):
         yield value
-

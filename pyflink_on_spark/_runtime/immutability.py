@@ -24,7 +24,28 @@ def serialize(value: Any) -> bytes:
     try:
         return pickle.dumps(value, 5)
     except (pickle.PicklingError, AttributeError, TypeError):
+        return _serialized_by_value(value)
+    except StopIteration as error:
+        raise _stopped(value) from error
+
+
+def _serialized_by_value(value: Any) -> bytes:
+    try:
         return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
+    except (pickle.PicklingError, TypeError) as error:
+        raise TypeError(f"an element cannot be handed on: {error}") from None
+    except StopIteration as error:
+        raise _stopped(value) from error
+
+
+def _stopped(value: Any) -> RuntimeError:
+    """Return an error in place of a StopIteration, at which those who pickle many values stop."""
+    return RuntimeError(f"StopIteration while a {type(value).__qualname__} was pickled")
+
+
+def deserialize_all(payloads: Iterable[bytes]) -> list[Any]:
+    """Return the values of many pickles."""
+    return [deserialize(payload) for payload in payloads]
 
 
 def is_immutable(value: Any) -> bool:
@@ -33,31 +54,35 @@ def is_immutable(value: Any) -> bool:
     return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
 
 
-def isolated(elements: Iterable[Any]) -> Iterator[Any]:
-    """Yield each element as it is now: itself if immutable, else a copy."""
-    immutable = IMMUTABLE_TYPES
-    for value in elements:
-        kind = type(value)
-        if kind in immutable or (
-            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
-        ):
-            yield value
-        else:
-            yield deserialize(serialize(value))
+class Isolation:
+    """Gives each element as it is at that moment: itself if immutable, else a copy."""
 
+    __slots__ = ()
 
-def isolated_pairs(pairs: Iterable[Any]) -> Iterator[Any]:
-    """Yield pairs of key and value; each value as it is now."""
-    immutable = IMMUTABLE_TYPES
-    for pair in pairs:
-        value = pair[1]
-        kind = type(value)
-        if kind in immutable or (
-            kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
-        ):
-            yield pair
-        else:
-            yield pair[0], deserialize(serialize(value))
+    def elements(self, elements: Iterable[Any]) -> Iterator[Any]:
+        """Yield elements as they are now."""
+        immutable = IMMUTABLE_TYPES
+        for value in elements:
+            kind = type(value)
+            if kind in immutable or (
+                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+            ):
+                yield value
+            else:
+                yield deserialize(serialize(value))
+
+    def pairs(self, pairs: Iterable[Any]) -> Iterator[Any]:
+        """Yield pairs of key and value; each value as it is now."""
+        immutable = IMMUTABLE_TYPES
+        for pair in pairs:
+            value = pair[1]
+            kind = type(value)
+            if kind in immutable or (
+                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
+            ):
+                yield pair
+            else:
+                yield pair[0], deserialize(serialize(value))
 
 
 def are_flat(values: list[Any]) -> bool:

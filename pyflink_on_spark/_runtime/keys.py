@@ -1,4 +1,4 @@
-"""Keys: which are one, and which subtask a key belongs to.
+"""Keys: which are one.
 
 PyFlink compares untyped keys as pickles, so 1, True and 1.0 are three keys, and a list may be one.
 A ``str``, ``int``, ``bytes`` or None stands for itself; everything else is wrapped in a ``Key``
@@ -10,8 +10,7 @@ from __future__ import annotations
 import io
 import pickle
 import struct
-import zlib
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 from pyflink_on_spark.common.types import Row
@@ -22,12 +21,14 @@ PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
 class Key:
     """A key that Python's own equality would confuse with another, or that is not hashable."""
 
-    __slots__ = ("_hash", "identity", "value")
+    __slots__ = ("_hash", "identity", "untyped_code", "value")
 
     def __init__(self, value: Any, identity: Hashable) -> None:
         self.value = value
         self.identity = identity
         self._hash = hash(identity)
+        self.untyped_code: int | None = None
+        """Java's hash code of the key where it has no declared type, once it is known."""
 
     def __hash__(self) -> int:
         return self._hash
@@ -67,16 +68,16 @@ def _identity(value: Any) -> Hashable:
     if kind is float:
         return ("float", struct.pack(">d", value))
     if kind is tuple or kind is list:
-        return (kind.__name__, *map(_identity, value))
+        return (kind.__name__, *[_identity(part) for part in value])
     if kind is Row:
         names = tuple(getattr(value, "_fields", ()))
-        return ("row", value.get_row_kind().name, names, *map(_identity, value))
+        return ("row", value.get_row_kind().name, names, *[_identity(part) for part in value])
     if kind is frozenset:
-        return ("frozenset", *sorted(map(_identity, value), key=repr))
-    return ("object", _canonical_pickle(value))
+        return ("frozenset", *sorted([_identity(part) for part in value], key=repr))
+    return ("object", canonical_pickle(value))
 
 
-def _canonical_pickle(value: Any) -> bytes:
+def canonical_pickle(value: Any) -> bytes:
     """Return a pickle that does not depend on which of the parts are one and the same object."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, 5)
@@ -86,49 +87,3 @@ def _canonical_pickle(value: Any) -> bytes:
     except (ValueError, RecursionError):  # it contains itself
         return pickle.dumps(value, 5)
     return buffer.getvalue()
-
-
-def key_hash(key: Any) -> int:
-    """Return a hash that is the same in every process, for a key as the engine holds it."""
-    if type(key) is str:
-        return zlib.crc32(key.encode("utf-8", "surrogatepass"))
-    if type(key) is int:
-        return zlib.crc32(b"%d" % key)
-    if type(key) is bytes:
-        return zlib.crc32(key)
-    if key is None:
-        return 0
-    return zlib.crc32(repr(key.identity).encode("utf-8", "surrogatepass"))
-
-
-def key_group(key: Any, max_parallelism: int) -> int:
-    """Return a key's key group, the smallest unit in which keyed state moves between subtasks."""
-    return key_hash(key) % max_parallelism
-
-
-def key_groups(keys: Iterable[Any], max_parallelism: int) -> list[int]:
-    """Return the key group of each of many keys, as ``key_group`` does, in less time."""
-    crc = zlib.crc32
-    return [
-        (
-            crc(b"%d" % key)
-            if type(key) is int
-            else crc(key.encode("utf-8", "surrogatepass"))
-            if type(key) is str
-            else key_hash(key)
-        )
-        % max_parallelism
-        for key in keys
-    ]
-
-
-def subtask_of_key_group(group: int, max_parallelism: int, parallelism: int) -> int:
-    """Return the index of the subtask that owns a key group."""
-    return group * parallelism // max_parallelism
-
-
-def key_groups_of(index: int, parallelism: int, max_parallelism: int) -> range:
-    """Return the key groups that a subtask owns."""
-    first = -(-index * max_parallelism // parallelism)
-    behind = -(-(index + 1) * max_parallelism // parallelism)
-    return range(first, behind)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
-
-from pyflink_on_spark._runtime.state.operator_state import OperatorState
 
 
 @dataclass(frozen=True)
@@ -38,4 +34,3 @@ class TaskInfo:
     def task_name_with_subtasks(self) -> str:
         """The name with the subtask from 1, the parallelism and the attempt."""
         return f"{self.task_name} ({self.subtask_index + 1}/{self.parallelism})#{self.attempt}"
-

@@ -6,10 +6,10 @@ import threading
 
 from pyspark.sql import SparkSession
 
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._spark.jobs.batch_job import BoundedJob
 from pyflink_on_spark._spark.jobs.continuous_job import ContinuousJob
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
 

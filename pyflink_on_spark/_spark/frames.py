@@ -11,13 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
 from pyflink_on_spark._connectors.staged_rows.arrow_types import type_of_schema
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.sink import HandOver, StagingPlace
 from pyflink_on_spark._connectors.staged_rows.source import Stage, Staging
 from pyflink_on_spark._filesystem.location import is_remote
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 
 _LOG = "spark-checkpoint"
@@ -58,7 +58,7 @@ def staging_place(configuration: Mapping[str, str]) -> StagingPlace:
     settings = CheckpointSettings.of(configuration)
     for uri in (settings.directory, settings.savepoint_directory):
         if uri is not None and not is_remote(uri):
-            return StagingPlace(str(LocalFolder(uri).path.absolute() / "staged-for-spark"), True)
+            return StagingPlace(f"{Folder(uri).path}/staged-for-spark", True)
     return StagingPlace(temporary_staging(), False)
 
 

@@ -24,9 +24,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     CreateTable,
     Insert,
 )
-
-_TIME_ZONE = "table.local-time-zone"
-_PARALLELISM = "table.exec.resource.default-parallelism"
+from pyflink_on_spark.common._options.table import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 
 
 class Session:
@@ -55,10 +53,10 @@ class Session:
     def settings(self) -> QuerySettings:
         """Return the settings as they are now."""
         configuration = dict(self._configuration())
-        parallelism = int(configuration.get(_PARALLELISM, "-1"))
+        parallelism = DEFAULT_PARALLELISM.read(configuration)
         return QuerySettings(
             configuration,
-            time_zone(configuration.get(_TIME_ZONE, "default")),
+            time_zone(LOCAL_TIME_ZONE.read(configuration)),
             self.batch,
             parallelism if parallelism > 0 else None,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import Option
-from pyflink_on_spark.common._option_text import (
+from pyflink_on_spark.common._options.option import Option
+from pyflink_on_spark.common._options.option_text import (
     option_text,
     parse_boolean,
     parse_double,
@@ -51,30 +52,30 @@ class ConfigOptions:
 
         def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
             """Let the option be true or false."""
-            return self._typed(parse_boolean)
+            return self._typed("boolean", parse_boolean)
 
         def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
             """Let the option be a whole number of 32 bits."""
-            return self._typed(parse_int)
+            return self._typed("integer", parse_int)
 
         def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
             """Let the option be a whole number of 64 bits."""
-            return self._typed(parse_long)
+            return self._typed("long", parse_long)
 
         def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
             """Let the option be a number."""
-            return self._typed(parse_double)
+            return self._typed("double", parse_double)
 
         def double_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
             """Let the option be a number."""
-            return self._typed(parse_double)
+            return self._typed("double", parse_double)
 
         def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
             """Let the option be a text."""
-            return self._typed(option_text)
+            return self._typed("string", option_text)
 
-        def _typed(self, parse: Any) -> ConfigOptions.TypedConfigOptionBuilder[Any]:
-            return ConfigOptions.TypedConfigOptionBuilder(Option(self._key, parse, None))
+        def _typed(self, kind: str, parse: Any) -> ConfigOptions.TypedConfigOptionBuilder[Any]:
+            return ConfigOptions.TypedConfigOptionBuilder(Option(self._key, kind, parse, None))
 
     class TypedConfigOptionBuilder(Generic[T]):
         """An option whose default is still open.
@@ -89,7 +90,7 @@ class ConfigOptions:
 
         def default_value(self, value: T) -> ConfigOption[T]:
             """Finish the option, with a default."""
-            return ConfigOption(Option(self._option.key, self._option.parse, value))
+            return ConfigOption(replace(self._option, default=value))
 
         def no_default_value(self) -> ConfigOption[str]:
             """Finish the option, without a default."""

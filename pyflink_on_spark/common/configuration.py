@@ -7,18 +7,15 @@ from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import Option
-from pyflink_on_spark.common._option_text import (
-    double_text,
+from pyflink_on_spark.common._options.option import Option, parsed
+from pyflink_on_spark.common._options.option_text import (
     option_text,
     parse_boolean,
     parse_bytes,
     parse_double,
     parse_long,
-    parse_map,
 )
-from pyflink_on_spark.common._recorded import note_recorded
-from pyflink_on_spark.common._yaml_text import parse_yaml, resolve_scalar
+from pyflink_on_spark.common._options.yaml_text import double_text, parse_python_yaml
 
 __all__ = ["Configuration"]
 
@@ -37,7 +34,6 @@ _SECRETS = (
     "jaas.config",
     "http-headers",
 )
-_JAR_KEYS = frozenset({"pipeline.jars", "pipeline.classpaths"})
 _STORABLE = (str, bool, int, float, bytes, bytearray, list, dict)
 
 
@@ -81,10 +77,8 @@ class Configuration:
         Raises:
             TypeError: the value is not a str.
 
-        On Spark: ``pipeline.jars`` and ``pipeline.classpaths`` are kept, and no jar is loaded.
+        On Spark: ``pipeline.jars`` and ``pipeline.classpaths`` are recorded, and no jar is loaded.
         """
-        if key in _JAR_KEYS:
-            note_recorded(f"The option {key}", "name jars for Spark in the option spark.jars")
         self._values[_key(key)] = _typed(value, str, "Configuration.set_string(key, value)")
         return self
 
@@ -93,11 +87,11 @@ class Configuration:
         """Read a list that was written as ``[a, b]``, or with one ``- a`` a line, or as ``a;b``.
 
         Raises:
-            ValueError: a bracket or a quote is not closed.
+            ruamel.yaml.error.YAMLError: the text is not valid YAML.
         """
         if not value:
             return []
-        parsed = parse_yaml(value, resolve_scalar)
+        parsed = parse_python_yaml(value)
         return parsed if isinstance(parsed, list) else value.split(";")
 
     def get_integer(self, key: str, default_value: int) -> int:
@@ -201,30 +195,25 @@ class Configuration:
         return "{" + ", ".join(f"{k}={_shown(k, v)}" for k, v in self._values.items()) + "}"
 
     def _read(self, option: Option[T]) -> T:
-        """Return an option's value, or its default; a map may be spread over dotted keys."""
-        if option.key in self._values:
-            return _parsed(option.key, self._values[option.key], option.parse)
-        spread = self._spread(option.key) if option.parse is parse_map else {}
-        return option.parse(spread) if spread else option.default
+        """Return an option's value, or its default."""
+        return option.read(self._values)
 
     def _write(self, option: Option[T], value: T) -> None:
-        """Set an option; a map replaces what was spread over dotted keys."""
-        if option.parse is parse_map:
-            self.remove_config(option.key)
-        self._values[option.key] = option.store(value)
+        """Set an option."""
+        option.write(self._values, value)
 
-    def _spread(self, key: str) -> dict[str, Any]:
-        start = f"{key}."
-        return {
-            each[len(start) :]: value
-            for each, value in self._values.items()
-            if each.startswith(start)
-        }
+    def _remove(self, option: Option[Any]) -> None:
+        """Unset an option, under all of its keys."""
+        option.remove(self._values)
+
+    def _is_set(self, option: Option[Any]) -> bool:
+        """Tell whether an option is set, under any of its keys."""
+        return option.is_set(self._values)
 
     def _get(self, key: str, default: T, parse: Callable[[Any], T]) -> T:
         if _key(key) not in self._values:
             return default
-        return _parsed(key, self._values[key], parse)
+        return parsed(key, self._values[key], parse)
 
     def _set(self, key: str, value: Any) -> Configuration:
         if not isinstance(value, _STORABLE):
@@ -244,15 +233,6 @@ def _typed(value: Any, kind: Any, call: str) -> Any:
         names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
         raise TypeError(f"{call} takes {names}, not {type(value).__name__}")
     return value
-
-
-def _parsed(key: str, value: Any, parse: Callable[[Any], T]) -> T:
-    try:
-        return parse(value)
-    except ValueError as error:
-        raise ValueError(
-            f"Could not parse value '{option_text(value)}' for key '{key}': {error}"
-        ) from error
 
 
 def _typed_values(configuration: Configuration) -> dict[str, tuple[type, Any]]:

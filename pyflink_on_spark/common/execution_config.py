@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common import _execution_options as options
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import Option
-from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark.common._options import checkpointing, execution, own, pipeline
+from pyflink_on_spark.common._options.notes import note_option
+from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.execution_mode import ExecutionMode
 from pyflink_on_spark.common.input_dependency_constraint import InputDependencyConstraint
@@ -20,8 +20,23 @@ from pyflink_on_spark.common.restart_strategy import (
 
 __all__ = ["ExecutionConfig"]
 
-_NO_JAVA_TYPES = "records are Python objects, which need no Java serializer"
-_SPARK_SCHEDULES = "Spark schedules and stops the tasks"
+_CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
+    execution.PARALLELISM,
+    execution.LATENCY_INTERVAL,
+    execution.CANCELLATION_INTERVAL,
+    execution.CANCELLATION_TIMEOUT,
+    pipeline.MAX_PARALLELISM,
+    pipeline.AUTO_WATERMARK_INTERVAL,
+    pipeline.OBJECT_REUSE,
+    pipeline.GLOBAL_JOB_PARAMETERS,
+    pipeline.AUTO_GENERATE_UIDS,
+    pipeline.CLOSURE_CLEANER_LEVEL,
+    pipeline.FORCE_KRYO,
+    pipeline.FORCE_AVRO,
+    pipeline.FORCE_KRYO_AVRO,
+    pipeline.GENERIC_TYPES,
+    checkpointing.SNAPSHOT_COMPRESSION,
+)
 
 
 class ExecutionConfig:
@@ -41,15 +56,15 @@ class ExecutionConfig:
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
         """Ask for Java closures to be cleaned. On Spark: recorded, without effect."""
-        return self._record(options.CLOSURE_CLEANER_LEVEL, "RECURSIVE", _NO_JAVA_TYPES)
+        return self._write(pipeline.CLOSURE_CLEANER_LEVEL, "RECURSIVE")
 
     def disable_closure_cleaner(self) -> ExecutionConfig:
         """Ask for Java closures to be left alone. On Spark: recorded, without effect."""
-        return self._record(options.CLOSURE_CLEANER_LEVEL, "NONE", _NO_JAVA_TYPES)
+        return self._write(pipeline.CLOSURE_CLEANER_LEVEL, "NONE")
 
     def is_closure_cleaner_enabled(self) -> bool:
         """Tell whether Java closures would be cleaned."""
-        return str(self._read(options.CLOSURE_CLEANER_LEVEL)).upper() != "NONE"
+        return self._read(pipeline.CLOSURE_CLEANER_LEVEL) != "NONE"
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
         """Set how often watermarks are emitted.
@@ -60,26 +75,25 @@ class ExecutionConfig:
         Raises:
             ValueError: it is negative.
         """
-        options.check_auto_watermark_interval(_long(interval, "interval"))
-        return self._write(options.AUTO_WATERMARK_INTERVAL, interval)
+        _long(interval, "interval")
+        return self._write(pipeline.AUTO_WATERMARK_INTERVAL, interval)
 
     def get_auto_watermark_interval(self) -> int:
         """Return how often watermarks are emitted, in ms."""
-        return self._read(options.AUTO_WATERMARK_INTERVAL)
+        return self._read(pipeline.AUTO_WATERMARK_INTERVAL)
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
         """Ask for latency markers so often, in ms. On Spark: recorded, without effect."""
         _long(interval, "interval")
-        reason = "latencies are in the Spark UI"
-        return self._record(options.LATENCY_INTERVAL, interval, reason)
+        return self._write(execution.LATENCY_INTERVAL, interval)
 
     def get_latency_tracking_interval(self) -> int:
         """Return how often latency markers were asked for, in ms."""
-        return self._read(options.LATENCY_INTERVAL)
+        return self._read(execution.LATENCY_INTERVAL)
 
     def get_parallelism(self) -> int:
         """Return the parallelism of operators that set none of their own."""
-        return self._read(options.PARALLELISM)
+        return self._read(execution.PARALLELISM)
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
         """Set the parallelism of operators that set none of their own.
@@ -93,12 +107,11 @@ class ExecutionConfig:
         """
         if _int(parallelism, "parallelism") == ExecutionConfig.PARALLELISM_UNKNOWN:
             return self
-        options.check_parallelism(parallelism)
-        return self._write(options.PARALLELISM, parallelism)
+        return self._write(execution.PARALLELISM, parallelism)
 
     def get_max_parallelism(self) -> int:
         """Return the largest parallelism, which is the number of key groups; -1 if not set."""
-        return self._read(options.MAX_PARALLELISM)
+        return self._read(pipeline.MAX_PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
         """Set the largest parallelism, which is the number of key groups.
@@ -106,22 +119,21 @@ class ExecutionConfig:
         Raises:
             ValueError: it is not positive.
         """
-        if _int(max_parallelism, "max_parallelism") <= 0:
-            raise ValueError("The maximum parallelism must be greater than 0.")
-        return self._write(options.MAX_PARALLELISM, max_parallelism)
+        _int(max_parallelism, "max_parallelism")
+        return self._write(pipeline.MAX_PARALLELISM, max_parallelism)
 
     def get_task_cancellation_interval(self) -> int:
         """Return the time between attempts to cancel a task, in ms."""
-        return self._read(options.CANCELLATION_INTERVAL)
+        return self._read(execution.CANCELLATION_INTERVAL)
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
         """Set the time between attempts to cancel a task, in ms. On Spark: no effect."""
         _long(interval, "interval")
-        return self._record(options.CANCELLATION_INTERVAL, interval, _SPARK_SCHEDULES)
+        return self._write(execution.CANCELLATION_INTERVAL, interval)
 
     def get_task_cancellation_timeout(self) -> int:
         """Return how long a task may take to be cancelled, in ms."""
-        return self._read(options.CANCELLATION_TIMEOUT)
+        return self._read(execution.CANCELLATION_TIMEOUT)
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
         """Set how long a task may take to be cancelled, in ms. On Spark: no effect.
@@ -129,37 +141,36 @@ class ExecutionConfig:
         Raises:
             ValueError: it is negative.
         """
-        if _long(timeout, "timeout") < 0:
-            raise ValueError("Timeout needs to be >= 0.")
-        return self._record(options.CANCELLATION_TIMEOUT, timeout, _SPARK_SCHEDULES)
+        _long(timeout, "timeout")
+        return self._write(execution.CANCELLATION_TIMEOUT, timeout)
 
     def enable_force_kryo(self) -> ExecutionConfig:
         """Ask for Kryo for all POJOs. On Spark: recorded, without effect."""
-        return self._record(options.FORCE_KRYO, True, _NO_JAVA_TYPES)
+        return self._write(pipeline.FORCE_KRYO, True)
 
     def disable_force_kryo(self) -> ExecutionConfig:
         """Take back ``enable_force_kryo``."""
-        return self._write(options.FORCE_KRYO, False)
+        return self._write(pipeline.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
         """Tell whether Kryo was asked for."""
-        return self._read(options.FORCE_KRYO)
+        return self._read(pipeline.FORCE_KRYO)
 
     def enable_generic_types(self) -> ExecutionConfig:
         """Allow types that Kryo would serialize, as by default."""
-        return self._write(options.GENERIC_TYPES, True)
+        return self._write(pipeline.GENERIC_TYPES, True)
 
     def disable_generic_types(self) -> ExecutionConfig:
         """Forbid types that Kryo would serialize. On Spark: recorded, there are none."""
-        return self._record(options.GENERIC_TYPES, False, _NO_JAVA_TYPES)
+        return self._write(pipeline.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
         """Tell whether types that Kryo would serialize are forbidden."""
-        return not self._read(options.GENERIC_TYPES)
+        return not self._read(pipeline.GENERIC_TYPES)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
         """Let operators without a uid get one, as by default."""
-        return self._write(options.AUTO_GENERATE_UIDS, True)
+        return self._write(pipeline.AUTO_GENERATE_UIDS, True)
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
         """Demand a uid of every operator; of Python operators in a row, of the first.
@@ -167,39 +178,39 @@ class ExecutionConfig:
         On Spark: keyed streams can be used, too. In PyFlink they contain an operator that cannot be
         given a uid, so that the job is refused.
         """
-        return self._write(options.AUTO_GENERATE_UIDS, False)
+        return self._write(pipeline.AUTO_GENERATE_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
         """Tell whether operators without a uid get one."""
-        return self._read(options.AUTO_GENERATE_UIDS)
+        return self._read(pipeline.AUTO_GENERATE_UIDS)
 
     def enable_force_avro(self) -> ExecutionConfig:
         """Ask for Avro for all POJOs. On Spark: recorded, without effect."""
-        return self._record(options.FORCE_AVRO, True, _NO_JAVA_TYPES)
+        return self._write(pipeline.FORCE_AVRO, True)
 
     def disable_force_avro(self) -> ExecutionConfig:
         """Take back ``enable_force_avro``."""
-        return self._write(options.FORCE_AVRO, False)
+        return self._write(pipeline.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
         """Tell whether Avro was asked for."""
-        return self._read(options.FORCE_AVRO)
+        return self._read(pipeline.FORCE_AVRO)
 
     def enable_object_reuse(self) -> ExecutionConfig:
         """Allow elements to be handed on without a copy."""
-        return self._write(options.OBJECT_REUSE, True)
+        return self._write(pipeline.OBJECT_REUSE, True)
 
     def disable_object_reuse(self) -> ExecutionConfig:
         """Take back ``enable_object_reuse``."""
-        return self._write(options.OBJECT_REUSE, False)
+        return self._write(pipeline.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
         """Tell whether elements may be handed on without a copy."""
-        return self._read(options.OBJECT_REUSE)
+        return self._read(pipeline.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
         """Return the parameters that user functions see."""
-        return dict(self._read(options.GLOBAL_JOB_PARAMETERS))
+        return dict(self._read(pipeline.GLOBAL_JOB_PARAMETERS))
 
     def set_global_job_parameters(
         self, global_job_parameters_dict: dict[str, Any]
@@ -216,23 +227,23 @@ class ExecutionConfig:
             if not isinstance(key, str):
                 raise TypeError(f"a key of the job parameters is a str, not {key!r}")
         parameters = {key: str(value) for key, value in global_job_parameters_dict.items()}
-        return self._write(options.GLOBAL_JOB_PARAMETERS, parameters)
+        return self._write(pipeline.GLOBAL_JOB_PARAMETERS, parameters)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
         """Return what ``add_default_kryo_serializer`` was given."""
-        return dict(self._read(options.DEFAULT_KRYO_SERIALIZERS))
+        return dict(self._read(own.DEFAULT_KRYO_SERIALIZERS))
 
     def get_registered_kryo_types(self) -> list[str]:
         """Return what ``register_kryo_type`` was given."""
-        return list(self._read(options.KRYO_TYPES))
+        return list(self._read(pipeline.KRYO_TYPES))
 
     def get_registered_pojo_types(self) -> list[str]:
         """Return what ``register_pojo_type`` was given."""
-        return list(self._read(options.POJO_TYPES))
+        return list(self._read(pipeline.POJO_TYPES))
 
     def is_use_snapshot_compression(self) -> bool:
         """Tell whether checkpoints are compressed."""
-        return self._read(options.SNAPSHOT_COMPRESSION)
+        return self._read(checkpointing.SNAPSHOT_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
         """Set whether checkpoints are compressed.
@@ -244,7 +255,7 @@ class ExecutionConfig:
         """
         if not isinstance(use_snapshot_compression, bool):
             raise TypeError(f"use_snapshot_compression is a bool, not {use_snapshot_compression!r}")
-        return self._write(options.SNAPSHOT_COMPRESSION, use_snapshot_compression)
+        return self._write(checkpointing.SNAPSHOT_COMPRESSION, use_snapshot_compression)
 
     def set_restart_strategy(
         self, restart_strategy_configuration: RestartStrategyConfiguration
@@ -262,11 +273,11 @@ class ExecutionConfig:
     def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
         """Set how batch programs exchange data. Flink 1.x. On Spark: recorded, no effect."""
         mode = own_handle(execution_mode, ExecutionMode, "set_execution_mode(execution_mode)")
-        return self._record(options.EXECUTION_MODE, mode.name, _SPARK_SCHEDULES)
+        return self._write(own.EXECUTION_MODE, mode.name)
 
     def get_execution_mode(self) -> ExecutionMode:
         """Return how batch programs exchange data. Flink 1.x."""
-        return ExecutionMode[str(self._read(options.EXECUTION_MODE))]
+        return ExecutionMode[self._read(own.EXECUTION_MODE)]
 
     def set_default_input_dependency_constraint(
         self, input_dependency_constraint: InputDependencyConstraint
@@ -274,47 +285,47 @@ class ExecutionConfig:
         """Set when a task may start. Flink 1.x. On Spark: recorded, without effect."""
         call = "set_default_input_dependency_constraint(input_dependency_constraint)"
         constraint = own_handle(input_dependency_constraint, InputDependencyConstraint, call)
-        return self._record(options.INPUT_DEPENDENCY, constraint.name, _SPARK_SCHEDULES)
+        return self._write(own.INPUT_DEPENDENCY, constraint.name)
 
     def get_default_input_dependency_constraint(self) -> InputDependencyConstraint:
         """Return when a task may start. Flink 1.x."""
-        return InputDependencyConstraint[str(self._read(options.INPUT_DEPENDENCY))]
+        return InputDependencyConstraint[self._read(own.INPUT_DEPENDENCY)]
 
     def add_default_kryo_serializer(
         self, type_class_name: str, serializer_class_name: str
     ) -> ExecutionConfig:
         """Name a Java type's default Kryo serializer. Flink 1.x. On Spark: no effect."""
-        option = options.DEFAULT_KRYO_SERIALIZERS
+        option = own.DEFAULT_KRYO_SERIALIZERS
         classes = {**self._read(option), type_class_name: serializer_class_name}
-        return self._record(option, classes, _NO_JAVA_TYPES)
+        return self._write(option, classes)
 
     def register_type_with_kryo_serializer(
         self, type_class_name: str, serializer_class_name: str
     ) -> ExecutionConfig:
         """Name a Java type's Kryo serializer. Flink 1.x. On Spark: recorded, no effect."""
-        option = options.TYPES_WITH_KRYO_SERIALIZERS
+        option = own.TYPES_WITH_KRYO_SERIALIZERS
         classes = {**self._read(option), type_class_name: serializer_class_name}
-        return self._record(option, classes, _NO_JAVA_TYPES)
+        return self._write(option, classes)
 
     def get_registered_types_with_kryo_serializer_classes(self) -> dict[str, str]:
         """Return what ``register_type_with_kryo_serializer`` was given. Flink 1.x."""
-        return dict(self._read(options.TYPES_WITH_KRYO_SERIALIZERS))
+        return dict(self._read(own.TYPES_WITH_KRYO_SERIALIZERS))
 
     def register_kryo_type(self, type_class_name: str) -> ExecutionConfig:
         """Register a Java type with Kryo. Flink 1.x. On Spark: recorded, without effect."""
-        return self._append(options.KRYO_TYPES, type_class_name)
+        return self._append(pipeline.KRYO_TYPES, type_class_name)
 
     def register_pojo_type(self, type_class_name: str) -> ExecutionConfig:
         """Register a Java type as a POJO. Flink 1.x. On Spark: recorded, without effect."""
-        return self._append(options.POJO_TYPES, type_class_name)
+        return self._append(pipeline.POJO_TYPES, type_class_name)
 
     def disable_auto_type_registration(self) -> ExecutionConfig:
         """Switch Kryo's registration of types off. Flink 1.x. On Spark: recorded, no effect."""
-        return self._record(options.AUTO_TYPE_REGISTRATION, False, _NO_JAVA_TYPES)
+        return self._write(pipeline.AUTO_TYPE_REGISTRATION, False)
 
     def is_auto_type_registration_disabled(self) -> bool:
         """Tell whether Kryo's registration of types is switched off. Flink 1.x."""
-        return not self._read(options.AUTO_TYPE_REGISTRATION)
+        return not self._read(pipeline.AUTO_TYPE_REGISTRATION)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, self.__class__) and self._configuration == other._configuration
@@ -322,20 +333,22 @@ class ExecutionConfig:
     def __hash__(self) -> int:
         return hash(self._configuration)
 
+    def _check(self) -> None:
+        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
+        for option in _CHECKED_BY_CONFIGURE:
+            self._read(option)
+
     def _read(self, option: Option[Any]) -> Any:
         return self._configuration._read(option)
 
     def _write(self, option: Option[Any], value: Any) -> ExecutionConfig:
         self._configuration._write(option, value)
+        note_option(self._configuration._values, option)
         return self
-
-    def _record(self, option: Option[Any], value: Any, reason: str) -> ExecutionConfig:
-        note_recorded(f"The option {option.key}", reason)
-        return self._write(option, value)
 
     def _append(self, option: Option[list[str]], name: str) -> ExecutionConfig:
         names = self._configuration._read(option)
-        return self._record(option, [*names, *({name} - set(names))], _NO_JAVA_TYPES)
+        return self._write(option, [*names, *({name} - set(names))])
 
 
 def _long(value: Any, name: str, bits: int = 63) -> int:

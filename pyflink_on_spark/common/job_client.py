@@ -97,7 +97,7 @@ class JobClient:
         On Spark: if the savepoint cannot be written, the job goes on as if nobody had asked; only
         with ``advance_to_end_of_event_time``, once windows have fired for it, does the job start
         again from its last checkpoint, as Flink's always does. A job that fails after all is
-        committed, for example in a function's ``close``, has failed, and does not start again.
+        committed, for example in a sink's ``close``, has failed, and does not start again.
 
         Args:
             advance_to_end_of_event_time: whether all timers and windows fire first.

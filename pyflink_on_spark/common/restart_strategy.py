@@ -9,18 +9,11 @@ from typing import Any, Literal
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import duration_option, int_option, string_option
+from pyflink_on_spark.common._options import restart_strategy as options
+from pyflink_on_spark.common._options.registry import options_of
 from pyflink_on_spark.common.configuration import Configuration
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
-
-_TYPE = string_option("restart-strategy.type", None)
-_OLD_TYPE = string_option("restart-strategy", None)
-_ATTEMPTS = int_option("restart-strategy.fixed-delay.attempts", 1)
-_DELAY = duration_option("restart-strategy.fixed-delay.delay", 1000)
-_FAILURES = int_option("restart-strategy.failure-rate.max-failures-per-interval", 1)
-_INTERVAL = duration_option("restart-strategy.failure-rate.failure-rate-interval", 60_000)
-_RATE_DELAY = duration_option("restart-strategy.failure-rate.delay", 1000)
 
 _NAMES = {
     "none": "none",
@@ -217,7 +210,7 @@ def read_restart_strategy(configuration: Configuration) -> RestartStrategyConfig
         ValueError: the strategy has no class in ``RestartStrategies``, for example
             ``exponential-delay``, or one of its options cannot be read.
     """
-    name = configuration._read(_TYPE) or configuration._read(_OLD_TYPE)
+    name = configuration._read(options.STRATEGY)
     if name is None:
         return RestartStrategies.fall_back_restart()
     kind = _NAMES.get(name.lower())
@@ -225,10 +218,12 @@ def read_restart_strategy(configuration: Configuration) -> RestartStrategyConfig
         return RestartStrategies.no_restart()
     read = configuration._read
     if kind == "fixed-delay":
-        return RestartStrategies.fixed_delay_restart(read(_ATTEMPTS), read(_DELAY))
+        return RestartStrategies.fixed_delay_restart(
+            read(options.FIXED_ATTEMPTS), read(options.FIXED_DELAY)
+        )
     if kind == "failure-rate":
         return RestartStrategies.failure_rate_restart(
-            read(_FAILURES), read(_INTERVAL), read(_RATE_DELAY)
+            read(options.RATE_FAILURES), read(options.RATE_INTERVAL), read(options.RATE_DELAY)
         )
     raise ValueError(f"The restart strategy {name!r} has no class in RestartStrategies")
 
@@ -238,17 +233,18 @@ def write_restart_strategy(
 ) -> None:
     """Set a strategy in a configuration, in place of what it had."""
     spec = strategy._spec
-    configuration.remove_config(_OLD_TYPE.key)  # and all that begins with it
+    for option in options_of(options):
+        configuration._remove(option)
     if spec.kind == "fallback":
         return
-    configuration._write(_TYPE, spec.kind)
+    configuration._write(options.STRATEGY, spec.kind)
     if spec.kind == "fixed-delay":
-        configuration._write(_ATTEMPTS, spec.attempts)
-        configuration._write(_DELAY, spec.delay_ms)
+        configuration._write(options.FIXED_ATTEMPTS, spec.attempts)
+        configuration._write(options.FIXED_DELAY, spec.delay_ms)
     elif spec.kind == "failure-rate":
-        configuration._write(_FAILURES, spec.attempts)
-        configuration._write(_INTERVAL, spec.interval_ms)
-        configuration._write(_RATE_DELAY, spec.delay_ms)
+        configuration._write(options.RATE_FAILURES, spec.attempts)
+        configuration._write(options.RATE_INTERVAL, spec.interval_ms)
+        configuration._write(options.RATE_DELAY, spec.delay_ms)
 
 
 def _no_restart() -> RestartSpec:

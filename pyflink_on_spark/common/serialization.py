@@ -147,6 +147,9 @@ class Encoder:
 
         Args:
             charset_name: the name of the character set; looked up when the job writes.
+
+        On Spark: a stream without a declared type is refused. PyFlink writes a name of Java's for
+        the pickle of each element, as ``[B@5fa7e7ff``.
         """
         return Encoder(charset_name)
 

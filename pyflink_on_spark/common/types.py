@@ -67,11 +67,10 @@ class Row:
 
     # ``_names`` is None when there are none; PyFlink's ``_fields`` is then not there at all.
     # The slots also make an assignment to any other attribute an AttributeError.
-    __slots__ = ("_names", "_values", "_from_dict", "_row_kind", "__weakref__")
+    __slots__ = ("_names", "_values", "_row_kind", "__weakref__")
 
     _names: list[str] | None
     _values: list[Any]
-    _from_dict: bool
     _row_kind: RowKind
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -80,11 +79,9 @@ class Row:
                 raise ValueError("Can not use both args and kwargs to create Row")
             self._names = list(kwargs)
             self._values = list(kwargs.values())
-            self._from_dict = True
         else:
             self._names = None
             self._values = list(args)
-            self._from_dict = False
         self._row_kind = RowKind.INSERT
 
     @property

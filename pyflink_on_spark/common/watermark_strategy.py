@@ -10,24 +10,10 @@ from typing import Any, Literal, NoReturn, Optional
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.common.time import Duration
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class WatermarkAlignment:
-    """How far sources may run ahead of each other.
-
-    Args:
-        group: the name that the sources share.
-        max_drift_ms: how far one may be ahead, in ms.
-        update_interval_ms: how often they compare themselves, in ms.
-    """
-
-    group: str
-    max_drift_ms: int
-    update_interval_ms: int
 
 
 @dataclass(frozen=True)
@@ -39,14 +25,12 @@ class WatermarkSpec:
             timestamp - ``bound_ms`` - 1.
         bound_ms: how late elements may be, in ms; 0 for monotonous timestamps.
         idle_timeout_ms: after how long without elements an input counts as idle, in ms, or None.
-        alignment: what was set with ``with_watermark_alignment``, or None.
         assigner: the user's ``TimestampAssigner``, or None.
     """
 
     kind: Literal["monotonous", "bounded", "none"]
     bound_ms: int = 0
     idle_timeout_ms: int | None = None
-    alignment: WatermarkAlignment | None = None
     assigner: Any = None
 
 
@@ -108,7 +92,7 @@ class WatermarkStrategy:
             ValueError: the drift is negative, or the interval is not positive.
         """
         call = "with_watermark_alignment(watermark_group, max_allowed_watermark_drift)"
-        group = own_handle(watermark_group, str, call)
+        own_handle(watermark_group, str, call)
         drift = own_handle(max_allowed_watermark_drift, Duration, call)
         interval = Duration.of_seconds(1) if update_interval is None else update_interval
         own_handle(interval, Duration, "with_watermark_alignment(..., update_interval)")
@@ -116,8 +100,8 @@ class WatermarkStrategy:
             raise ValueError("maxAllowedWatermarkDrift must be greater than or equal to zero")
         if interval._nanos <= 0:
             raise ValueError("updateInterval must be positive")
-        alignment = WatermarkAlignment(group, drift._to_millis(), interval._to_millis())
-        return self._without_assigner("with_watermark_alignment", alignment=alignment)
+        note_recorded("with_watermark_alignment()", "the sources of a job are read in turns")
+        return self._without_assigner("with_watermark_alignment")
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:

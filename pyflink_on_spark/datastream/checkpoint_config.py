@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._job.checkpoint_options import INTERVAL
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import Option
+from pyflink_on_spark.common._options import checkpointing as options
+from pyflink_on_spark.common._options import execution
+from pyflink_on_spark.common._options.notes import note_option
+from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.time import Duration
-from pyflink_on_spark.datastream import _checkpoint_options as options
-from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
 from pyflink_on_spark.datastream.checkpoint_storage import (
     CheckpointStorage,
     FileSystemCheckpointStorage,
@@ -26,7 +26,22 @@ from pyflink_on_spark.datastream.externalized_checkpoint_retention import (
 
 __all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
 
-_SHORTEST_MS = 10
+T = TypeVar("T")
+
+_NO_INTERVAL = -1
+_CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
+    execution.RUNTIME_MODE,
+    options.INTERVAL,
+    options.MODE,
+    options.TIMEOUT,
+    options.MIN_PAUSE,
+    options.MAX_CONCURRENT,
+    options.TOLERABLE_FAILURES,
+    options.RETENTION,
+    options.UNALIGNED,
+    options.UNALIGNED_FORCED,
+    options.ALIGNED_TIMEOUT,
+)
 
 
 class ExternalizedCheckpointCleanup(Enum):
@@ -63,10 +78,10 @@ class CheckpointConfig:
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
         """Return the guarantee; AT_LEAST_ONCE when nothing is checkpointed, as in BATCH mode."""
-        runtime_mode = self._j_checkpoint_config._read(options.RUNTIME_MODE) or ""
-        if not self.is_checkpointing_enabled() or runtime_mode.upper() == "BATCH":
+        batch = self._read(execution.RUNTIME_MODE) == execution.BATCH
+        if batch or not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
-        return self._j_checkpoint_config._read(options.MODE)
+        return CheckpointingMode[self._read(options.MODE)]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
         """Set the guarantee.
@@ -74,14 +89,12 @@ class CheckpointConfig:
         On Spark: recorded; the effect on state is always exactly once.
         """
         _require(checkpointing_mode, CheckpointingMode, "set_checkpointing_mode")
-        return self._write(options.MODE, checkpointing_mode)
+        return self._write(options.MODE, checkpointing_mode.name)
 
     def get_checkpoint_interval(self) -> int:
         """Return the time between checkpoints in milliseconds; -1 when there are none."""
-        interval = self._j_checkpoint_config._read(INTERVAL)
-        if self._j_checkpoint_config.contains_key(INTERVAL.key):
-            _check_at_least(interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
-        return interval
+        interval = self._read(options.INTERVAL)
+        return _NO_INTERVAL if interval is None else interval
 
     def set_checkpoint_interval(self, checkpoint_interval: int) -> CheckpointConfig:
         """Set the time between checkpoints, which turns them on.
@@ -93,13 +106,11 @@ class CheckpointConfig:
             ValueError: it is less.
         """
         _require(checkpoint_interval, int, "set_checkpoint_interval")
-        _check_at_least(checkpoint_interval, _SHORTEST_MS, _too_short("Checkpoint interval"))
-        return self._write(INTERVAL, checkpoint_interval)
+        return self._write(options.INTERVAL, checkpoint_interval)
 
     def get_checkpoint_timeout(self) -> int:
         """Return how long a checkpoint may take, in milliseconds."""
-        timeout = self._j_checkpoint_config._read(options.TIMEOUT)
-        return _check_at_least(timeout, _SHORTEST_MS, _too_short("Checkpoint timeout"))
+        return self._read(options.TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
         """Set how long a checkpoint may take.
@@ -111,13 +122,11 @@ class CheckpointConfig:
             ValueError: it is less.
         """
         _require(checkpoint_timeout, int, "set_checkpoint_timeout")
-        _check_at_least(checkpoint_timeout, _SHORTEST_MS, _too_short("Checkpoint timeout"))
         return self._write(options.TIMEOUT, checkpoint_timeout)
 
     def get_min_pause_between_checkpoints(self) -> int:
         """Return the shortest time from a checkpoint's end to the next, in milliseconds."""
-        pause = self._j_checkpoint_config._read(options.MIN_PAUSE)
-        return _check_at_least(pause, 0, "Pause value must be zero or positive")
+        return self._read(options.MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(
         self, min_pause_between_checkpoints: int
@@ -132,13 +141,11 @@ class CheckpointConfig:
         """
         pause = min_pause_between_checkpoints
         _require(pause, int, "set_min_pause_between_checkpoints")
-        _check_at_least(pause, 0, "Pause value must be zero or positive")
         return self._write(options.MIN_PAUSE, pause)
 
     def get_max_concurrent_checkpoints(self) -> int:
         """Return how many checkpoints may be made at a time."""
-        maximum = self._j_checkpoint_config._read(options.MAX_CONCURRENT)
-        return _check_at_least(maximum, 1, _NO_ATTEMPT)
+        return self._read(options.MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> CheckpointConfig:
         """Set how many checkpoints may be made at a time.
@@ -149,7 +156,6 @@ class CheckpointConfig:
         On Spark: recorded; there is one at a time.
         """
         _require(max_concurrent_checkpoints, int, "set_max_concurrent_checkpoints")
-        _check_at_least(max_concurrent_checkpoints, 1, _NO_ATTEMPT)
         return self._write(options.MAX_CONCURRENT, max_concurrent_checkpoints)
 
     def is_fail_on_checkpointing_errors(self) -> bool:
@@ -165,8 +171,7 @@ class CheckpointConfig:
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
         """Return how many checkpoints in a row may fail before the job does."""
-        number = self._j_checkpoint_config._read(options.TOLERABLE_FAILURES)
-        return _check_at_least(number, 0, _NEGATIVE_FAILURES)
+        return self._read(options.TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(
         self, tolerable_checkpoint_failure_number: int
@@ -178,7 +183,6 @@ class CheckpointConfig:
         """
         number = tolerable_checkpoint_failure_number
         _require(number, int, "set_tolerable_checkpoint_failure_number")
-        _check_at_least(number, 0, _NEGATIVE_FAILURES)
         return self._write(options.TOLERABLE_FAILURES, number)
 
     def set_externalized_checkpoint_retention(
@@ -188,7 +192,7 @@ class CheckpointConfig:
         _require(
             retention_mode, ExternalizedCheckpointRetention, "set_externalized_checkpoint_retention"
         )
-        return self._write(options.RETENTION, retention_mode)
+        return self._write(options.RETENTION, retention_mode.name)
 
     def is_externalized_checkpoints_enabled(self) -> bool:
         """Tell whether checkpoints are kept for the user at all."""
@@ -199,7 +203,7 @@ class CheckpointConfig:
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention | None:
         """Return what becomes of checkpoints when the job is cancelled."""
-        return self._j_checkpoint_config._read(options.RETENTION)
+        return ExternalizedCheckpointRetention[self._read(options.RETENTION)]
 
     def enable_externalized_checkpoints(
         self, cleanup_mode: ExternalizedCheckpointCleanup
@@ -212,17 +216,15 @@ class CheckpointConfig:
     ) -> CheckpointConfig:
         """Set what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
         _require(cleanup_mode, ExternalizedCheckpointCleanup, "set_externalized_checkpoint_cleanup")
-        return self._write(options.RETENTION, ExternalizedCheckpointRetention[cleanup_mode.name])
+        return self._write(options.RETENTION, cleanup_mode.name)
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
         """Return what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
-        return ExternalizedCheckpointCleanup[
-            self._j_checkpoint_config._read(options.RETENTION).name
-        ]
+        return ExternalizedCheckpointCleanup[self._read(options.RETENTION)]
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
         """Tell whether a checkpoint is taken even if a savepoint is newer (Flink 1.x)."""
-        return self._j_checkpoint_config._read(options.PREFER_CHECKPOINT)
+        return self._read(options.PREFER_CHECKPOINT)
 
     def set_prefer_checkpoint_for_recovery(
         self, prefer_checkpoint_for_recovery: bool
@@ -236,10 +238,8 @@ class CheckpointConfig:
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """Tell whether checkpoints are unaligned: they were asked for, and EXACTLY_ONCE is."""
-        asked = options.read_first(
-            self._j_checkpoint_config, options.UNALIGNED, options.UNALIGNED_OLD
-        )
-        return asked and self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
+        exactly_once = self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
+        return exactly_once and self._read(options.UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
         """Set whether checkpoints are unaligned.
@@ -263,11 +263,7 @@ class CheckpointConfig:
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
         """Return after which time an aligned checkpoint becomes an unaligned one."""
-        return Duration.of_millis(
-            options.read_first(
-                self._j_checkpoint_config, options.ALIGNED_TIMEOUT, options.ALIGNED_TIMEOUT_OLD
-            )
-        )
+        return Duration.of_millis(self._read(options.ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
         """Do the same as ``set_aligned_checkpoint_timeout``."""
@@ -289,7 +285,7 @@ class CheckpointConfig:
 
     def is_force_unaligned_checkpoints(self) -> bool:
         """Tell whether checkpoints are unaligned even where Flink advises against it."""
-        return self._j_checkpoint_config._read(options.UNALIGNED_FORCED)
+        return self._read(options.UNALIGNED_FORCED)
 
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
         """Set where checkpoints are stored (Flink 1.x)."""
@@ -310,39 +306,17 @@ class CheckpointConfig:
         return read_checkpoint_storage(self._j_checkpoint_config)
 
     def _check(self) -> None:
-        """Raise ValueError if one of the options has a value that it cannot have."""
-        for read in (
-            self.get_checkpoint_interval,
-            self.get_checkpointing_mode,
-            self.get_checkpoint_timeout,
-            self.get_min_pause_between_checkpoints,
-            self.get_max_concurrent_checkpoints,
-            self.get_tolerable_checkpoint_failure_number,
-            self.get_externalized_checkpoint_retention,
-            self.is_unaligned_checkpoints_enabled,
-            self.is_force_unaligned_checkpoints,
-            self.get_aligned_checkpoint_timeout,
-        ):
-            read()
+        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
+        for option in _CHECKED_BY_CONFIGURE:
+            self._read(option)
 
-    def _write(self, option: Option[Any], value: Any) -> CheckpointConfig:
+    def _read(self, option: Option[T]) -> T:
+        return self._j_checkpoint_config._read(option)
+
+    def _write(self, option: Option[T], value: T) -> CheckpointConfig:
         self._j_checkpoint_config._write(option, value)
-        note_without_effect(self._j_checkpoint_config, [option.key])
+        note_option(self._j_checkpoint_config._values, option)
         return self
-
-
-_NO_ATTEMPT = "The maximum number of concurrent attempts must be at least one."
-_NEGATIVE_FAILURES = "The tolerable failure checkpoint number must be non-negative."
-
-
-def _too_short(what: str) -> str:
-    return f"{what} must be larger than or equal to {_SHORTEST_MS} ms"
-
-
-def _check_at_least(value: int, least: int, message: str) -> int:
-    if value < least:
-        raise ValueError(message)
-    return value
 
 
 def _require(value: Any, kind: type, method: str) -> None:

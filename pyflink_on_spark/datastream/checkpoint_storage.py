@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABCMeta
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.checkpoint_storage import (
+    JOB_MANAGER,
+    MAX_THRESHOLD,
+    UNSET,
+    StorageSpec,
+    file_system_spec,
+    job_manager_spec,
+    read_storage,
+    write_storage,
+)
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
+from pyflink_on_spark.common._options import checkpointing
 from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
 
 __all__ = [
     "CheckpointStorage",
@@ -20,23 +26,6 @@ __all__ = [
     "FileSystemCheckpointStorage",
     "CustomCheckpointStorage",
 ]
-
-_JOB_MANAGER = "jobmanager"
-_FILE_SYSTEM = "filesystem"
-_DEFAULT = -1
-_MAX_THRESHOLD = 1024 * 1024
-
-
-@dataclass(frozen=True)
-class StorageSpec:
-    """What a checkpoint storage says; sizes are in bytes, -1 leaves them to the configuration."""
-
-    kind: str
-    checkpoint_path: str | None = None
-    savepoint_path: str | None = None
-    max_state_size: int = _DEFAULT
-    inline_threshold: int = _DEFAULT
-    write_buffer: int = _DEFAULT
 
 
 class CheckpointStorage(metaclass=ABCMeta):  # noqa: B024 - as in PyFlink
@@ -74,10 +63,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         spec = j_jobmanager_checkpoint_storage
         if spec is None:
             size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
-            if size <= 0:
-                raise ValueError("maxStateSize must be > 0")
-            path = None if checkpoint_path is None else checkpoint_directory(checkpoint_path)
-            spec = StorageSpec(_JOB_MANAGER, checkpoint_path=path, max_state_size=size)
+            spec = job_manager_spec(checkpoint_path, size)
         super().__init__(own_handle(spec, StorageSpec, "JobManagerCheckpointStorage(j_...)"))
 
     def get_checkpoint_path(self) -> str | None:
@@ -114,7 +100,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     On Spark: the two sizes are recorded, without effect.
     """
 
-    MAX_FILE_STATE_THRESHOLD = _MAX_THRESHOLD
+    MAX_FILE_STATE_THRESHOLD = MAX_THRESHOLD
 
     def __init__(
         self,
@@ -125,12 +111,8 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     ):
         spec = j_filesystem_checkpoint_storage
         if spec is None:
-            if checkpoint_path is None:
-                raise ValueError("checkpoint_path must not be None")
-            threshold = file_state_size_threshold
-            spec = file_system_spec(
-                checkpoint_path, _DEFAULT if threshold is None else threshold, write_buffer_size
-            )
+            threshold = UNSET if file_state_size_threshold is None else file_state_size_threshold
+            spec = file_system_spec(checkpoint_path, threshold, write_buffer_size)
         super().__init__(own_handle(spec, StorageSpec, "FileSystemCheckpointStorage(j_...)"))
 
     def get_checkpoint_path(self) -> str:
@@ -144,12 +126,12 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     def get_min_file_size_threshold(self) -> int:
         """Return how many bytes a state needs to get a file of its own."""
         threshold = self._j_checkpoint_storage.inline_threshold
-        return options.INLINE_THRESHOLD.default if threshold == _DEFAULT else threshold
+        return checkpointing.INLINE_THRESHOLD.default if threshold == UNSET else threshold
 
     def get_write_buffer_size(self) -> int:
         """Return the size of the buffer of a file being written, in bytes."""
         size = self._j_checkpoint_storage.write_buffer
-        return options.WRITE_BUFFER.default if size == _DEFAULT else size
+        return checkpointing.WRITE_BUFFER.default if size == UNSET else size
 
     def __str__(self) -> str:
         return f"FileSystemCheckpointStorage({self.get_checkpoint_path()})"
@@ -171,70 +153,9 @@ class CustomCheckpointStorage(CheckpointStorage):
         )
 
 
-def file_system_spec(path: Any, inline_threshold: int, write_buffer: int) -> StorageSpec:
-    """Describe the storage in a folder.
-
-    Raises:
-        ValueError: the path has no scheme, or a size is out of bounds.
-    """
-    if not _DEFAULT <= inline_threshold <= _MAX_THRESHOLD:
-        raise ValueError(
-            f"The threshold for file state size must be in [-1, {_MAX_THRESHOLD}], where '-1' "
-            "means to use the value from the deployment's configuration."
-        )
-    if write_buffer < _DEFAULT:
-        raise ValueError(
-            "The write buffer size must be not less than '-1', where '-1' means to use the value "
-            "from the deployment's configuration."
-        )
-    return StorageSpec(
-        _FILE_SYSTEM,
-        checkpoint_path=checkpoint_directory(path),
-        inline_threshold=inline_threshold,
-        write_buffer=write_buffer,
-    )
-
-
-def checkpoint_directory(uri: str) -> str:
-    """Return the URI of a folder as Flink writes it: ``file:/data``, no slash at the end.
-
-    Raises:
-        ValueError: it has no scheme, or is the root directory.
-    """
-    if not uri:
-        raise ValueError("Can not create a Path from an empty string")
-    parts = urlsplit(uri)
-    if not parts.scheme:
-        raise ValueError(
-            "The scheme (hdfs://, file://, etc) is null. Please specify the file system scheme "
-            "explicitly in the URI."
-        )
-    path = re.sub("/+", "/", parts.path).rstrip("/")
-    if not path:
-        raise ValueError("Cannot use the root directory for checkpoints.")
-    authority = f"//{parts.netloc}" if parts.netloc else ""
-    return f"{parts.scheme}:{authority}{path}"
-
-
 def write_checkpoint_storage(configuration: Configuration, storage: CheckpointStorage) -> None:
-    """Put what a storage says into a configuration, in place of what was there."""
-    spec: StorageSpec = storage._j_checkpoint_storage
-    for old in (options.STORAGE_OLD, options.DIRECTORY, options.DIRECTORY_OLD):
-        configuration.remove_config(old.key)
-    configuration._write(options.STORAGE, spec.kind)
-    for option, value in (
-        (options.DIRECTORY, spec.checkpoint_path),
-        (options.SAVEPOINT_DIRECTORY, spec.savepoint_path),
-    ):
-        if value is not None:
-            configuration._write(option, value)
-    for size_option, size in (
-        (options.MAX_STATE_SIZE, spec.max_state_size),
-        (options.INLINE_THRESHOLD, spec.inline_threshold),
-        (options.WRITE_BUFFER, spec.write_buffer),
-    ):
-        if size != _DEFAULT:
-            configuration._write(size_option, size)
+    """Set a storage in a configuration, in place of the one that it had."""
+    write_storage(configuration._values, storage._j_checkpoint_storage)
 
 
 def read_checkpoint_storage(configuration: Configuration) -> CheckpointStorage | None:
@@ -243,20 +164,12 @@ def read_checkpoint_storage(configuration: Configuration) -> CheckpointStorage |
     Raises:
         UnsupportedFlinkFeature: it names a Java class.
     """
-    kind = options.read_first(configuration, options.STORAGE, options.STORAGE_OLD)
-    path = options.read_first(configuration, options.DIRECTORY, options.DIRECTORY_OLD)
-    if kind is None and path is None:
+    spec = read_storage(configuration._values)
+    if spec is None:
         return None
-    if (kind or _FILE_SYSTEM).lower() == _JOB_MANAGER:
-        size = configuration._read(options.MAX_STATE_SIZE)
-        return JobManagerCheckpointStorage(path, size)
-    if kind is not None and kind.lower() != _FILE_SYSTEM:
-        return CustomCheckpointStorage(kind)
-    return FileSystemCheckpointStorage(
-        path,
-        configuration._read(options.INLINE_THRESHOLD),
-        configuration._read(options.WRITE_BUFFER),
-    )
+    if spec.kind == JOB_MANAGER:
+        return JobManagerCheckpointStorage(j_jobmanager_checkpoint_storage=spec)
+    return FileSystemCheckpointStorage(j_filesystem_checkpoint_storage=spec)
 
 
 __getattr__ = missing_name(__name__)

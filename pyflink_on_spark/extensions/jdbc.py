@@ -59,4 +59,4 @@ def jdbc_exactly_once_sink(
     if days < 1:
         raise ValueError(f"epochs are kept for a day at least, not {days}")
     told = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
-    return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._statement, epochs_table, days))
+    return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._config, epochs_table, days))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from pyflink_on_spark._connectors.functions.context import FunctionSinkContext
 from pyflink_on_spark._connectors.functions.sink import FunctionSink
-from pyflink_on_spark._connectors.functions.sink import SinkContext as EngineContext
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.datastream import DataStream
 from pyflink_on_spark.datastream.data_stream import DataStreamSink
@@ -81,4 +81,4 @@ def add_sink(stream: DataStream, function: SinkFunction, name: str = "Unnamed") 
     return stream.sink_to(_PythonSink(FunctionSink(UserFunction.of(function))), name)
 
 
-SinkContext.register(EngineContext)
+SinkContext.register(FunctionSinkContext)

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
 
+from pyflink_on_spark._connectors.functions.context import FunctionSourceContext
 from pyflink_on_spark._connectors.functions.source import FunctionSource
-from pyflink_on_spark._connectors.functions.source.context import SourceContext as EngineContext
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
@@ -140,4 +140,4 @@ def add_source(
     )
 
 
-SourceContext.register(EngineContext)
+SourceContext.register(FunctionSourceContext)

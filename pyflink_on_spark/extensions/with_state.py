@@ -99,8 +99,12 @@ class _WithState:
         returned = self._function(value, self._state.value())
         if type(returned) is not tuple or len(returned) != 2:
             raise TypeError(f"expected a tuple of a result and the new state, got {returned!r}")
-        self._state.update(returned[1])
-        return returned[0]
+        result, state = returned
+        if state is None:
+            self._state.clear()
+        else:
+            self._state.update(state)
+        return result
 
 
 class _MapWithState(_WithState, MapFunction):

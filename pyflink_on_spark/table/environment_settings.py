@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark.common._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
 
 __all__ = ["EnvironmentSettings"]
-
-_MODE = "execution.runtime-mode"
-_CATALOG = "table.builtin-catalog-name"
-_DATABASE = "table.builtin-database-name"
 
 
 class EnvironmentSettings:
@@ -33,26 +31,26 @@ class EnvironmentSettings:
 
         def in_batch_mode(self) -> EnvironmentSettings.Builder:
             """Compute over inputs that end, and show the result at the end."""
-            self._configuration.set_string(_MODE, "BATCH")
+            self._configuration.set_string(RUNTIME_MODE.key, "BATCH")
             return self
 
         def in_streaming_mode(self) -> EnvironmentSettings.Builder:
             """Compute as rows come; the default."""
-            self._configuration.set_string(_MODE, "STREAMING")
+            self._configuration.set_string(RUNTIME_MODE.key, "STREAMING")
             return self
 
         def with_built_in_catalog_name(
             self, built_in_catalog_name: str
         ) -> EnvironmentSettings.Builder:
             """Set the name of the first catalog."""
-            self._configuration.set_string(_CATALOG, built_in_catalog_name)
+            self._configuration.set_string(BUILTIN_CATALOG.key, built_in_catalog_name)
             return self
 
         def with_built_in_database_name(
             self, built_in_database_name: str
         ) -> EnvironmentSettings.Builder:
             """Set the name of the first database."""
-            self._configuration.set_string(_DATABASE, built_in_database_name)
+            self._configuration.set_string(BUILTIN_DATABASE.key, built_in_database_name)
             return self
 
         def build(self) -> EnvironmentSettings:
@@ -64,15 +62,15 @@ class EnvironmentSettings:
 
     def get_built_in_catalog_name(self) -> str:
         """Return the name of the first catalog."""
-        return self._configuration.get_string(_CATALOG, "default_catalog")
+        return self._configuration._read(BUILTIN_CATALOG)
 
     def get_built_in_database_name(self) -> str:
         """Return the name of the first database."""
-        return self._configuration.get_string(_DATABASE, "default_database")
+        return self._configuration._read(BUILTIN_DATABASE)
 
     def is_streaming_mode(self) -> bool:
         """Tell whether rows are computed as they come."""
-        return self._configuration.get_string(_MODE, "STREAMING").upper() != "BATCH"
+        return self._configuration._read(RUNTIME_MODE) != BATCH
 
     def get_configuration(self) -> Configuration:
         """Return the options."""

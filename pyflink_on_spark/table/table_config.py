@@ -8,12 +8,10 @@ from typing import Self
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.session import time_zone
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.python import EXECUTABLE
+from pyflink_on_spark.common._options.table import CODE_LENGTH, LOCAL_TIME_ZONE
 
 __all__ = ["TableConfig"]
-
-_TIME_ZONE = "table.local-time-zone"
-_CODE_LENGTH = "table.generated-code.max-length"
-_EXECUTABLE = "python.executable"
 
 
 class TableConfig:
@@ -37,19 +35,19 @@ class TableConfig:
 
     def get_local_timezone(self) -> str:
         """Return the name of the session's time zone."""
-        return time_zone(self.get(_TIME_ZONE, "default"))
+        return time_zone(self._configuration._read(LOCAL_TIME_ZONE))
 
     def set_local_timezone(self, timezone_id: str):
         """Set the session's time zone, in which points in time are shown."""
-        self.set(_TIME_ZONE, timezone_id)
+        self.set(LOCAL_TIME_ZONE.key, timezone_id)
 
     def get_max_generated_code_length(self) -> int:
         """Return how long generated code may be."""
-        return self._configuration.get_integer(_CODE_LENGTH, 4000)
+        return self._configuration._read(CODE_LENGTH)
 
     def set_max_generated_code_length(self, max_generated_code_length: int):
         """Set how long generated code may be. On Spark: recorded; Python has no such limit."""
-        self._configuration.set_integer(_CODE_LENGTH, max_generated_code_length)
+        self._configuration.set_integer(CODE_LENGTH.key, max_generated_code_length)
 
     def get_configuration(self) -> Configuration:
         """Return the options."""
@@ -65,7 +63,7 @@ class TableConfig:
 
     def get_python_executable(self) -> str:
         """Return the interpreter that functions run in."""
-        return self.get(_EXECUTABLE, sys.executable)
+        return self.get(EXECUTABLE.key, sys.executable)
 
     @staticmethod
     def get_default() -> TableConfig:

@@ -10,11 +10,12 @@ from typing import Any
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan, OperatorChainPlan
+from pyflink_on_spark._runtime.task.plan import OperatorChainPlan, StagePlan, VertexPlan
+from pyflink_on_spark._runtime.user_code.failure import Interruption
 from pyflink_on_spark.testing.same_process import SameProcess
 
 
-class Cancelled(BaseException):
+class Cancelled(Interruption):
     """Goes through everything up to the job; no ``except Exception`` may hold it up."""
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._job.checkpoint_options import checkpoint_interval
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark.common._options.checkpointing import INTERVAL
 from pyflink_on_spark.testing.task_group import TaskGroup
 
 
@@ -38,11 +38,15 @@ class Checkpointing:
 
     def __init__(self, job: Job, clock: Clock, rule: CheckpointRule) -> None:
         self._clock, self._rule = clock, rule
-        interval = checkpoint_interval(job.settings.configuration)
+        interval = INTERVAL.read(job.settings.configuration)
         self._interval = interval if interval and job.settings.checkpointed else 0
         self._number = 0
         self._due = clock.now() + self._interval
         self._commits = Commits(job.sinks)
+        self.latest: bytes | None = None
+        """What subtasks continue from after a failure."""
+        self.finished = False
+        """Whether everything that the job will ever commit is committed."""
 
     def turn(self, tasks: TaskGroup) -> bytes | None:
         """Take a checkpoint if it is time; nothing may be in the middle of a bundle.
@@ -60,6 +64,11 @@ class Checkpointing:
         """Take the last checkpoint, once all input has ended."""
         if self._interval:
             self._take(tasks, final=True)
+            self.finished = True
+
+    def attempt_begins(self) -> None:
+        """Commit what the latest checkpoint has, which the failed attempt may not have done."""
+        self._commits.commit(again=True)
 
     def with_held(self, prepared: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         """Return what sinks have held back so far, and what was prepared since."""
@@ -69,6 +78,7 @@ class Checkpointing:
         self._number += 1
         snapshot = tasks.snapshot(self._number)
         self._commits.safe(self._commits.with_held(tasks.committables()), self._number)
+        self.latest = snapshot
         self._commits.commit(final=final)
         tasks.notify_checkpoint_complete(self._number)
         return snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -11,9 +12,15 @@ from typing import Any
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.job import Job, abort, commit
+from pyflink_on_spark._job.restarts import (
+    NoRestart,
+    check_may_restart,
+    names_restart_strategy,
+    restart_strategy,
+)
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.immutability import deserialize_all
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
@@ -43,6 +50,9 @@ class LocalJob:
         self._status = JobStatus.CREATED
         self._runtime = 0
         self._cancellation = Cancellation()
+        configuration = job.settings.configuration
+        named = names_restart_strategy(configuration)
+        self._restarts = restart_strategy(configuration) if named else NoRestart()
         self._changed = threading.Condition()
         self._idle_turns = 0
         self._thread: threading.Thread | None = None
@@ -138,14 +148,12 @@ class LocalJob:
         status = JobStatus.CANCELED  # unless it comes to an end of its own
         try:
             with in_use(job_dependencies(self._job.settings.configuration)):
-                yield from self._attempt()
+                yield from self._attempts()
             status = JobStatus.FINISHED
         except Cancelled:
             self._error = JobCancelledError("Job was cancelled.")
-        except SubtaskFailure as failure:
-            status, self._error = JobStatus.FAILED, _job_error(failure)
         except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
-            status, self._error = JobStatus.FAILED, error
+            status, self._error = JobStatus.FAILED, _as_job_error(error)
         finally:
             with contextlib.suppress(Exception):  # the job's own error is the one to tell
                 self._job.ended(resumable=False)
@@ -154,9 +162,38 @@ class LocalJob:
                 self._status = status
                 self._changed.notify_all()
 
-    def _attempt(self) -> Iterator[None]:
+    def _attempts(self) -> Iterator[None]:
+        """Run the job until it succeeds, or the restart strategy gives it up."""
         checkpointing = Checkpointing(self._job, self._clock, self._rule)
-        tasks = self._tasks()
+        try:
+            for number in itertools.count():
+                try:
+                    if number > 0:
+                        self._job.begins_again()
+                        checkpointing.attempt_begins()
+                    yield from self._attempt(number, checkpointing)
+                    return
+                except Exception as error:
+                    if checkpointing.finished:
+                        raise  # another attempt would repeat what is committed
+                    self._wait_for_restart(error)
+        except BaseException:
+            abort(self._job.sinks, checkpointing.with_held([]))
+            raise
+
+    def _wait_for_restart(self, error: Exception) -> None:
+        """Wait as the restart strategy says; raise the error if it gives up."""
+        delay = self._restarts.delay(self._clock.now())
+        if delay is None:
+            raise error
+        check_may_restart(self._job, _as_job_error(error))
+        self._status = JobStatus.RESTARTING
+        self._cancellation.wait(delay / 1000)
+        self._cancellation.check()
+        self._status = JobStatus.RUNNING
+
+    def _attempt(self, number: int, checkpointing: Checkpointing) -> Iterator[None]:
+        tasks = self._tasks(number, checkpointing.latest)
         try:
             tasks.open()
             while tasks.reading:
@@ -167,7 +204,7 @@ class LocalJob:
                 snapshot = checkpointing.turn(tasks) if tasks.reading else None
                 if snapshot is not None:
                     tasks.close(failed=True)
-                    tasks = self._tasks(snapshot)
+                    tasks = self._tasks(number, snapshot)
                     tasks.open()
                 yield
                 if not found and tasks.reading:
@@ -176,7 +213,7 @@ class LocalJob:
             committables = tasks.committables()
             yield
         except BaseException:
-            prepared = checkpointing.with_held(_prepared(tasks))
+            prepared = _prepared(tasks)
             tasks.close(failed=True)
             abort(self._job.sinks, prepared)
             raise
@@ -187,13 +224,14 @@ class LocalJob:
             raise
         commit(self._job.sinks, committables)
 
-    def _tasks(self, restored: bytes | None = None) -> TaskGroup:
+    def _tasks(self, attempt: int, restored: bytes | None) -> TaskGroup:
         return TaskGroup(
             cancellable(self._job.levels, self._cancellation),
             self._job.settings,
             self._clock,
             self._driver,
             restored,
+            attempt=attempt,
             check=self._cancellation.check,
         )
 
@@ -206,7 +244,7 @@ class LocalJob:
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
         if channel == self._job.collected:
-            return lambda things: self._collected.extend(map(deserialize, things))
+            return lambda things: self._collected.extend(deserialize_all(things))
         return self._job.printers[channel]
 
 
@@ -217,8 +255,10 @@ def _prepared(tasks: TaskGroup) -> list[tuple[int, Any]]:
         return []
 
 
-def _job_error(failure: SubtaskFailure) -> JobExecutionError:
+def _as_job_error(failure: Exception) -> Exception:
     """Return the error that a program gets; its cause is the user's own exception."""
+    if not isinstance(failure, SubtaskFailure):
+        return failure
     error = JobExecutionError(str(failure))
     cause: BaseException | None = failure
     seen = set()

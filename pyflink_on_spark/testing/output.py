@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from pyflink_on_spark._runtime.bundle import Watermark
 from pyflink_on_spark._runtime.cursor import Cursor, noting
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.types import boundary_converter, source_converter
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream import DataStream, OutputTag

@@ -13,12 +13,12 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     shares,
     stateful_operators,
 )
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.task.subtask import Driver, Subtask
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 
 
 class TaskGroup:
@@ -31,6 +31,7 @@ class TaskGroup:
         driver: gives, for a channel's name, what sends to the driver.
         restored: what ``snapshot`` of such a group returned; None for a fresh start.
         subtask: what makes a subtask.
+        attempt: how often the job was restarted.
         check: called between two bundles; what it raises ends the work.
     """
 
@@ -42,6 +43,7 @@ class TaskGroup:
         driver: Driver,
         restored: bytes | None = None,
         subtask: type[Subtask] = Subtask,
+        attempt: int = 0,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         regions = [region for level in levels for region in level.regions]
@@ -55,7 +57,7 @@ class TaskGroup:
                 target = region.first_target + index
                 own: JobSettings = pickle.loads(pickle.dumps(settings))
                 self._indices[target] = index
-                made = subtask(region, index, own, clock, driver, 0, states.get(target))
+                made = subtask(region, index, own, clock, driver, attempt, states.get(target))
                 made.limit = min(made.limit, own.epoch_elements or BUNDLE_SIZE)
                 self._subtasks[target] = made
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pyflink_on_spark._compat.missing_names import missing_name
 
 
@@ -79,6 +82,22 @@ class ModelNotExistException(JavaException):
 
 class TableNotPartitionedException(JavaException):
     """A partition was asked for on a table that has none."""
+
+
+def convert_py4j_exception(e: Any) -> Any:
+    """Return the exception that PyFlink raises for an error of the JVM.
+
+    On Spark: the exception itself, since none comes from Flink's JVM.
+    """
+    return e
+
+
+def capture_java_exception(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function raise PyFlink's exceptions for errors of the JVM.
+
+    On Spark: the function itself, since none comes from Flink's JVM.
+    """
+    return f
 
 
 __getattr__ = missing_name(__name__)

@@ -39,6 +39,31 @@ def get_field_value(java_obj: Any, field_name: Any) -> Any:
     """Read a private field of a Java object. On Spark: raises."""
 
 
+@_needs_jvm("Use the getters of the Python object.")
+def get_field(cls: Any, field_name: Any) -> Any:
+    """Return a private field of a Java class. On Spark: raises."""
+
+
+@_needs_jvm("Use a Duration or a timedelta.")
+def to_j_duration(time_delta: Any) -> Any:
+    """Make a Java duration of a timedelta. On Spark: raises."""
+
+
+@_needs_jvm("Use a Duration or a timedelta.")
+def from_j_duration(j_duration: Any) -> Any:
+    """Make a timedelta of a Java duration. On Spark: raises."""
+
+
+@_needs_jvm("Look at the options of the Configuration.")
+def is_local_deployment(j_configuration: Any) -> Any:
+    """Tell whether a Java configuration is that of a local cluster. On Spark: raises."""
+
+
+@_needs_jvm("A Python class is imported from a folder on sys.path.")
+def create_url_class_loader(urls: Any, parent_class_loader: Any) -> Any:
+    """Make a Java class loader. On Spark: raises."""
+
+
 @_needs_jvm("Call the method of the Python object.")
 def invoke_method(
     obj: Any, object_type: Any, method_name: Any, args: Any = None, arg_types: Any = None

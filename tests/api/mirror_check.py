@@ -128,6 +128,7 @@ def constructor(cls: type) -> list[str]:
         for name in ("__init__", "__new__"):
             function = base.__dict__.get(name)
             function = getattr(function, "__func__", function)
+            function = getattr(function, "__wrapped__", function)
             if inspect.isfunction(function) and base.__module__ != "typing":
                 return parameters(function)[1:]
     return []

@@ -7,6 +7,7 @@ import math
 import pickle
 
 import pytest
+from ruamel.yaml.error import YAMLError
 
 from pyflink_on_spark.common import Configuration
 
@@ -221,7 +222,7 @@ def test_lists(text, parsed):
 
 @pytest.mark.parametrize("text", ["[", "[a", "['a]", "[a] b", "[a,,b]"])
 def test_lists_that_are_broken(text):
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(YAMLError, match=r"expected|found"):
         Configuration.parse_list_value(text)
 
 

@@ -16,7 +16,6 @@ from pyflink_on_spark.common import (
     RestartStrategies,
     _recorded,
 )
-from pyflink_on_spark.common._execution_options import check_execution_options
 
 
 @pytest.fixture
@@ -280,9 +279,9 @@ def test_equality_is_that_of_the_configuration(config, configuration):
     ],
 )
 def test_options_can_be_checked_before_they_are_used(option):
-    check_execution_options(Configuration())
+    ExecutionConfig(Configuration())._check()
     with pytest.raises(ValueError, match=r"Could not parse value|Parallelism must be"):
-        check_execution_options(Configuration.from_dict(dict([option])))
+        ExecutionConfig(Configuration.from_dict(dict([option])))._check()
 
 
 def test_something_else_in_the_place_of_the_configuration():

@@ -21,7 +21,6 @@ def test_positions_only():
     assert repr(row) == str(row) == "<Row(1, 'a')>"
     assert 1 in row
     assert not hasattr(row, "_fields")
-    assert row._from_dict is False
 
 
 def test_names():
@@ -31,7 +30,6 @@ def test_names():
     assert "id" in row
     assert 1 not in row
     assert row._fields == ["id", "name"]
-    assert row._from_dict is True
 
 
 def test_empty():

@@ -15,7 +15,6 @@ from pyflink_on_spark.common import (
 )
 from pyflink_on_spark.common.watermark_strategy import (
     TimestampAssigner,
-    WatermarkAlignment,
     WatermarkSpec,
 )
 
@@ -46,7 +45,6 @@ def test_idleness_and_alignment_make_a_new_strategy():
     assert first._spec.idle_timeout_ms is None
     assert idle._spec == WatermarkSpec("monotonous", idle_timeout_ms=5000)
     assert aligned._spec.idle_timeout_ms == 5000
-    assert aligned._spec.alignment == WatermarkAlignment("g", 7, 1000)
     assert aligned.with_idleness(Duration.of_nanos(1))._spec.idle_timeout_ms == 1
 
 

@@ -129,7 +129,7 @@ def test_a_real_pyflink_that_is_installed_gives_way(tmp_path):
         ("pyflink.nonsense", "No module named 'pyflink.nonsense' in pyflink_on_spark"),
         ("pyflink.datastream.nonsense", "missing in PyFlink too, or not supported on Spark"),
         ("pyflink._runtime", "No module named 'pyflink._runtime'"),
-        ("pyflink.testing", "No module named 'pyflink.testing'"),
+        ("pyflink.testing.local_engine", "No module named 'pyflink.testing.local_engine'"),
         ("pyflink.table.nonsense", "this part of the Table API is not in pyflink_on_spark yet"),
     ],
 )

@@ -58,7 +58,14 @@ def run(env):
         ("state.backend.rocksdb.options-factory", "a.B", "another database"),
         ("state.backend.rocksdb.writebuffer.size", "1mb", "another database"),
         ("state.changelog.storage", "filesystem", "not between"),
-        ("state.backend.fs.checkpointdir", "file:///x", "nothing here reads it"),
+        ("state.backend.something-new", "x", "nothing here reads it"),
+        ("execution.checkpointing.intervall", "1 s", "is execution.checkpointing.interval meant?"),
+        ("python.fn-execution.bundle.size", "5", "without bundles"),
+        ("python.execution-mode", "thread", "in Python processes"),
+        ("pipeline.jars", "file:///a.jar", "spark.jars"),
+        ("taskmanager.numberOfTaskSlots", "4", "Spark runs the job"),
+        ("task.cancellation-interval", "5 s", "Spark schedules"),
+        ("metrics.reporters", "a", "no metric reporter"),
     ],
 )
 def test_a_key_without_effect_is_said_once(said, key, value, reason):
@@ -83,7 +90,10 @@ def test_a_key_without_effect_is_said_once(said, key, value, reason):
         {"state.backend.rocksdb.memory.fixed-per-slot": "64 mb", "state.backend.type": "rocksdb"},
         {"execution.checkpointing.interval": "1 s", "execution.checkpointing.timeout": "1 min"},
         {"state.changelog.enabled": "true", "state.changelog.periodic-materialize.interval": "1 s"},
-        {"python.fn-execution.bundle.size": "5", "stateful": "x"},
+        {"python.fn-execution.bundle.size": "1000", "stateful": "x", "pipelined": "y"},
+        {"state.backend.fs.checkpointdir": "file:///x", "spark.ui.enabled": "false"},
+        {"pipeline.object-reuse": "true", "fs.azure.account.key.a.dfs.core.windows.net": "k"},
+        {"state.backend.rocksdb.timer-service.factory": "heap"},
     ],
 )
 def test_nothing_is_said_of_the_others(said, settings):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._job.state_backend import keeps_state_on_disk
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpoint_storage import (
@@ -18,7 +19,6 @@ from pyflink_on_spark.datastream.state_backend import (
     PredefinedOptions,
     RocksDBStateBackend,
     read_state_backend,
-    state_backend_kind,
     write_state_backend,
 )
 
@@ -93,12 +93,12 @@ def test_impossible_rocksdb_settings():
 def test_backends_by_option(key, name, kind, backend):
     configuration = Configuration().set_string(key, name)
     assert type(read_state_backend(configuration)) is backend
-    assert state_backend_kind(configuration) == kind
+    assert keeps_state_on_disk(configuration.to_dict()) is (kind == "rocksdb")
 
 
 def test_no_backend_means_memory():
     assert read_state_backend(Configuration()) is None
-    assert state_backend_kind(Configuration()) == "hashmap"
+    assert not keeps_state_on_disk({})
 
 
 def test_backends_of_java_are_refused():
@@ -122,7 +122,7 @@ def test_backends_come_back_as_they_were_set(backend, kind):
     configuration = Configuration()
     write_state_backend(configuration, backend)
     assert type(read_state_backend(configuration)) is type(backend)
-    assert state_backend_kind(configuration) == kind
+    assert keeps_state_on_disk(configuration.to_dict()) is (kind == "rocksdb")
 
 
 def test_a_backend_is_a_view_once_it_was_set():

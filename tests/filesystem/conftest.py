@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from pyflink_on_spark._filesystem import schemes
+from tests.connectors.kinesis.moto_server import REGION, moto
 from tests.filesystem.ftp_server import ftp_server
 from tests.filesystem.place import Place
 from tests.filesystem.sftp_server import sftp_server
-from tests.connectors.kinesis.moto_server import REGION, moto
 
 _NUMBERS = itertools.count()
 BUCKET = "bucket"

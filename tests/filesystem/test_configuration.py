@@ -11,9 +11,9 @@ import pytest
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
-from tests.filesystem.conftest import BUCKET
-from tests.connectors.reading import readers_of
 from tests.connectors.files.test_file_sink_checkpoints import SinkJob
+from tests.connectors.reading import readers_of
+from tests.filesystem.conftest import BUCKET
 
 LINES = StreamFormat.text_line_format()
 

@@ -71,7 +71,7 @@ def test_patterns(place):
     assert files.expand(f"{path}/**/*.csv") == [f"{path}/a.csv", f"{path}/s/c.csv"]
     assert files.expand(f"{path}/[ab].*") == [f"{path}/a.csv", f"{path}/b.txt"]
     assert files.expand(f"{path}/nothing") == [f"{path}/nothing"]
-    with pytest.raises(FileNotFoundError, match="fits"):
+    with pytest.raises(FileNotFoundError, match="matches"):
         files.expand(f"{path}/*.orc")
 
 

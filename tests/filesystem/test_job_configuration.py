@@ -8,8 +8,8 @@ from pyflink_on_spark.common import Configuration, Encoder, Types, WatermarkStra
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from pyflink_on_spark.datastream.connectors.hybrid_source import HybridSource
-from tests.filesystem.conftest import BUCKET
 from tests.connectors.kinesis.moto_server import REGION
+from tests.filesystem.conftest import BUCKET
 
 
 @pytest.fixture

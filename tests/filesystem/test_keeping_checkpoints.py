@@ -23,7 +23,9 @@ from pyflink_on_spark._runtime.immutability import serialize
 def write(place, number, *, shared=False):
     """Write a checkpoint of one state file."""
     target = folder(f"{place}/job/chk-{number}")
-    records = [(RecordHead(KEYED, "operator", 0, group), serialize({"n": number})) for group in range(9)]
+    records = [
+        (RecordHead(KEYED, "operator", 0, group), serialize({"n": number})) for group in range(9)
+    ]
     file = write_state(target, f"slot-{number}", records, shared=shared)
     complete(
         target,

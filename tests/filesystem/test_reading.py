@@ -88,7 +88,7 @@ def test_compressed_text(place, suffix, compress):
 
 
 def test_a_large_file_is_cut(place, monkeypatch):
-    monkeypatch.setattr(enumeration.cut_files, "__defaults__", (1000,))
+    monkeypatch.setattr(enumeration.split_files, "__defaults__", (1000,))
     lines = [f"line {n}" for n in range(3000)]
     (place / "x").write("\n".join(lines).encode())
     builder = FileSource.for_record_stream_format(LINES, str(place)).set_file_enumerator(

@@ -15,7 +15,7 @@ from pyflink_on_spark._connectors.files.compaction import (
     Concatenation,
 )
 from pyflink_on_spark._connectors.files.part_names import PartAffixes
-from pyflink_on_spark._connectors.files.rolling import RollingPolicy
+from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -36,7 +36,7 @@ SCHEMA = (
 
 
 def test_each_checkpoint_finishes_a_part(place):
-    job = SinkJob(options_for(place, rolling=RollingPolicy()))
+    job = SinkJob(options_for(place, rolling=RollingLimits()))
     job.write("ab")
     job.checkpoint(commit=False)
     (name,) = place.hidden()
@@ -106,7 +106,7 @@ def test_what_a_checkpoint_has_is_no_secret(place):
 
 def test_sizes_and_names(place):
     affixes = PartAffixes("x", ".txt")
-    rolling = RollingPolicy(part_size=1)
+    rolling = RollingLimits(part_size=1)
     job = SinkJob(options_for(place, affixes=affixes, rolling=rolling, named_by_subtask=True))
     job.write("abc")
     job.checkpoint()

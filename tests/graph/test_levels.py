@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
+from pyflink_on_spark._runtime.operators.rolling import RollingOperator
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.task.partitioners import (
     ForwardPartitioner,
     GlobalPartitioner,
@@ -13,6 +15,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
     RebalancePartitioner,
 )
 from pyflink_on_spark._runtime.task.plan import LocalPlan
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark.common import Types, WatermarkStrategy
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction
 from tests.runtime.rounds import CutSource, job_of
@@ -50,8 +53,12 @@ def shape(found):
 
 
 def operators(found, kind):
+    return [plan.operator for plan in operator_plans(found, kind)]
+
+
+def operator_plans(found, kind):
     return [
-        plan.operator
+        plan
         for level in found
         for region in level.regions
         for segment in region.segments
@@ -112,6 +119,44 @@ def test_what_is_known_of_an_exchange():
     assert not second.timestamped
     assert not first.isolate, "nobody else holds what a source emits"
     assert second.isolate
+
+
+def test_key_types_reach_both_ends_of_an_exchange():
+    def build(stream):
+        return stream.key_by(same, Types.LONG()).reduce(add).key_by(same).reduce(add)
+
+    found = levels(build)
+    hashing = [
+        e.partitioner for e in exchanges(found) if isinstance(e.partitioner, HashPartitioner)
+    ]
+    assert hashing == [HashPartitioner(Types.LONG()), HashPartitioner()]
+    keyed = operator_plans(found, RollingOperator)
+    assert [plan.key_type for plan in keyed] == [Types.LONG(), None]
+
+
+def test_key_groups_of_a_checkpoint():
+    def build(stream):
+        return by_value(by_value(stream).reduce(add)).reduce(add).uid("second")
+
+    found = levels(build, parallelism=100)
+    name = operator_plans(found, RollingOperator)[-1].state_id
+    adapted = with_key_groups(found, {name: 128})
+    assert [edge.max_parallelism for edge in exchanges(found)][-2:] == [256, 256]
+    assert [edge.max_parallelism for edge in exchanges(adapted)][-2:] == [256, 128]
+    for levels_of, counts in ((found, [256, 256]), (adapted, [256, 128])):
+        plans = operator_plans(levels_of, RollingOperator)
+        assert [plan.max_parallelism for plan in plans] == counts
+        regions = [region for level in levels_of for region in level.regions]
+        assert [i.exchange for r in regions for i in r.inputs] == exchanges(levels_of)
+    with pytest.raises(CheckpointError, match="has 99 key groups, and a parallelism of 100"):
+        with_key_groups(found, {name: 99})
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_parallelism": 256}])
+def test_who_has_set_the_number_of_key_groups(settings):
+    found = levels(lambda s: by_value(s).reduce(add), **settings)
+    plan = operator_plans(found, RollingOperator)[0]
+    assert plan.max_parallelism_set == bool(settings)
 
 
 def test_timestamps_travel_where_there_are_any():
@@ -198,7 +243,7 @@ def test_what_a_function_may_still_change_is_isolated():
     after_source = levels(lambda s: s.rebalance().map(same), 1)
     chained = levels(lambda s: s.map(same).map(same), 1)
     counts = [len(operators(f, IsolateOperator)) for f in (after_map, after_source, chained)]
-    assert counts == [2, 1, 1], "one of them is before the sink"
+    assert counts == [1, 0, 0], "the sink takes elements as they are at that moment"
 
 
 def test_state_has_stable_names():

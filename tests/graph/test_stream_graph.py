@@ -82,7 +82,9 @@ def test_max_parallelism():
     found = graph(own)
     assert (found.max_parallelism(source), found.max_parallelism(own)) == (128, 7)
     assert graph(own, max_parallelism=9).max_parallelism(source) == 9
-    assert graph(source, parallelism=200).max_parallelism(source) == 200
+    assert graph(source, parallelism=200).max_parallelism(source) == 512
+    with pytest.raises(JobTranslationError, match="above the maximum parallelism 32768"):
+        graph(source, parallelism=40_000).max_parallelism(source)
     with pytest.raises(JobTranslationError, match="above the maximum parallelism 7"):
         graph(own, parallelism=8).max_parallelism(own)
 
@@ -115,7 +117,6 @@ def test_a_task_that_forks():
         {"chaining": Chaining.HEAD},
         {"chaining": Chaining.NEVER},
         {"slot_sharing_group": "other"},
-        {"max_parallelism": 5},
         {"parallelism": 1},
     ],
 )
@@ -124,6 +125,13 @@ def test_what_breaks_a_chain(settings):
     found = graph(second)
     assert found.task_name(source) == "Source: s -> a"
     assert found.task_name(second) == "b"
+    assert not found.python_chained(found.inputs[second][0])
+
+
+def test_a_maximum_parallelism_of_its_own_breaks_python_s_chain_only():
+    source, _, second = chain(max_parallelism=5)
+    found = graph(second)
+    assert found.task_name(source) == found.task_name(second) == "Source: s -> a -> b"
     assert not found.python_chained(found.inputs[second][0])
 
 

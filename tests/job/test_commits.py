@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Concatenation,
 )
 from pyflink_on_spark._connectors.files.part_file import PendingFile
+from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._runtime.connector import Sink
 
 
 class Visible(Sink):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
@@ -16,15 +18,13 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     content,
@@ -444,6 +444,30 @@ def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_pa
     ):
         with pytest.raises(CheckpointError, match=lost):
             begins(*job)
+
+
+def test_it_knows_how_many_key_groups_the_checkpoint_has(tmp_path):
+    sink = NeverTwice()
+    sink.interrupted = False
+    with_sink(tmp_path, sink).checkpoint(Prepares())
+    settings = CheckpointSettings.of(
+        {"execution.state-recovery.path": str(tmp_path / "j" / "chk-1")}
+    )
+
+    def begun(**settings_of_op):
+        operators = [
+            OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink"),
+            OperatorPlan(0, "op", Operator(), "op", 2 * MAXIMUM, state_id="op", **settings_of_op),
+        ]
+        coordinator = CheckpointCoordinator(
+            settings, "j", "job", operators, {1: sink}, FakeClock(), {"src"}
+        )
+        coordinator.restore_given()
+        return coordinator
+
+    assert begun().key_groups["op"] == MAXIMUM
+    with pytest.raises(CheckpointError, match="was written with a max parallelism"):
+        begun(max_parallelism_set=True)
 
 
 def saved(coordinator, hosts, path, **how):

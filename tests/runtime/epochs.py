@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -21,15 +23,13 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
-from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._runtime.task.plan import StagePlan, OperatorPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
+from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import Build, CutSource, job_of
 

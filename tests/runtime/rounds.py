@@ -12,15 +12,19 @@ from typing import Any
 
 from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.checkpoints.task_state import (
+    OperatorSubtaskState,
+    TaskStateSnapshot,
+    split_redistribute,
+)
 from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._runtime.task.plan import VertexPlan
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.plan import VertexPlan
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot, split_redistribute
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from tests.runtime.harness import FakeClock
@@ -216,7 +220,9 @@ class RunningJob:
         return lambda things: self.collected.extend(map(deserialize, things))
 
 
-def _shares(states: list[TaskStateSnapshot], regions: list[VertexPlan]) -> dict[int, TaskStateSnapshot]:
+def _shares(
+    states: list[TaskStateSnapshot], regions: list[VertexPlan]
+) -> dict[int, TaskStateSnapshot]:
     """Deal out a checkpoint, as an engine does it."""
     parts: dict[str, list[OperatorSubtaskState]] = {}
     sources: dict[str, list[Any]] = {}

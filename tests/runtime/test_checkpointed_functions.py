@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints, OperatorStateStore
 from pyflink_on_spark._runtime.operators.keyed_functions import KeyedMapOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
 from pyflink_on_spark._runtime.operators.stateless import MapOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.user_code.function_checkpoints import (
+    FunctionCheckpoints,
+    OperatorStateStore,
+)
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from tests.runtime.harness import Harness, keyed
 from tests.runtime.state.descriptors import Descriptor, ttl

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.task import exchange
-from pyflink_on_spark._runtime.task import operator_chain as segment
 from pyflink_on_spark._runtime.operators import timestamps
 from pyflink_on_spark._runtime.state.disk import store
+from pyflink_on_spark._runtime.task import exchange
+from pyflink_on_spark._runtime.task import operator_chain as segment
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from pyflink_on_spark._connectors.functions.event_queue import CAPACITY, LIMIT
 from pyflink_on_spark._connectors.functions.source import FunctionSource
-from pyflink_on_spark._connectors.functions.source.event_queue import CAPACITY, LIMIT
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import RunningJob, job_of
@@ -212,7 +212,7 @@ def test_what_one_emits_that_goes_on_after_cancel_is_in_the_savepoint(function, 
     slot.clock.time += 5_000
     with caplog.at_level(logging.WARNING):
         slot.drain()
-    assert "goes on after cancel()" in caplog.text
+    assert "still runs after cancel()" in caplog.text
     saved = slot.checkpoint(1)
     ((position,),) = pickle.loads(saved)[0].sources.values()
     end = len(slot.collected) + len(position.waiting) + 10

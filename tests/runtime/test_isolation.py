@@ -6,12 +6,11 @@ import pytest
 
 from pyflink_on_spark._runtime.immutability import (
     ImmutabilityGuard,
+    Isolation,
     are_flat,
-    is_immutable,
-    isolated,
-    isolated_pairs,
-    serialize,
     deserialize,
+    is_immutable,
+    serialize,
 )
 
 
@@ -24,13 +23,13 @@ class Text(str):
 @pytest.mark.parametrize("value", [1, "a", b"a", None, 1.5, True, 1j, (), (1, ("a", None))])
 def test_immutable(value):
     assert is_immutable(value)
-    assert next(isolated([value])) is value
+    assert next(Isolation().elements([value])) is value
 
 
 @pytest.mark.parametrize("value", [[], {}, bytearray(b"a"), ([],), (1, (2, {3})), Text("a")])
 def test_mutable(value):
     assert not is_immutable(value)
-    (copy,) = isolated([value])
+    (copy,) = Isolation().elements([value])
     assert copy == value
     assert copy is not value
 
@@ -44,7 +43,7 @@ def growing():
 
 
 def test_isolated_elements_are_as_they_were():
-    assert list(isolated(growing())) == [[0], [0, 1], [0, 1, 2]]
+    assert list(Isolation().elements(growing())) == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_a_freezer_keeps_immutable_elements_as_they_are():
@@ -71,11 +70,11 @@ def test_a_freezer_takes_elements_as_they_are_when_they_come():
 
 
 def test_isolated_pairs_keep_their_keys():
-    assert list(isolated_pairs((key, value) for key, value in zip("abc", growing()))) == [
+    assert list(Isolation().pairs((key, value) for key, value in zip("abc", growing()))) == [
         ("a", [0]), ("b", [0, 1]), ("c", [0, 1, 2]),
     ]  # fmt: skip
     pair = ("a", (1, "x"))
-    assert next(isolated_pairs([pair])) is pair
+    assert next(Isolation().pairs([pair])) is pair
 
 
 @pytest.mark.parametrize("values", [[], [1, "a", None], [(1, "a"), (), (2.5, b"")]])

@@ -1,26 +1,15 @@
-"""Which keys are one, and where a key belongs."""
+"""Which keys are one."""
 
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.keys import (
-    Key,
-    key_group,
-    key_groups,
-    key_groups_of,
-    key_hash,
-    subtask_of_key_group,
-    unwrap_key,
-    wrap_key,
-)
+from pyflink_on_spark._runtime.keys import unwrap_key, wrap_key
 from pyflink_on_spark.common.types import Row, RowKind
 
 scalars = (
@@ -68,7 +57,6 @@ def test_a_copy_is_the_same_key(value):
     key, copy = wrap_key(value), wrap_key(pickle.loads(pickle.dumps(value)))
     assert key == copy
     assert hash(key) == hash(copy)
-    assert key_hash(key) == key_hash(copy)
 
 
 @given(values)
@@ -107,48 +95,3 @@ def test_an_object_that_contains_itself():
 def test_a_key_does_not_equal_its_value():
     assert wrap_key((1,)) != (1,)
     assert repr(wrap_key((1,))) == "Key((1,))"
-
-
-STABLE = [
-    "a", "\ud800", 7, b"x", None, ("a", 1.5), [True], frozenset("abc"), ("x", frozenset("abc")),
-]  # fmt: skip
-
-
-def test_the_hash_is_the_same_in_every_process():
-    code = (
-        "import pickle, sys;"
-        "from pyflink_on_spark._runtime.keys import key_hash, wrap_key;"
-        "print([key_hash(wrap_key(k)) for k in pickle.loads(bytes.fromhex(sys.argv[1]))])"
-    )
-    command = [sys.executable, "-c", code, pickle.dumps(STABLE).hex()]
-    other = subprocess.run(command, env={}, capture_output=True, text=True, check=True)
-    assert other.stdout.strip() == str([key_hash(wrap_key(key)) for key in STABLE])
-
-
-@given(st.integers(1, 300), st.data())
-def test_every_key_group_belongs_to_one_subtask(max_parallelism, data):
-    parallelism = data.draw(st.integers(1, max_parallelism))
-    owners = {
-        group: index
-        for index in range(parallelism)
-        for group in key_groups_of(index, parallelism, max_parallelism)
-    }
-    assert sorted(owners) == list(range(max_parallelism))
-    for group, index in owners.items():
-        assert subtask_of_key_group(group, max_parallelism, parallelism) == index
-
-
-@given(values, st.integers(1, 300))
-def test_a_key_group_is_one_of_them(value, max_parallelism):
-    assert 0 <= key_group(wrap_key(value), max_parallelism) < max_parallelism
-
-
-def test_keys_are_spread():
-    groups = {key_group(number, 128) for number in range(2000)}
-    assert len(groups) == 128
-    assert isinstance(wrap_key(1.5), Key)
-
-
-def test_many_keys_at_once():
-    keys = ["a", "\ud800", "", 1, -(2**70), b"a", None, *map(wrap_key, [True, 1.5, (1, "x"), [2]])]
-    assert key_groups(keys, 97) == [key_group(key, 97) for key in keys]

@@ -18,7 +18,6 @@ from pyflink_on_spark._runtime.task.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 sizes = st.integers(1, 40)
 
@@ -62,9 +61,3 @@ def test_a_shuffle_is_the_same_when_a_task_is_run_again():
 
     assert picks(3) == picks(3)
     assert picks(3) != picks(4)
-
-
-def test_custom_loads_a_fresh_copy_of_the_users_function():
-    partitioner = CustomPartitioner(UserFunction.of([1]))
-    assert partitioner.load() == [1]
-    assert partitioner.load() is not partitioner.load()

@@ -6,10 +6,11 @@ import io
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
-from pyflink_on_spark._runtime.task.chain_progress import ThrottledGauge
 from pyflink_on_spark._job.progress_line import Progress, line_for, line_of
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.task.chain_progress import ThrottledGauge
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark.common._options.own import PROGRESS
 
 
 def part(name="map", records=1, watermark=None, state=0, backlog=None):
@@ -71,7 +72,7 @@ def test_listeners_are_told_and_the_line_is_written_anew():
 
 
 def test_where_the_line_goes():
-    assert line_for("off") is None
-    assert line_for("on") is not None
-    with pytest.raises(ValueError, match="auto, on or off"):
-        line_for("loud")
+    assert line_for("OFF") is None
+    assert line_for("ON") is not None
+    with pytest.raises(ValueError, match="expected one of AUTO, ON, OFF"):
+        PROGRESS.read({PROGRESS.key: "loud"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.task import operator_chain as segment_module
 from pyflink_on_spark._runtime.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -16,7 +15,13 @@ from pyflink_on_spark._runtime.bundle import (
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.operator_chain import ForkOutput, LocalOutput, OperatorChain, SideOutput
+from pyflink_on_spark._runtime.task import operator_chain as segment_module
+from pyflink_on_spark._runtime.task.operator_chain import (
+    ForkOutput,
+    LocalOutput,
+    OperatorChain,
+    SideOutput,
+)
 
 
 class Recorder:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._connectors.functions.sink import FunctionSink
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness
@@ -90,11 +90,3 @@ def test_what_is_buffered_survives():
     restored.feed("c")
     restored.end()
     assert LOG == ["open", "3 is safe", "4 is given up", "open", ["a", "b", "c"]]
-
-
-def test_a_failure_can_be_traced_to_the_function():
-    harness = Harness(operator(Recording()))
-    assert [method.__name__ for method in harness.operator.code_of_functions()] == [
-        "invoke",
-        "finish",
-    ]

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.keys import key_groups_of
+from pyflink_on_spark._runtime.checkpoints.task_state import (
+    OperatorSubtaskState,
+    split_redistribute,
+)
+from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, split_redistribute
 
 
 def part(groups, maximum, split=()):

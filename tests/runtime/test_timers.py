@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.state.timers import TimerQueue, Timers, NonKeyedTimerService
+from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, TimerQueue, Timers
 from tests.runtime.harness import FakeClock
 
 

@@ -11,7 +11,6 @@ from pyflink_on_spark._runtime.user_code.user_function import (
     PlainFunction,
     UserFunction,
     close_function,
-    code_of,
     describe,
     open_function,
 )
@@ -72,6 +71,21 @@ def test_an_attribute_that_cannot_be_pickled():
         UserFunction.of(function)
 
 
+def test_a_spark_session_in_a_function():
+    class Session:
+        __module__ = "pyspark.sql.session"
+
+        def __reduce__(self):
+            raise RuntimeError("[CONTEXT_ONLY_VALID_ON_DRIVER] It appears that ...")
+
+    spark = Session()
+    with pytest.raises(TypeError) as caught:
+        UserFunction.of(lambda value: spark.range(value).count())
+    assert "it holds spark = " in str(caught.value)
+    assert "Spark can only be used where the job is described" in str(caught.value)
+    assert "CONTEXT_ONLY" not in str(caught.value)
+
+
 def test_what_cannot_be_pickled_itself():
     with pytest.raises(TypeError, match=r"lock cannot be sent to the workers: .*\. Create such"):
         UserFunction.of(threading.Lock())
@@ -98,19 +112,3 @@ def test_open_and_close_are_called_if_they_are_there():
         open_function(function, "context")
         close_function(function)
     assert calls == ["context", "close"]
-
-
-@pytest.mark.parametrize(
-    ("function", "code"),
-    [
-        (plain, plain.__code__),
-        (Doubles().map, Doubles.map.__code__),
-        (functools.partial(functools.partial(plain, 1), 2), plain.__code__),
-        (Doubles(), Doubles.__call__.__code__),
-        (len, None),
-        (str.upper, None),
-        (int, None),
-    ],
-)
-def test_code_of(function, code):
-    assert code_of(function) is code

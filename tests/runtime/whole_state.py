@@ -74,7 +74,9 @@ def content_of(whole: SlotState) -> dict[str, list[str]]:
             for pieces in part.keyed.values():
                 for piece in map(deserialize, map(_bytes, pieces)):
                     _take_keyed(found, operator, piece)
-        _take_lists(found, operator, [deserialize(_bytes(part.operator)) for part in parts.values()])
+        _take_lists(
+            found, operator, [deserialize(_bytes(part.operator)) for part in parts.values()]
+        )
     return {kind: sorted(things) for kind, things in sorted(found.items())}
 
 

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
 from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
+from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from tests.job.test_coordinator import UNWRITTEN, NeverTwice, Prepares, with_sink
 

@@ -12,10 +12,10 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts import pool as fleet_module
-from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.hosts.host import SlotHost
-from pyflink_on_spark._spark.transport.rpc import HostLost, connect
+from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.rpc import HostLost, connect
 
 
 class Slots:

@@ -9,8 +9,8 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.hosts.host import Deployment
+from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.hosts.spawn import Spawn
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark.datastream import MapFunction

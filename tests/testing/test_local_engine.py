@@ -20,6 +20,7 @@ from pyflink_on_spark.datastream.connectors.file_system import (
     RollingPolicy,
 )
 from pyflink_on_spark.datastream.functions import KeyedProcessFunction, MapFunction
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.extensions import CheckpointListener
 from pyflink_on_spark.testing import ManualClock, local_engine
 from pyflink_on_spark.testing.same_process import SameProcess
@@ -373,6 +374,63 @@ def test_where_a_job_is_cut(clock, settings, expected):
         env.from_collection(list(range(5))).map(Listens(log))
         env.execute()
     assert log.items == expected
+
+
+class FailsOnce(MapFunction):
+    """Counts elements in keyed state; the first attempt fails at an element."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def open(self, runtime_context):
+        self.attempt = runtime_context.get_attempt_number()
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+    def map(self, value):
+        if self.attempt == 0 and value == self.at:
+            raise ValueError("the first attempt")
+        self.count.update((self.count.value() or 0) + 1)
+        return f"{self.attempt}: {value} is {self.count.value()}"
+
+
+def test_a_restart_continues_from_the_latest_checkpoint(tmp_path):
+    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    configuration = Configuration()
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    configuration.set_string("restart-strategy.fixed-delay.attempts", "1")
+    configuration.set_string("restart-strategy.fixed-delay.delay", "0 ms")
+    with local_engine(checkpoint_each_turn=True):
+        env = with_checkpoints()
+        env.configure(configuration)
+        keyed = env.from_collection(list(range(6)), Types.INT()).key_by(lambda _: "all")
+        keyed.map(FailsOnce(at=3), Types.STRING()).sink_to(sink)
+        env.execute()
+    lines = [line for path in finished(tmp_path) for line in path.read_text().splitlines()]
+    assert sorted(lines) == [
+        *("0: 0 is 1", "0: 1 is 2"),
+        *("1: 2 is 3", "1: 3 is 4", "1: 4 is 5", "1: 5 is 6"),
+    ]
+
+
+def test_a_job_that_collects_tells_of_both_the_failure_and_the_restart():
+    configuration = Configuration()
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    with local_engine():
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        keyed = env.from_collection([3], Types.INT()).key_by(lambda v: v)
+        with pytest.raises(JobExecutionError) as raised:
+            list(keyed.map(FailsOnce(at=3)).execute_and_collect())
+    assert "ValueError: the first attempt" in str(raised.value)
+    assert "Job restarted" in str(raised.value)
+    assert type(raised.value.__cause__) is ValueError
+
+
+def test_a_job_restarts_only_if_its_configuration_says_so():
+    with local_engine(checkpoint_each_turn=True):
+        env = with_checkpoints()
+        env.from_collection([3], Types.INT()).key_by(lambda v: v).map(FailsOnce(at=3))
+        with pytest.raises(JobExecutionError, match="the first attempt"):
+            env.execute()
 
 
 def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):

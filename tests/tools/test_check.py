@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import textwrap
 
@@ -11,11 +12,10 @@ from pyflink_on_spark._compat.unsupported import (
     Gap,
     raise_unsupported,
     unsupported,
-    unsupported_use,
 )
 from pyflink_on_spark.tools.check.command import main
 from pyflink_on_spark.tools.check.script import examine
-from pyflink_on_spark.tools.check.verdict import Status, judge, judge_use
+from pyflink_on_spark.tools.check.verdict import Status, judge
 
 SETUP = """
 from pyflink.common import Types
@@ -199,16 +199,15 @@ def test_a_function_that_always_refuses_is_a_gap_and_one_that_may_differs():
     assert judge(sometimes).advice == "Leave x out."
 
 
-def test_an_object_that_can_be_made_but_not_used_is_a_gap():
+def test_a_constructor_that_is_marked_is_a_gap():
     class Sink:
-        _sink = unsupported_use(kind=Gap.NOT_YET, reason="no client", instead="Write files.")
-
-    class SinkAfterAll(Sink):
-        _sink = None
+        @functools.partial(
+            unsupported, kind=Gap.NOT_YET, reason="no client", instead="Write files."
+        )
+        def __init__(self): ...
 
     assert judge(Sink).status is Status.NOT_YET
     assert judge(Sink).advice == "Write files."
-    assert judge_use(SinkAfterAll) is None
 
 
 def test_a_deviation_is_read_off_the_docstring():

@@ -67,3 +67,29 @@ def test_settings_of_spark_stand_before_the_script(tmp_path, monkeypatch):
 def test_settings_that_are_none(options, capsys):
     assert main(options) == 2
     assert "--conf" in capsys.readouterr().err.splitlines()[-1]
+
+
+FORGETFUL = """\
+from pyflink.datastream import StreamExecutionEnvironment
+
+env = StreamExecutionEnvironment.get_execution_environment()
+stream = env.from_collection([1]).map(lambda n: n)
+stream.print()
+"""
+
+
+FORGOTTEN = (
+    "job.py has ended, and nothing has run what leads to the sink added at job.py:5: "
+    "call env.execute()"
+)
+
+
+@pytest.mark.parametrize(("end", "told"), [("", [FORGOTTEN]), ("env.close()", [])])
+def test_a_script_that_forgets_to_execute(tmp_path, end, told):
+    (tmp_path / "job.py").write_text(FORGETFUL + end)
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run(
+        [sys.executable, "-m", "pyflink_on_spark", "job.py"],
+        cwd=tmp_path, env={"PYTHONPATH": root}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr.splitlines() == told

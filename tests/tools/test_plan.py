@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import textwrap
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -114,6 +115,50 @@ def test_scripts_that_are_not_there_or_run_nothing(tmp_path, capsys):
     empty.write_text("")
     assert main([str(empty)]) == 1
     assert "without executing a job" in capsys.readouterr().err
+
+
+def test_every_way_to_run_a_job_is_planned(tmp_path, capsys):
+    script = tmp_path / "all.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+            env = StreamExecutionEnvironment.get_execution_environment()
+            stream = env.from_collection([1]).map(lambda v: v)
+            with stream.execute_and_collect("collected") as results:
+                assert list(results) == []
+            stream.print()
+            client = env.execute_async("background")
+            client.get_job_execution_result().result()
+            stream.print()
+            client = env.execute_async("saved")
+            assert client.trigger_savepoint("there").result() == "there"
+            assert client.stop_with_savepoint(False).result()
+            client.cancel().result()
+            """
+        )
+    )
+    assert main([str(script), "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 3
+
+
+def test_a_script_that_needs_results_is_planned_as_far_as_it_comes(tmp_path, capsys):
+    script = tmp_path / "needs.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+            env = StreamExecutionEnvironment.get_execution_environment()
+            next(env.from_collection([1]).execute_and_collect("first"))
+            """
+        )
+    )
+    assert main([str(script)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("first (STREAMING")
+    assert "ended in line 5 with StopIteration" in captured.err
 
 
 def test_sources_that_are_not_there_can_be_planned(env):

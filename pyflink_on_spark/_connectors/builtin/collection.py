@@ -1,4 +1,4 @@
-"""The source of elements that the script itself holds."""
+"""The source of a collection."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class CollectionSource(Source):
-    """A copy of a collection, taken when the source is made.
+    """Reads a copy of a collection, which is taken when the source is made.
 
     Args:
-        elements: the elements, converted to their type already.
-        produced_type: their type, or None.
+        elements: the elements, already converted to their type.
+        produced_type: the type of the elements, or None.
 
     Raises:
-        TypeError: if an element cannot be pickled.
+        TypeError: an element cannot be pickled.
     """
 
     parallel = False
@@ -39,7 +39,7 @@ class CollectionSource(Source):
         self._chunks = [cloudpickle.dumps(chunk, protocol=5) for chunk in chunks]
 
     def splits(self, parallelism: int) -> list[None]:
-        """Return one split: a collection is read by one subtask."""
+        """Return one split, because one subtask reads a collection."""
         return [None]
 
     def read(self, split: None, context: OperatorContext) -> Iterator[Bundle]:

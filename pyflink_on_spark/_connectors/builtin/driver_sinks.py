@@ -1,4 +1,4 @@
-"""Sinks that end in the driver's program: print and collect."""
+"""The sinks that send elements to the driver: print and collect."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.types import print_text
 
 _SLOW_SECONDS = 0.05
 
 
 class PrintSink(Sink):
-    """Prints on the driver's console.
+    """Prints elements on the console of the driver.
 
     Args:
-        channel: the channel to the driver.
-        type_info: the type of the stream, which decides how elements look.
-        identifier: stands before each line.
+        channel: the name of the channel to the driver.
+        type_info: the type of the stream, which determines the text of elements.
+        identifier: the prefix of each line, or None.
     """
 
     def __init__(self, channel: str, type_info: Any, identifier: str | None) -> None:
         self._channel, self._type_info, self._identifier = channel, type_info, identifier
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Return a writer that knows the subtask's prefix."""
         return _PrintWriter(
             context.driver(self._channel), print_text(self._type_info), self._prefix(context)
         )
@@ -49,25 +48,22 @@ class _PrintWriter(SinkWriter):
         self._pace = _Pace()
 
     def write(self, elements: Iterator[Any]) -> None:
-        prefix = self._prefix
-        lines: Iterator[str] = map(self._text, elements)
-        if prefix:
-            lines = (prefix + line for line in lines)
+        prefix, text = self._prefix, self._text
+        lines = (prefix + text(value) for value in elements)
         _send_in_chunks(lines, self._send, self._pace)
 
 
 class CollectSink(Sink):
-    """Hands elements to the driver's program.
+    """Sends elements to the program in the driver.
 
     Args:
-        channel: the channel to the driver.
+        channel: the name of the channel to the driver.
     """
 
     def __init__(self, channel: str) -> None:
         self._channel = channel
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Return a writer."""
         return _CollectWriter(context.driver(self._channel))
 
 
@@ -81,28 +77,30 @@ class _CollectWriter(SinkWriter):
 
 
 class _Pace:
-    """How many things to send together: many of a fast stream, each for itself of a slow one."""
+    """The number of elements to send together: many of a fast stream, one of a slow stream."""
 
     def __init__(self) -> None:
         self.size = 1
 
     def adapt(self, seconds: float) -> None:
-        """Choose anew, after a chunk has taken some time."""
+        """Adapt the number to the time that a chunk has taken."""
         if seconds < _SLOW_SECONDS:
             self.size = min(self.size * 4, BUNDLE_SIZE)
         else:
             self.size = max(self.size // 8, 1)
 
 
-def _send_in_chunks(things: Iterator[Any], send: Callable[[list[Any]], None], pace: _Pace) -> None:
-    """Send what there is, also when drawing the next thing fails."""
+def _send_in_chunks(
+    elements: Iterator[Any], send: Callable[[list[Any]], None], pace: _Pace
+) -> None:
+    """Send elements in chunks; if the iterator raises, send the elements before that first."""
     while True:
         chunk: list[Any] = []
-        begun = time.monotonic()
+        started = time.monotonic()
         try:
-            chunk.extend(islice(things, pace.size))
+            chunk.extend(islice(elements, pace.size))
         finally:
-            took = time.monotonic() - begun
+            took = time.monotonic() - started
             if chunk:
                 send(chunk)
         if not chunk:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class NumberSequence(Source):
-    """All integers from a first to a last one, both included.
+    """Reads all integers between two bounds, which are included.
 
     Args:
         start: the first number.
-        end: the last number, not below the first.
+        end: the last number, which is not less than the first.
 
     Raises:
-        TypeError: if a bound is not an int.
-        ValueError: if the end is below the start, or a bound does not fit into 64 bits.
+        TypeError: a bound is not an int.
+        ValueError: the end is less than the start, or a bound does not fit into 64 bits.
     """
 
     conforms = True
@@ -45,14 +45,14 @@ class NumberSequence(Source):
         return Types.LONG()
 
     def splits(self, parallelism: int) -> list[range]:
-        """Cut into contiguous ranges; the first ones are longer by one if need be."""
+        """Divide the numbers into contiguous ranges; the first ones may be longer by one."""
         size, longer = divmod(self._end - self._start + 1, parallelism)
         splits: list[range] = []
         first = self._start
         for i in range(parallelism):
-            behind = first + size + (i < longer)
-            splits.append(range(first, behind))
-            first = behind
+            end = first + size + (i < longer)
+            splits.append(range(first, end))
+            first = end
         return [numbers for numbers in splits if numbers]
 
     def read(self, split: range, context: OperatorContext) -> Iterator[Bundle]:

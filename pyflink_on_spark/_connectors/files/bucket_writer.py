@@ -1,4 +1,4 @@
-"""What one subtask writes to one bucket."""
+"""Writes to one bucket from one subtask."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.hidden_names import Owner
     from pyflink_on_spark._connectors.files.part_names import PartNames
-    from pyflink_on_spark._connectors.files.rolling import RollingPolicy
+    from pyflink_on_spark._connectors.files.rolling import RollingLimits
     from pyflink_on_spark._filesystem.file_system import FileSystem
 
 
 class BucketWriter:
-    """Writes lines to part files, and begins a new one when the policy says so.
+    """Writes lines to part files.
 
     Args:
-        folder: the bucket's folder.
-        names: what the part files are called.
-        owner: who writes.
-        encoder: how lines are written: a LineEncoder here.
+        folder: the folder of the bucket.
+        names: the names of the part files.
+        owner: identifies the writer in the names of hidden files.
+        encoder: encodes lines; a LineEncoder.
         policy: when a part file is finished.
-        files: where they are.
+        files: the file system.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class BucketWriter:
         names: PartNames,
         owner: Owner,
         encoder: Any,
-        policy: RollingPolicy,
+        policy: RollingLimits,
         files: FileSystem = LOCAL,
     ) -> None:
         self._folder = folder
@@ -53,14 +53,14 @@ class BucketWriter:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing that has to be kept."""
+        """Whether the bucket has no part file."""
         return self._part is None and not self._finished
 
     def write(self, texts: Sequence[str], now: int) -> None:
-        """Write some lines at a time in ms.
+        """Write lines at a processing time in ms.
 
-        A part file takes lines until it is larger than the policy allows: so the last one may
-        exceed the size.
+        A part file gets lines until it is larger than the policy allows, so the last line may
+        exceed the limit.
         """
         content = self._encoder.encode(texts)
         part = self._part_for_next_line(now)
@@ -71,13 +71,13 @@ class BucketWriter:
             self._write_rolling(self._encoder.encode_each(texts), limit, now)
 
     def roll_if_due(self, now: int) -> None:
-        """Finish the part file if it is too old, or was not written to for too long."""
+        """Finish the part file if a time limit of the policy has passed; ``now`` in ms."""
         part = self._part
         if part is not None and self._policy.is_due(now, part.created, part.last_written):
             self.roll()
 
     def roll_at_checkpoint(self) -> None:
-        """Finish the part file if a checkpoint does so."""
+        """Finish the part file if the policy says so at checkpoints."""
         if self._part is not None and self._policy.is_due_at_checkpoint(self._part.size):
             self.roll()
 
@@ -89,10 +89,10 @@ class BucketWriter:
             self._part = None
 
     def take_finished(self, checkpoint: int = 0) -> list[PendingFile]:
-        """Hand over the part files that were finished since the last time.
+        """Return the part files that were finished since the previous call.
 
         Args:
-            checkpoint: the number of the checkpoint that has to survive the machine; 0 for none.
+            checkpoint: the number of the checkpoint for which the files must be durable; 0: none.
         """
         if checkpoint:
             for part in self._finished:
@@ -101,20 +101,20 @@ class BucketWriter:
         return [part.pending(checkpoint) for part in finished]
 
     def save(self, name: str) -> list[InProgressFile]:
-        """Return what it takes to go on with the part file, of which there is at most one.
+        """Return what is needed to resume the part file, of which there is at most one.
 
         Args:
-            name: the bucket's.
+            name: the name of the bucket.
         """
         return [] if self._part is None else [self._part.save(name)]
 
     def resume(self, saved: InProgressFile) -> None:
-        """Go on with a part file; one that was going on already is finished."""
+        """Resume a part file; finish the current one first."""
         self.roll()
         self._part = PartFile.resume(self._folder, saved)
 
     def discard(self) -> None:
-        """Remove what was neither handed over nor saved."""
+        """Remove part files that are neither in a committable nor in a snapshot."""
         if self._part is not None:
             self._part.discard()
             self._part = None
@@ -126,9 +126,9 @@ class BucketWriter:
         first = written = 0
         while first < len(lines):
             part = self._part_for_next_line(now)
-            behind = bisect_right(ends, limit - part.size + written, lo=first) + 1
-            part.write(b"".join(lines[first:behind]), now)
-            first = min(behind, len(lines))
+            end = bisect_right(ends, limit - part.size + written, lo=first) + 1
+            part.write(b"".join(lines[first:end]), now)
+            first = min(end, len(lines))
             written = ends[first - 1]
 
     def _part_for_next_line(self, now: int) -> PartFile:

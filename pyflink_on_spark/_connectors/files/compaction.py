@@ -1,4 +1,4 @@
-"""Making few large files out of many small ones before they become visible."""
+"""Compacts part files into fewer, larger ones before they become visible."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 
 
 class Compactor(ABC):
-    """Writes the contents of some files into one."""
+    """Compacts some files into one."""
 
     @abstractmethod
     def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
-        """Write to a file what the files at some paths hold."""
+        """Write the contents of the files at some paths to a file."""
 
 
 @dataclass(frozen=True)
 class Concatenation(Compactor):
-    """One file after the other, a delimiter behind each of them."""
+    """Concatenates the files, with a delimiter after each of them."""
 
     delimiter: bytes = b""
 
@@ -40,7 +40,7 @@ class Concatenation(Compactor):
 
 
 class IdenticalCopy(Compactor):
-    """The contents of a single file as they are."""
+    """Copies a single file."""
 
     def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
         if len(paths) > 1:
@@ -50,16 +50,17 @@ class IdenticalCopy(Compactor):
 
 @dataclass(frozen=True)
 class CompactionStrategy:
-    """How many files are made into one.
+    """When files are compacted.
 
     Args:
-        size_threshold: in bytes; files of a bucket are taken together until they reach it. Negative
-            for all of them.
-        checkpoints: how many checkpoints' files are taken together; None for no such rule.
-        threads: how many files are made at a time.
+        size_threshold: files of a bucket are compacted as soon as they have this size together, in
+            bytes; negative for no such condition.
+        checkpoints: files are compacted after this number of checkpoints; None for no such
+            condition.
+        threads: the number of threads that compact.
 
     Raises:
-        ValueError: if there is no rule at all, or one of the numbers is too small.
+        ValueError: there is no condition, or a number is too small.
     """
 
     size_threshold: int = -1
@@ -77,10 +78,10 @@ class CompactionStrategy:
     def groups(
         self, files: Iterable[PendingFile]
     ) -> tuple[list[list[PendingFile]], list[list[PendingFile]]]:
-        """Return the files that are made into one, bucket by bucket.
+        """Group the files that are compacted into one.
 
         Returns:
-            The groups that have reached the size, and those that more files may be added to.
+            The groups that have reached the size, and the groups that may get more files.
         """
         full: list[list[PendingFile]] = []
         buckets: dict[str, list[PendingFile]] = {}
@@ -92,7 +93,7 @@ class CompactionStrategy:
         return full, list(buckets.values())
 
     def is_due(self, group: list[PendingFile], checkpoint: int) -> bool:
-        """Whether a group has waited for enough checkpoints."""
+        """Whether a group has waited for the number of checkpoints."""
         waited = checkpoint - group[0].checkpoint + 1
         return self.checkpoints is not None and waited >= self.checkpoints
 
@@ -102,7 +103,7 @@ class CompactionStrategy:
 
 @dataclass(frozen=True)
 class Compaction:
-    """What a sink does with its finished part files instead of just making them visible."""
+    """Compacts the finished part files of a sink when they are committed."""
 
     strategy: CompactionStrategy
     compactor: Compactor
@@ -110,9 +111,9 @@ class Compaction:
     def hold_back(
         self, files: list[PendingFile], checkpoint: int, where: FileSystem = LOCAL
     ) -> tuple[list[PendingFile], list[PendingFile]]:
-        """Return the files to commit with a checkpoint, and those that wait for more.
+        """Return the files to commit with a checkpoint, and the files that wait for more files.
 
-        The latter are called so that nobody takes them for leftovers of a failed attempt.
+        Waiting files are renamed, so that they are not removed as leftovers of a failed attempt.
         """
         ready, open_groups = self.strategy.groups(files)
         held: list[PendingFile] = []
@@ -129,12 +130,12 @@ class Compaction:
     def commit(
         self, parts: list[PendingFile], again: bool = False, files: FileSystem = LOCAL
     ) -> None:
-        """Make visible the compacted files; a second time changes nothing.
+        """Compact files and make the results visible. Idempotent.
 
         Args:
-            parts: those of a checkpoint.
-            again: whether this was perhaps done before, and somebody has moved the result since.
-            files: where they are.
+            parts: the committables of a checkpoint.
+            again: whether the files may have been committed, and moved since then.
+            files: the file system.
         """
         full, others = self.strategy.groups(parts)
         with ThreadPoolExecutor(self.strategy.threads, "compaction") as threads:
@@ -145,7 +146,7 @@ class Compaction:
     def _commit_group(self, group: list[PendingFile], again: bool, files: FileSystem) -> None:
         folder, name = os.path.split(group[0].path)
         path = os.path.join(folder, f"compacted-{name}")
-        # Parts are removed once the compacted file is there.
+        # Parts are removed after the compacted file is visible.
         done = again and not all(files.exists(_current_path(part, files)) for part in group)
         if not done and not files.exists(path):
             self._write(group, path, files)
@@ -158,7 +159,7 @@ class Compaction:
         hidden = in_progress_path(path)
         output = PendingFile(group[0].bucket, hidden, path, 0)
         try:
-            files.remove(hidden)  # what an attempt has left that did not end well
+            files.remove(hidden)  # left by an attempt that failed
             with naming(path), files.create(hidden) as file:
                 self.compactor.compact([_current_path(part, files) for part in group], file, files)
             with naming(path):

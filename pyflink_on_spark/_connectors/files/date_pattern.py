@@ -1,4 +1,4 @@
-"""Java's patterns for dates and times, such as ``yyyy-MM-dd--HH``."""
+"""Java's patterns of dates and times, such as ``yyyy-MM-dd--HH``."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _JAVA_LETTERS = frozenset("GuyYQqMLwWdDFgEecaBhKkHmsSAnNVvzOXxZp")
 
 
 class DatePattern:
-    """A pattern that writes a time as text, in English.
+    """Formats a time by a pattern, in English.
 
     Args:
-        pattern: letters of Java's ``DateTimeFormatter``; text in single quotes stands for itself.
-        zone_id: how the pattern's ``VV`` writes the time zone.
+        pattern: letters of Java's ``DateTimeFormatter``; text in single quotes is literal.
+        zone_id: the text for ``VV`` in the pattern.
 
     Raises:
-        ValueError: if Java would not take the pattern either.
-        UnsupportedFlinkFeature: if it has a letter that is not known here.
+        ValueError: the pattern is not valid in Java.
+        UnsupportedFlinkFeature: the pattern has a letter that is not supported here.
     """
 
     def __init__(self, pattern: str, zone_id: str = "") -> None:
@@ -39,7 +39,7 @@ class DatePattern:
         self._fields = _parse(pattern, zone_id)
 
     def format(self, moment: datetime) -> str:
-        """Return the text for a time, which has a time zone."""
+        """Return the text for a time with a time zone."""
         return "".join([field(moment) for field in self._fields])
 
     def __reduce__(self) -> tuple[type[DatePattern], tuple[str, str]]:
@@ -125,7 +125,7 @@ def _quarter(moment: datetime, count: int) -> str:
 
 
 def _by_width(count: int, number: str, short: str, long: str) -> str:
-    """Choose by the number of letters; five of them ask for a single letter."""
+    """Choose a form by the number of letters; five of them ask for a single letter."""
     return (number, number, short, long, long[:1])[count - 1]
 
 

@@ -1,23 +1,23 @@
-"""Finding the files to read, and cutting them into splits."""
+"""Finds the files to read, and divides them into splits."""
 
 from __future__ import annotations
 
 import enum
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
 from pyflink_on_spark._filesystem.location import Location
 
 SMALLEST_SPLIT = 16 * 1024 * 1024
-"""In bytes: smaller pieces of a file are not worth a subtask of their own."""
+"""The size in bytes below which a file is not split."""
 
 
 class Enumeration(enum.Enum):
     """Whether a file may be read by several subtasks."""
 
-    CUT_LARGE_FILES = enum.auto()
+    SPLIT_LARGE_FILES = enum.auto()
     WHOLE_FILES = enum.auto()
 
 
@@ -27,29 +27,14 @@ class SplitAssignment(enum.Enum):
     LOCALITY_AWARE = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class FileSplit:
-    """What one subtask reads of a file.
-
-    Args:
-        path: the file: a local one, or a URI.
-        start: the offset in bytes from which on records belong to the split.
-        end: the offset before which they begin; None for all there is.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
-
-
 def find_files(places: Iterable[Location]) -> list[FileStatus]:
-    """List the files under some paths, folders with all their sub-folders, in order of names.
+    """Return the files under some paths and in all sub-folders, in order of names.
 
-    Names that begin with ``.`` or ``_`` are left out, also when they are named explicitly. A path
-    that does not exist, and is a pattern, stands for the paths that fit it.
+    Names that begin with ``.`` or ``_`` are skipped, even if a path names them. A pattern stands
+    for the paths that it matches, unless a file of that name exists.
 
     Raises:
-        FileNotFoundError: if a path does not exist.
+        FileNotFoundError: a path does not exist.
     """
     return [
         file
@@ -59,19 +44,19 @@ def find_files(places: Iterable[Location]) -> list[FileStatus]:
     ]
 
 
-def cut_files(
+def split_files(
     files: list[FileStatus],
     parallelism: int,
     splittable: frozenset[str],
     smallest: int = SMALLEST_SPLIT,
 ) -> list[FileSplit]:
-    """Return the splits of some files: several for a large one, so that all subtasks have work.
+    """Return the splits of files; a large file has several, so that all subtasks have work.
 
     Args:
         files: the files, in order.
-        parallelism: how many subtasks read.
-        splittable: the paths that may be cut.
-        smallest: the size in bytes below which a file stays whole.
+        parallelism: the number of subtasks.
+        splittable: the paths of files that may be split.
+        smallest: the size in bytes below which a file is not split.
     """
     total = sum(file.size for file in files)
     target = max(smallest, -(-total // parallelism), 1)

@@ -1,4 +1,4 @@
-"""How files are called that are not visible yet, and which of them nobody needs any more."""
+"""The names of hidden files, and the removal of those that are not needed any more."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _FAMILY_DIGITS, _RUN_DIGITS = 12, 8
 
 @dataclass(frozen=True)
 class Owner:
-    """Who writes a file that is in progress; part of the random looking id in its name.
+    """The writer of a file in progress, which is encoded in the id in the file's name.
 
     Args:
-        family: a sink in all attempts of a job, and in the jobs that go on from its checkpoints.
+        family: the sink in all attempts of a job, and in jobs that resume from its checkpoints.
         run: the sink in one attempt.
     """
 
@@ -31,29 +31,29 @@ class Owner:
 
     @classmethod
     def of(cls, sink: str, attempt: int) -> Owner:
-        """Return the owner for a sink of a job that begins without a checkpoint.
+        """Return the owner for a sink of a job that starts without a checkpoint.
 
         Args:
-            sink: an id of the sink that no other one has.
-            attempt: how often the job was restarted.
+            sink: the unique id of the sink.
+            attempt: the number of restarts.
         """
         run = hashlib.sha256(f"{sink} {attempt}".encode()).hexdigest()[:_RUN_DIGITS]
         return cls(hashlib.sha256(sink.encode()).hexdigest()[:_FAMILY_DIGITS], run)
 
     def in_progress_path(self, path: str) -> str:
-        """Return a hidden path beside a path, another one at each call."""
+        """Return a hidden path in the same folder, a different one at each call."""
         digits = uuid.uuid4().hex
         name = self.family + digits[_FAMILY_DIGITS:-_RUN_DIGITS] + self.run
         return _hidden(path, str(uuid.UUID(name)))
 
 
 def in_progress_path(path: str) -> str:
-    """Return the hidden path of a file that one process at a time writes, the same each time."""
+    """Return the hidden path of a file that one process at a time writes: always the same."""
     return _hidden(path, str(uuid.uuid5(uuid.NAMESPACE_URL, path)))
 
 
 def mark_of(in_progress_path: str) -> str:
-    """Return the path of an empty file that says that a savepoint names a file in progress."""
+    """Return the path of the empty file that marks a file in progress as part of a savepoint."""
     return in_progress_path + _MARK
 
 
@@ -66,14 +66,14 @@ def remove_leftovers(
 ) -> None:
     """Remove the files in progress that earlier attempts have left under a folder.
 
-    Those that a savepoint names stay: who took it may begin with it whenever they like.
+    Files of a savepoint stay, because a job may start from the savepoint at any time.
 
     Args:
         base_path: the folder.
-        owner: who writes there now, perhaps already.
-        families: whose files to remove.
-        needed: the paths that stay.
-        files: where the folder is.
+        owner: the current writer, which may have written files already.
+        families: the families whose files are removed.
+        needed: the paths of files that stay.
+        files: the file system.
     """
     paths = list(files.all_files(base_path))
     needed = needed | {path.removesuffix(_MARK) for path in paths if path.endswith(_MARK)}

@@ -14,14 +14,14 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 
 @dataclass(frozen=True)
 class PendingFile:
-    """A part file that is complete but not visible yet. It is part of checkpoints.
+    """A part file that is complete but not visible yet: the committable of the sink.
 
     Args:
-        bucket: the folder of the bucket it belongs to.
-        in_progress_path: where its bytes are.
-        path: where they are to be.
-        size: how many there are.
-        checkpoint: the number of the checkpoint that it belongs to.
+        bucket: the folder of the bucket.
+        in_progress_path: the hidden path of the file.
+        path: the final path.
+        size: the size in bytes.
+        checkpoint: the number of the checkpoint that the file belongs to.
     """
 
     bucket: str
@@ -31,13 +31,13 @@ class PendingFile:
     checkpoint: int = 0
 
     def commit(self, files: FileSystem = LOCAL) -> None:
-        """Make the file visible; a second time changes nothing.
+        """Make the file visible. Idempotent.
 
         Args:
-            files: where it is.
+            files: the file system.
 
         Raises:
-            FileNotFoundError: if its bytes are gone.
+            FileNotFoundError: the file exists neither under the hidden nor under the final path.
         """
         try:
             with naming(self.path):
@@ -47,22 +47,22 @@ class PendingFile:
                 raise
 
     def discard(self, files: FileSystem = LOCAL) -> None:
-        """Remove the file, if it is not visible yet."""
+        """Remove the file if it is not visible yet."""
         with naming(self.in_progress_path):
             files.remove(self.in_progress_path)
 
 
 @dataclass(frozen=True)
 class InProgressFile:
-    """What a checkpoint has of a part file that goes on after it.
+    """The entry of a snapshot for a part file that is not finished.
 
     Args:
-        bucket: the name of its bucket.
-        in_progress_path: where its bytes are.
-        path: where they are to be.
-        size: how many of them the checkpoint covers.
-        created: when it was begun, in ms.
-        last_written: when it was last written to, in ms.
+        bucket: the name of the bucket.
+        in_progress_path: the hidden path of the file.
+        path: the final path.
+        size: the number of bytes that the checkpoint covers.
+        created: the time of its creation, in ms.
+        last_written: the time of the last write, in ms.
     """
 
     bucket: str
@@ -78,13 +78,13 @@ class PartFile:
 
     Args:
         bucket: the folder of the bucket.
-        in_progress_path: where its bytes are.
-        path: what it will be called.
-        now: the time in ms.
-        files: where they are.
+        in_progress_path: the hidden path while the file is written.
+        path: the final path.
+        now: the processing time in ms.
+        files: the file system.
 
     Raises:
-        OSError: if it cannot be made; names the path.
+        OSError: the file cannot be created. The message contains the path.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class PartFile:
 
     @classmethod
     def resume(cls, bucket: str, saved: InProgressFile) -> PartFile:
-        """Go on with a local part file as a checkpoint has it: what came later is cut off.
+        """Resume a local part file; truncate it to the size that the checkpoint covers.
 
         Raises:
-            FileNotFoundError: if it is gone.
-            OSError: if it is shorter than it was, or cannot be changed.
+            FileNotFoundError: the file does not exist any more.
+            OSError: the file is shorter than the checkpoint says, or is not writable.
         """
         part = cls.__new__(cls)
         part._describe(bucket, saved.in_progress_path, saved.path, LOCAL)
@@ -114,14 +114,14 @@ class PartFile:
         self.size = 0
         self._files = files
         self.saved = False
-        """Whether a checkpoint may go on with it."""
+        """Whether a checkpoint may resume the file."""
         self._bucket, self._in_progress_path, self._path = bucket, in_progress_path, path
 
     def write(self, content: bytes, now: int) -> None:
-        """Append some bytes at a time in ms.
+        """Append bytes at a processing time in ms.
 
         Raises:
-            OSError: if they cannot be written; names the path.
+            OSError: the file cannot be written. The message contains the path.
         """
         with naming(self._path):
             self._file.write(content)
@@ -129,10 +129,10 @@ class PartFile:
         self.last_written = now
 
     def save(self, bucket_name: str) -> InProgressFile:
-        """Let all that was written reach the disk, and say what it takes to go on from here.
+        """Write all bytes to the disk, and return what is needed to resume the file.
 
         Raises:
-            OSError: if it cannot be written; names the path.
+            OSError: the file cannot be written. The message contains the path.
         """
         with naming(self._path):
             self._file.flush()
@@ -151,26 +151,26 @@ class PartFile:
         """Close the file.
 
         Raises:
-            OSError: if the last bytes cannot be written; names the path.
+            OSError: the last bytes cannot be written. The message contains the path.
         """
         with naming(self._path):
             self._file.close()
 
     def sync(self) -> None:
-        """Let all that was written reach the disk, once the file is finished.
+        """Write a finished file to the disk.
 
         Raises:
-            OSError: if it cannot be written; names the path.
+            OSError: the file cannot be written. The message contains the path.
         """
         with naming(self._path):
             self._files.make_durable(self._in_progress_path)
 
     def pending(self, checkpoint: int) -> PendingFile:
-        """Say what has to be committed of a file that is finished."""
+        """Return the committable of a finished file."""
         return PendingFile(self._bucket, self._in_progress_path, self._path, self.size, checkpoint)
 
     def discard(self) -> None:
-        """Close the file; remove it, unless a checkpoint may go on with it."""
+        """Close the file; remove it unless a checkpoint may resume it."""
         with contextlib.suppress(OSError):
             self._file.close()
         if not self.saved:
@@ -183,7 +183,7 @@ def _reopen(saved: InProgressFile) -> BinaryIO:
             file = open(saved.in_progress_path, "r+b")  # noqa: SIM115 - closed by finish
     except FileNotFoundError as error:
         raise FileNotFoundError(
-            f"the checkpoint goes on writing {saved.in_progress_path}, which is gone: "
+            f"the checkpoint resumes the file {saved.in_progress_path}, which is gone: "
             f"{'it was finished later; ' if os.path.exists(saved.path) else ''}"
             "take the newest checkpoint, or begin without one"
         ) from error
@@ -202,7 +202,7 @@ def _reopen(saved: InProgressFile) -> BinaryIO:
 
 @contextlib.contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Let an error of the operating system say what could not be written."""
+    """Add the path to errors of the operating system."""
     try:
         yield
     except OSError as error:

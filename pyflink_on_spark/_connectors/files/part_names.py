@@ -1,4 +1,4 @@
-"""How part files are called."""
+"""The names of part files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 
 @dataclass(frozen=True)
 class PartAffixes:
-    """What stands around the name of every part file.
+    """The prefix and suffix of the names of part files.
 
     Raises:
-        TypeError: if one of them is not a string.
+        TypeError: one of them is not a string.
     """
 
     prefix: str = "part"
@@ -29,20 +29,20 @@ class PartAffixes:
                 raise TypeError(f"prefix and suffix of part files must be str, not {affix!r}")
 
     def around(self, middle: str) -> str:
-        """Return a part file's name."""
+        """Return the name of a part file."""
         return f"{self.prefix}-{middle}{self.suffix}"
 
 
 class PartNames(ABC):
-    """The names of the part files of one bucket, one after the other."""
+    """Generates the names of the part files of one bucket."""
 
     @abstractmethod
     def next_path(self, folder: str) -> str:
-        """Return the path of the next part file in the bucket's folder."""
+        """Return the path of the next part file in the folder of the bucket."""
 
 
 class UniqueNames(PartNames):
-    """``<prefix>-<a random id of the bucket and subtask>-<counter><suffix>``."""
+    """``<prefix>-<random id of the bucket and subtask>-<counter><suffix>``."""
 
     def __init__(self, affixes: PartAffixes) -> None:
         self._affixes = affixes
@@ -54,7 +54,7 @@ class UniqueNames(PartNames):
 
 
 class SubtaskNames(PartNames):
-    """``<prefix>-<subtask>-<counter><suffix>``, past what earlier jobs left in the folder."""
+    """``<prefix>-<subtask>-<counter><suffix>``, without the names of existing files."""
 
     def __init__(self, affixes: PartAffixes, subtask_index: int, files: FileSystem = LOCAL) -> None:
         self._files = files

@@ -1,4 +1,4 @@
-"""When a part file is finished and the next one begins."""
+"""When a part file is finished."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ DEFAULT_INTERVAL = 60 * 1000
 
 
 @dataclass(frozen=True)
-class RollingPolicy:
-    """Limits of a part file; None where there is none.
+class RollingLimits:
+    """The limits of a part file; None for no limit.
 
     Args:
-        part_size: in bytes; a part larger than this takes no further element.
-        rollover_interval: in ms, from the part's creation.
-        inactivity_interval: in ms, from the last write to it.
-        on_checkpoint: whether each checkpoint finishes a part.
+        part_size: in bytes; a larger part file gets no further element.
+        rollover_interval: in ms, since the creation of the part file.
+        inactivity_interval: in ms, since the last write to the part file.
+        on_checkpoint: whether each checkpoint finishes the part file.
 
     Raises:
-        TypeError: if a limit is not an int.
-        ValueError: if it is not positive.
+        TypeError: a limit is not an int.
+        ValueError: a limit is not positive.
     """
 
     part_size: int | None = DEFAULT_PART_SIZE
@@ -39,17 +39,17 @@ class RollingPolicy:
                 raise ValueError(f"{name} must be positive, not {limit}")
 
     def is_due(self, now: int, created: int, last_written: int) -> bool:
-        """Whether time alone finishes a part file; all in ms."""
+        """Whether a time limit has passed; all times in ms."""
         return _passed(self.rollover_interval, now - created) or _passed(
             self.inactivity_interval, now - last_written
         )
 
     def is_due_at_checkpoint(self, size: int) -> bool:
-        """Whether a checkpoint finishes a part file of some bytes."""
+        """Whether a checkpoint finishes a part file of a size in bytes."""
         return self.on_checkpoint or (self.part_size is not None and size > self.part_size)
 
 
-ON_CHECKPOINT = RollingPolicy(None, None, None, on_checkpoint=True)
+ON_CHECKPOINT = RollingLimits(None, None, None, on_checkpoint=True)
 
 
 def _passed(limit: int | None, elapsed: int) -> bool:

@@ -1,4 +1,4 @@
-"""Time zones by the names that Java takes."""
+"""Time zones by their names in Java."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _UNKNOWN_TO_JAVA = frozenset({"EST", "MST", "HST", "localtime", "Factory"})
 
 
 def parse_time_zone(zone_id: str) -> tuple[str, tzinfo]:
-    """Return the name of a zone as Java writes it, and the zone.
+    """Return the name of a time zone in Java's form, and the time zone.
 
     Args:
         zone_id: a region such as ``Europe/Paris``, an offset such as ``+02:00``, or ``GMT-08:00``.
 
     Raises:
-        ValueError: if there is no such zone.
+        ValueError: there is no such time zone.
     """
     if zone_id in _NO_OFFSET:
         return zone_id, UTC
@@ -33,7 +33,7 @@ def parse_time_zone(zone_id: str) -> tuple[str, tzinfo]:
 
 
 def offset_text(moment: datetime, separator: str, *, seconds: bool = False) -> str:
-    """Return a time's distance from UTC as ``+hh``, the separator, ``mm``, and perhaps seconds."""
+    """Return the offset from UTC: ``+hh``, the separator, ``mm``, and the seconds if asked for."""
     distance = moment.utcoffset() or timedelta()
     sign = "-" if distance < timedelta() else "+"
     minutes, rest = divmod(abs(distance).seconds, 60)

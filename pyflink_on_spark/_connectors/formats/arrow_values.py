@@ -1,4 +1,4 @@
-"""Python's values as Arrow takes them, and Arrow's as functions see them."""
+"""Converts values between Python and Arrow."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WIDEST = 76
 
 
 def to_arrow(kind: pa.DataType) -> Convert | None:
-    """Return what makes Arrow's input of a value that is not None; None if nothing has to be done.
+    """Return a function that converts a value, but not None, for Arrow; None if not necessary.
 
     Args:
-        kind: the column's type. A decimal is rounded to its scale, and becomes None if it is too
-            large, as in Flink.
+        kind: the type of the column. A decimal is rounded to its scale, and becomes None if it is
+            too large, as in Flink.
     """
     if pa.types.is_struct(kind):
         return _struct_to_arrow(kind)
@@ -44,12 +44,12 @@ def to_arrow(kind: pa.DataType) -> Convert | None:
 
 
 def from_arrow(kind: pa.DataType, *, structs_as_rows: bool = True) -> Convert | None:
-    """Return what makes a value of Arrow's output that is not None; None if it stays as it is.
+    """Return a function that converts a value, but not None, of Arrow; None if not necessary.
 
     Args:
-        kind: the column's type.
-        structs_as_rows: whether structs become rows and points in time ``Instant``; dicts and
-            ``datetime`` otherwise.
+        kind: the type of the column.
+        structs_as_rows: whether structs become rows, and points in time ``Instant``. Otherwise they
+            become dicts and ``datetime``.
     """
 
     def inner(part: pa.DataType) -> Convert | None:
@@ -75,17 +75,17 @@ def from_arrow(kind: pa.DataType, *, structs_as_rows: bool = True) -> Convert | 
 def column_converters(
     schema: pa.Schema, convert: Callable[[pa.DataType], Convert | None]
 ) -> list[tuple[int, Convert]]:
-    """Return a converter for each column that has to be changed; it also takes None."""
+    """Return the index and the converter of each column that needs one; it also takes None."""
     found = [(index, convert(field.type)) for index, field in enumerate(schema)]
     return [(index, _nullable(one)) for index, one in found if one is not None]
 
 
 def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what makes Arrow's input of a row: a tuple of its columns' values.
+    """Return a function that converts a row to a tuple of values for Arrow.
 
     Raises:
-        ValueError: from the function returned: it has more or fewer fields.
-        TypeError: from the function returned: it is no row.
+        ValueError: the returned function raises it for a row with another number of fields.
+        TypeError: the returned function raises it for an element that is not a row.
     """
     converters = column_converters(schema, to_arrow)
     size = len(schema)
@@ -107,10 +107,10 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def record_batch(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
-    """Return some rows, made by ``row_values``, as columns.
+    """Return rows, converted by ``row_values``, as columns.
 
     Raises:
-        ValueError: a value is not of its column's type; names both.
+        ValueError: a value does not have the type of its column. The message contains both.
     """
     columns = []
     for field, values in zip(schema, zip(*rows)):

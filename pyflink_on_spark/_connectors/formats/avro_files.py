@@ -1,4 +1,4 @@
-"""Avro files of plain records: dicts, lists and values."""
+"""Avro files of generic records: dicts, lists and values."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.formats.avro_library import fastavro, parsed
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter
+from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
-class AvroRecords(FileFormat):
-    """Records of Avro files.
+class AvroInput(InputFileFormat):
+    """Reads generic records.
 
     Args:
-        definition: the schema to read them with; the file has the one they were written with.
+        definition: the reader's schema. An Avro file contains the writer's schema.
         produced_type: the type of the records.
     """
 
@@ -35,8 +35,9 @@ class AvroRecords(FileFormat):
     def produced_type(self) -> TypeInformation:
         return self._produced_type
 
-    def is_splittable(self, path: str) -> bool:
-        return False
+
+class AvroFileInput(AvroInput):
+    """Reads generic records of Avro files."""
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         library, schema = fastavro(), parsed(self._definition)
@@ -47,24 +48,24 @@ class AvroRecords(FileFormat):
                 while values := list(islice(records, BUNDLE_SIZE)):
                     yield Bundle(values)
                     count += len(values)
-            except _damages(library) as error:
+            except _damage_errors(library) as error:
                 raise CorruptRecordError(
-                    f"cannot read {split.path} behind record {count}: "
+                    f"cannot read {split.path} after record {count}: "
                     f"{str(error) or 'it ends too soon'}"
                 ) from error
 
 
-def _damages(library: Any) -> tuple[type[Exception], ...]:
+def _damage_errors(library: Any) -> tuple[type[Exception], ...]:
     resolution = library.read.SchemaResolutionError
     return (ValueError, EOFError, IndexError, KeyError, TypeError, StopIteration, resolution)
 
 
-class AvroFileWriter(BulkWriter):
+class AvroFileWriter(OutputFileWriter):
     """Writes records to an Avro file, uncompressed as Flink does.
 
     Args:
-        file: where to.
-        definition: the records' schema.
+        file: the file.
+        definition: the schema of the records.
     """
 
     def __init__(self, file: BinaryIO, definition: Any) -> None:
@@ -84,39 +85,34 @@ class AvroFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class AvroOutput(BulkFormat):
-    """Records as Avro files.
+class AvroOutput(OutputFileFormat):
+    """Writes generic records.
 
     Args:
-        definition: the records' schema.
+        definition: the schema of the records.
     """
 
     definition: Any
 
     def check_input(self, type_info: Any) -> None:
-        check_records(type_info)
+        if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
+            raise TypeError(
+                f"this file format writes Avro records, and the stream is of {type_info}: declare "
+                "its type before the sink, with .map(lambda e: e, "
+                "output_type=GenericRecordAvroTypeInfo(schema))"
+            )
+
+
+class AvroFileOutput(AvroOutput):
+    """Writes generic records to Avro files."""
 
     def converter(self) -> Callable[[Any], Any]:
         return frozen_copy
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return AvroFileWriter(file, self.definition)
 
 
 def frozen_copy(record: Any) -> Any:
-    """Return a record that does not change when the user's does."""
+    """Return a copy of a record that does not change with the user's object."""
     return pickle.loads(pickle.dumps(record, 5))
-
-
-def check_records(type_info: Any) -> None:
-    """Accept a stream of Avro records.
-
-    Raises:
-        TypeError: it is one of anything else.
-    """
-    if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
-        raise TypeError(
-            f"this file format writes Avro records, and the stream is of {type_info}: say so in "
-            "front of the sink, with .map(lambda e: e, "
-            "output_type=GenericRecordAvroTypeInfo(schema))"
-        )

@@ -1,4 +1,4 @@
-"""Rows of Avro messages, and Avro messages of rows: the bare record, without a file's header."""
+"""Reads and writes rows as Avro messages: single records without the header of a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.avro_library import fastavro, parsed
+from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant
@@ -31,11 +31,11 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def avro_row_type(definition: Any) -> RowTypeInfo:
-    """Return the type of the rows that a record's schema stands for.
+    """Return the row type of a record's schema.
 
     Raises:
-        ValueError: it is not the schema of a record.
-        UnsupportedFlinkFeature: rows have nothing for one of its types.
+        ValueError: the definition is not the schema of a record.
+        UnsupportedFlinkFeature: rows have no counterpart of a type.
     """
     kind = _Kind(definition, {})
     if kind.name != "record":
@@ -49,7 +49,7 @@ def avro_row_reader(definition: Any) -> Callable[[bytes], Any]:
     """Return a function that makes a row of a message.
 
     Raises:
-        ValueError: from the function returned, if the message cannot be read.
+        ValueError: the returned function raises it for a message that cannot be read.
     """
     read_record, schema = fastavro().schemaless_reader, parsed(definition)
     convert = _Kind(definition, {}).reader()
@@ -67,11 +67,11 @@ def avro_row_reader(definition: Any) -> Callable[[bytes], Any]:
 
 
 def avro_row_writer(definition: Any) -> Callable[[Any], bytes]:
-    """Return a function that writes a row, its fields by position.
+    """Return a function that writes the fields of a row by position.
 
     Raises:
-        TypeError: from the function returned: the element is no row.
-        ValueError: from the function returned: the row does not fit the schema.
+        TypeError: the returned function raises it for an element that is not a row.
+        ValueError: the returned function raises it for a row that does not fit the schema.
     """
     write_record, schema = fastavro().schemaless_writer, parsed(definition)
     convert = _Kind(definition, {}).writer()
@@ -93,8 +93,8 @@ class _Kind:
     """One type of an Avro schema.
 
     Args:
-        definition: as parsed from JSON.
-        named: the types that were defined before, by their names.
+        definition: the parsed JSON of the type.
+        named: the types that are defined before, by name.
     """
 
     def __init__(self, definition: Any, named: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ class _Kind:
         return others[0]
 
     def type_info(self) -> TypeInformation:
-        """Return what stands for the type in a row."""
+        """Return the type of a row's field."""
         if self.name == "record":
             names, kinds = self._fields()
             return RowTypeInfo([kind.type_info() for kind in kinds], names)
@@ -145,12 +145,12 @@ class _Kind:
         return raise_unsupported(
             f"the Avro type {self._definition}",
             kind=Gap.NOT_YET,
-            reason="a row has nothing for it",
+            reason="rows have no counterpart",
             instead="Read the messages with ByteArraySchema, and convert them in a map().",
         )
 
     def reader(self) -> Convert:
-        """Return what makes a row's value of the library's; it also takes None."""
+        """Return a function that converts fastavro's value, or None, to a row's."""
         if self.name == "record":
             names, kinds = self._fields()
             fields = [(name, kind.reader()) for name, kind in zip(names, kinds)]
@@ -170,7 +170,7 @@ class _Kind:
         return _same
 
     def writer(self) -> Convert:
-        """Return what makes the library's value of a row's; it also takes None."""
+        """Return a function that converts a row's value, or None, to fastavro's."""
         if self.name == "record":
             names, kinds = self._fields()
             fields = [(name, kind.writer()) for name, kind in zip(names, kinds)]
@@ -207,7 +207,7 @@ def _unless_null(convert: Convert) -> Convert:
 
 
 def _naive(moment: datetime.datetime) -> datetime.datetime:
-    """Return a time in UTC without its zone, up to milliseconds, as SQL's timestamps are."""
+    """Return a time without its zone UTC, rounded down to milliseconds, as a SQL timestamp."""
     return moment.replace(tzinfo=None, microsecond=moment.microsecond // 1000 * 1000)
 
 

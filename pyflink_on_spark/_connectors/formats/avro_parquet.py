@@ -1,25 +1,26 @@
-"""Parquet files of Avro records."""
+"""Parquet files of generic Avro records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.formats.arrow_values import column_converters, from_arrow, to_arrow
-from pyflink_on_spark._connectors.formats.avro_files import check_records
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter
+from pyflink_on_spark._connectors.formats.arrow_values import (
+    column_converters,
+    from_arrow,
+    to_arrow,
+)
+from pyflink_on_spark._connectors.formats.avro_files import AvroInput, AvroOutput
+from pyflink_on_spark._connectors.formats.output_format import OutputFileWriter
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches, reading
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
-    from pyflink_on_spark.common.typeinfo import TypeInformation
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
 
 _PRIMITIVE: dict[str, Callable[[], pa.DataType]] = {
     "boolean": pa.bool_,
@@ -42,11 +43,11 @@ _INT64_TIMESTAMPS = ParquetOptions(compression="none", int96_timestamps=False)
 
 
 def avro_arrow_schema(definition: Any) -> pa.Schema:
-    """Return Arrow's schema for an Avro record.
+    """Return Arrow's schema of an Avro record.
 
     Raises:
-        ValueError: it is not the schema of a record.
-        UnsupportedFlinkFeature: Arrow has nothing for one of its types.
+        ValueError: the definition is not the schema of a record.
+        UnsupportedFlinkFeature: Arrow has no counterpart of a type.
     """
     kind = _arrow_type(definition, {})
     if not pa.types.is_struct(kind):
@@ -112,18 +113,8 @@ def _of_union(kinds: list[Any], named: dict[str, Any]) -> pa.DataType:
     )
 
 
-@dataclass(frozen=True)
-class AvroParquetOutput(BulkFormat):
-    """Records as Parquet files.
-
-    Args:
-        definition: the records' schema.
-    """
-
-    definition: Any
-
-    def check_input(self, type_info: Any) -> None:
-        check_records(type_info)
+class AvroParquetOutput(AvroOutput):
+    """Writes generic records to Parquet files."""
 
     def converter(self) -> Callable[[Any], Any]:
         schema = avro_arrow_schema(self.definition)
@@ -142,34 +133,18 @@ class AvroParquetOutput(BulkFormat):
 
         return convert
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return ParquetFileWriter(file, avro_arrow_schema(self.definition), _INT64_TIMESTAMPS)
 
 
-class AvroParquetRecords(FileFormat):
-    """Records of Parquet files.
-
-    Args:
-        definition: the records' schema.
-        produced_type: the type of the records.
-    """
-
-    def __init__(self, definition: Any, produced_type: TypeInformation) -> None:
-        self._definition = definition
-        self._produced_type = produced_type
-
-    @property
-    def produced_type(self) -> TypeInformation:
-        return self._produced_type
-
-    def is_splittable(self, path: str) -> bool:
-        return False
+class AvroParquetInput(AvroInput):
+    """Reads generic records of Parquet files."""
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         return (bundle for bundle, _ in self.resume(split, None))
 
     def resume(self, split: FileSplit, position: int | None) -> Iterator[tuple[Bundle, int]]:
-        """Yield records behind a position: how many are left out."""
+        """Yield records from a position on, which is the number of records before it."""
         schema = avro_arrow_schema(self._definition)
         names = schema.names
         converters = column_converters(schema, _plain)

@@ -1,28 +1,31 @@
-"""What is said of data that cannot be read."""
+"""The error for corrupt data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.errors import PUBLIC_MODULE, PyFlinkOnSparkError
 
 _SHOWN = 200
 
 
 class CorruptRecordError(PyFlinkOnSparkError, ValueError):
-    """Data that is not what its format says; the text says where it is and what is wrong."""
+    """Data does not conform to its format. The message says where the data is and what is wrong."""
+
+    __module__ = PUBLIC_MODULE
 
 
 @contextmanager
 def locating(place: Callable[[], str]) -> Iterator[None]:
-    """Let an error of a deserializer say where the message is.
+    """Add the place of a message to errors of its deserializer.
 
     Args:
-        place: tells it, for example ``partition 3 of topic 'a', offset 17``; called on errors only.
+        place: returns the place, for example ``partition 3 of topic 'a', offset 17``. Called only
+            after an error.
 
     Raises:
-        CorruptRecordError: in the place of any ValueError.
+        CorruptRecordError: instead of any ValueError.
     """
     try:
         yield
@@ -31,6 +34,6 @@ def locating(place: Callable[[], str]) -> Iterator[None]:
 
 
 def excerpt(data: bytes) -> str:
-    """Return the beginning of a message, for an error's text."""
+    """Return the beginning of a message, for the text of an error."""
     text = repr(data[:_SHOWN])[1:]
     return text if len(data) <= _SHOWN else f"{text}... ({len(data)} bytes)"

@@ -1,4 +1,4 @@
-"""The values of CSV files' columns as texts, both ways."""
+"""Converts the values of CSV columns from text and to text."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _TEXTS = ("VARCHAR", "CHAR")
 def column_parser(
     data_type: DataType, array_separator: str, null: str | None
 ) -> Callable[[str], Any] | None:
-    """Return what makes a column's value of its text; None if the text itself is the value.
+    """Return a function that parses the text of a column; None if the text itself is the value.
 
-    An array is never None itself: the text for None is that of an array whose one element is None.
+    An array is never None: the text for None is an array whose single element is None.
 
     Args:
-        data_type: the column's.
-        array_separator: what stands between the elements of an array; may be empty.
+        data_type: the type of the column.
+        array_separator: the separator of array elements; may be empty.
         null: the text for None, if there is one.
 
     Raises:
-        ValueError: from the function returned, for a text that is no value.
+        ValueError: the returned function raises it for an invalid text.
     """
     parse = _parser(data_type, array_separator, null)
     if null is None or isinstance(data_type, ArrayType):
@@ -74,17 +74,17 @@ def _array_parser(element_type: DataType, separator: str, null: str | None) -> C
 def column_writer(
     data_type: DataType, array_separator: str, null: str, quoted: Callable[[str], str]
 ) -> Callable[[Any], str]:
-    """Return what writes a column's value, which is not None.
+    """Return a function that returns the text of a column's value, which is not None.
 
     Args:
-        data_type: the column's.
-        array_separator: what stands between the elements of an array; may be empty.
-        null: the text for an element that is None.
-        quoted: writes a text.
+        data_type: the type of the column.
+        array_separator: the separator of array elements; may be empty.
+        null: the text for an array element that is None.
+        quoted: quotes a text if necessary.
 
     Raises:
-        TypeError: from the function returned, for a value of another type.
-        ValueError: from the function returned, for an array without a separator.
+        TypeError: the returned function raises it for a value of another type.
+        ValueError: the returned function raises it for an array without a separator.
     """
     if isinstance(data_type, ArrayType):
         element = _text(data_type.element_type)
@@ -127,12 +127,12 @@ def _decimal_text(data_type: DecimalType) -> Callable[[Any], str]:
 
 def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a str")
     return value
 
 
 def refuse_column(data_type: DataType) -> None:
-    """Raise UnsupportedFlinkFeature for a type that no column has."""
+    """Raise UnsupportedFlinkFeature for a type that columns do not support."""
     raise_unsupported(
         f"a column of type {data_type} in a CSV file",
         kind=Gap.NOT_YET,

@@ -7,46 +7,57 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._connectors.files.compression import is_compressed, read_compressed
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
-from pyflink_on_spark._connectors.formats.chunk_file import ChunkFile
+from pyflink_on_spark._connectors.formats.compression import (
+    ChunkFile,
+    is_compressed,
+    read_compressed,
+)
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_columns import column_parser, column_writer
-from pyflink_on_spark._connectors.formats.csv_records import CsvText, QuickReader, RecordReader
+from pyflink_on_spark._connectors.formats.csv_records import (
+    CsvDialect,
+    FastRecordReader,
+    RecordReader,
+)
 from pyflink_on_spark._connectors.formats.csv_text import quoting
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.row_types import row_type_info
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True)
-class CsvFileForm:
-    """How a CSV file is written.
+class CsvFileSettings:
+    """The form of a CSV file.
 
     Attributes:
-        row_type: its columns.
-        array_separators: for each column what stands between elements, if it has arrays.
-        text: how records are written.
-        line_end: for writing.
-        null: the text for None; None: nothing is read as None, and None is written as nothing.
-        header: whether there is one.
-        strict_header: whether it has to have the columns' names in their order.
-        skip_first_line: whether the first line of data is left out.
-        extra_fields: whether there may be more fields than columns.
+        row_type: the columns.
+        array_separators: for each column the separator of array elements, if it has arrays.
+        text: the dialect of the records.
+        line_end: the line end for writing.
+        null: the text for None. None: no text is read as None, and None is written as no text.
+        header: whether the file has a header.
+        strict_header: whether the header must have the names of the columns in their order.
+        skip_first_line: whether the first line of data is skipped.
+        extra_fields: whether a record may have more fields than there are columns.
     """
 
     row_type: RowType
     array_separators: tuple[str, ...]
-    text: CsvText
+    text: CsvDialect
     line_end: str
     null: str | None
     header: bool
@@ -60,28 +71,25 @@ class CsvFileForm:
         return [field.name for field in self.row_type]
 
 
-class CsvRows(FileFormat):
-    """Rows of CSV files; compressed ones are decompressed.
+class CsvFileInput(InputFileFormat):
+    """Reads rows of CSV files, which may be compressed.
 
     Args:
-        form: how they are written.
+        form: the form of the files.
     """
 
-    def __init__(self, form: CsvFileForm) -> None:
+    def __init__(self, form: CsvFileSettings) -> None:
         self._form = form
 
     @property
     def produced_type(self) -> TypeInformation:
         return row_type_info(self._form.row_type)
 
-    def is_splittable(self, path: str) -> bool:
-        return False
-
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         text, taken, maker = self._form.text, 0, _RowMaker(self._form)
         if not text.comments and text.escape is None:
             with _open(split.path) as file:
-                quick = QuickReader(file, text)
+                quick = FastRecordReader(file, text)
                 for chunk in self._chunks(quick, split.path):
                     yield from self._rows(maker, chunk, split.path, taken)
                     taken += len(chunk)
@@ -99,17 +107,17 @@ class CsvRows(FileFormat):
                 raise _corrupt(split.path, records.line, error) from error
 
     def _chunks(
-        self, records: QuickReader | RecordReader, path: str, behind: int = 0
+        self, records: FastRecordReader | RecordReader, path: str, skip: int = 0
     ) -> Iterator[list[list[str]]]:
-        """Yield records, some at a time; leave out the header, and some records behind it."""
+        """Yield records, some at a time, without the header and ``skip`` records after it."""
         self._skip_beginning(records, path)
-        records.take(behind)
+        records.take(skip)
         while chunk := records.take(BUNDLE_SIZE):
             yield chunk
             records.check()
         records.check()
 
-    def _skip_beginning(self, records: QuickReader | RecordReader, path: str) -> None:
+    def _skip_beginning(self, records: FastRecordReader | RecordReader, path: str) -> None:
         if self._form.header:
             header = records.take(1)
             records.check()
@@ -128,7 +136,7 @@ class CsvRows(FileFormat):
             raise _corrupt(path, line, error) from error
 
     def _line_of(self, path: str, index: int) -> int:
-        """Return the line at which a record ends."""
+        """Return the number of the line at which a record ends."""
         with _open(path) as file:
             records = RecordReader(file, self._form.text)
             self._skip_beginning(records, path)
@@ -167,15 +175,15 @@ def _header_error(found: list[str], names: list[str]) -> str | None:
 
 
 class _BadRecord(ValueError):
-    """A record that is no row; ``index`` says which one of its chunk."""
+    """A record that is not a row; ``index`` is its index in the chunk."""
 
     index = 0
 
 
 class _RowMaker:
-    """Makes rows of records, many at once where all are well-formed."""
+    """Makes rows of records, many at once if all of them are well-formed."""
 
-    def __init__(self, form: CsvFileForm) -> None:
+    def __init__(self, form: CsvFileSettings) -> None:
         self._names = form.names
         self._size = len(self._names)
         self._extra_fields = form.extra_fields
@@ -186,7 +194,7 @@ class _RowMaker:
         ]
 
     def rows(self, records: list[list[str]]) -> Iterator[Bundle]:
-        """Yield the rows; before an error those in front of the bad record."""
+        """Yield the rows; before an error yield the rows before the bad record."""
         names = self._names
         try:
             columns = self._columns(records)
@@ -239,14 +247,14 @@ class _RowMaker:
 
 
 @dataclass(frozen=True)
-class CsvFileOutput(BulkFormat):
-    """Rows as CSV files.
+class CsvFileOutput(OutputFileFormat):
+    """Writes rows to CSV files.
 
     Args:
-        form: how they are written.
+        form: the form of the files.
     """
 
-    form: CsvFileForm
+    form: CsvFileSettings
 
     def check_input(self, type_info: Any) -> None:
         check_rows(type_info)
@@ -277,7 +285,7 @@ class CsvFileOutput(BulkFormat):
 
         return convert
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         if self.form.header:
             names = map(self._quoted(), self.form.names)
             file.write(f"{self.form.text.delimiter.join(names)}{self.form.line_end}".encode())
@@ -288,7 +296,7 @@ class CsvFileOutput(BulkFormat):
         return quoting(text.delimiter, text.quote, text.escape, self.form.line_end)
 
 
-class _LinesWriter(BulkWriter):
+class _LinesWriter(OutputFileWriter):
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 

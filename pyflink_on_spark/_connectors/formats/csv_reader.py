@@ -1,4 +1,4 @@
-"""Rows of lines of CSV, read as Flink's CsvRowDeserializationSchema does."""
+"""Reads rows of CSV messages, as Flink's CsvRowDeserializationSchema does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
-from pyflink_on_spark._connectors.formats.csv_records import CsvText, first_record
+from pyflink_on_spark._connectors.formats.csv_records import first_record
+from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
 from pyflink_on_spark._connectors.formats.field_types import refuse_field
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant
@@ -36,28 +37,14 @@ _FRACTION = re.compile(r"(.*?)(?:\.(\d{1,9}))?", re.ASCII)
 _MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - the types have no zone
 
 
-def csv_row_reader(
-    row_type: RowTypeInfo,
-    form: CsvText,
-    array_delimiter: str,
-    null: str | None,
-    *,
-    ignore_errors: bool,
-) -> Callable[[bytes], Any]:
+def csv_row_reader(form: CsvRowFormat) -> Callable[[bytes], Any]:
     """Return a function that makes a row of the first record of a message.
 
-    Args:
-        row_type: the fields.
-        form: how records are written.
-        array_delimiter: what stands between the elements of arrays and nested rows.
-        null: the text for None, if there is one.
-        ignore_errors: whether None stands for what cannot be read, a field or the whole message.
-
     Raises:
-        ValueError: from the function returned, if the message cannot be read.
+        ValueError: the returned function raises it for a message that cannot be read.
     """
-    first = first_record(form)
-    convert = _Converters(array_delimiter, null, ignore_errors).record(row_type)
+    first, ignore_errors = first_record(form.dialect), form.ignore_errors
+    convert = _Converters(form.array_delimiter, form.null, ignore_errors).record(form.row_type)
 
     def read(data: bytes) -> Any:
         try:
@@ -74,7 +61,7 @@ def csv_row_reader(
 
 
 class _Converters:
-    """Makes the functions that turn texts into values of declared types."""
+    """Makes functions that convert texts to values of declared types."""
 
     def __init__(self, array_delimiter: str, null: str | None, ignore_errors: bool) -> None:
         self._array_delimiter = array_delimiter
@@ -91,7 +78,7 @@ class _Converters:
                     raise ValueError(
                         f"Too many entries: expected at most {size}, and there are {len(fields)}"
                     )
-                fields = fields[:size]  # nothing behind a delimiter at the end of the line
+                fields = fields[:size]  # an empty field after a final delimiter
             return convert(fields)
 
         return convert_record
@@ -118,7 +105,7 @@ class _Converters:
         return convert
 
     def _field(self, type_info: Any) -> Parse:
-        """Return the converter of a field, where the text for None is None."""
+        """Return the converter of a field, which also handles the text for None."""
         parse, null = self._parser(type_info), self._null
         if self._ignore_errors:
             parse = _null_if_unfit(parse)
@@ -151,7 +138,7 @@ class _Converters:
 
 
 def _explain(converters: list[tuple[str, Parse]], fields: Sequence[str]) -> None:
-    """Raise the error of the first field that cannot be read, with its name."""
+    """Raise the error of the first field that cannot be read, with the field's name."""
     for (name, one), text in zip(converters, fields):
         try:
             one(text)
@@ -174,23 +161,23 @@ def _trimmed(parse: Parse) -> Parse:
 
 
 def sql_date(text: str) -> datetime.date:
-    """Read a date as ``java.sql.Date.valueOf`` does: there, 2020-02-30 is the first of March."""
+    """Parse a date as ``java.sql.Date.valueOf`` does: 2020-02-30 is the first of March."""
     match = _SQL_DATE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no date such as 2020-01-31")
+        raise ValueError(f"{text!r} is not a date such as 2020-01-31")
     year, month, day = map(int, match.groups())
     if not 1 <= month <= 12 or not 1 <= day <= 31:
-        raise ValueError(f"{text!r} is no date such as 2020-01-31")
+        raise ValueError(f"{text!r} is not a date such as 2020-01-31")
     return datetime.date(year, month, 1) + datetime.timedelta(days=day - 1)
 
 
 def sql_time(text: str) -> datetime.time:
-    """Read a time of day as ``java.sql.Time.valueOf`` does."""
+    """Parse a time of day as ``java.sql.Time.valueOf`` does."""
     return (_MIDNIGHT + _since_midnight(text)).time()
 
 
 def sql_timestamp(text: str) -> datetime.datetime:
-    """Read a date and time, up to milliseconds, as ``java.sql.Timestamp.valueOf`` does."""
+    """Parse date and time as ``java.sql.Timestamp.valueOf`` does, up to milliseconds."""
     day, separator, rest = java_parsing.trimmed(text).partition(" ")
     match = _FRACTION.fullmatch(rest)
     if not separator or match is None:
@@ -203,16 +190,16 @@ def sql_timestamp(text: str) -> datetime.datetime:
 def _since_midnight(text: str) -> datetime.timedelta:
     match = _SQL_TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no time such as 12:34:56")
+        raise ValueError(f"{text!r} is not a time such as 12:34:56")
     hours, minutes, seconds = map(int, match.groups())
     return datetime.timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
 def _instant(text: str) -> Instant:
-    """Read a point in time such as 2020-01-31 12:34:56.789Z."""
+    """Parse a point in time such as 2020-01-31 12:34:56.789Z."""
     day, separator, time = text.partition(" ")
     if not separator or not time.endswith("Z"):
-        raise ValueError(f"{text!r} is no point in time such as 2020-01-31 12:34:56Z")
+        raise ValueError(f"{text!r} is not a point in time such as 2020-01-31 12:34:56Z")
     return java_parsing.iso_instant(f"{day}T{time}")
 
 

@@ -1,4 +1,4 @@
-"""The records of a text of comma-separated values, split as Jackson splits them."""
+"""Splits CSV text into records and fields, as Jackson does."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
 @dataclass(frozen=True)
-class CsvText:
+class CsvDialect:
     """How records are written.
 
     Attributes:
-        delimiter: one character between fields.
-        quote: one character around fields, or None.
-        escape: one character in front of those that mean themselves, or None.
-        comments: whether lines that begin with ``#`` are none, and neither are blank ones.
+        delimiter: the character between fields.
+        quote: the character around fields, or None.
+        escape: the character before escaped characters, or None.
+        comments: whether lines that begin with ``#``, and blank lines, are skipped.
     """
 
     delimiter: str = ","
@@ -33,7 +33,7 @@ class CsvText:
     comments: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of Python's reader."""
+        """Return the arguments of ``csv.reader``."""
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
         return {
             "delimiter": self.delimiter,
@@ -44,29 +44,29 @@ class CsvText:
         }
 
     def is_plain(self, text: str) -> bool:
-        """Whether nothing in a text is quoted or escaped."""
+        """Whether a text has neither quotes nor escapes."""
         return (self.quote is None or self.quote not in text) and (
             self.escape is None or self.escape not in text
         )
 
 
 class RecordReader:
-    """Reads records; each is the texts of its fields, a blank line has none.
+    """Reads records: the lists of their fields' texts. A blank line is an empty list.
 
-    Iteration ends at a record that is not well-formed; ``check`` raises its error.
+    Iteration ends before a record that is not well-formed; ``check`` raises its error.
 
     Args:
-        lines: the text, with its line ends.
-        form: how records are written.
+        lines: the lines of the text, with line ends.
+        form: the dialect.
     """
 
-    def __init__(self, lines: Iterable[str], form: CsvText) -> None:
+    def __init__(self, lines: Iterable[str], form: CsvDialect) -> None:
         self._form = form
         self._lines = _Lines(lines, form)
         self._error: csv.Error | None = None
         self._reader = csv.reader(self._lines, **form.arguments())
         blanks = f"(?<!{{0}}){{0}}[ \\t]+(?={re.escape(form.delimiter)}|[\\r\\n]|$)"
-        self._blanks_behind_quote = re.compile(blanks.format(re.escape(form.quote or "")))
+        self._blanks_after_quote = re.compile(blanks.format(re.escape(form.quote or "")))
 
     def __iter__(self) -> Iterator[list[str]]:
         return self
@@ -79,7 +79,7 @@ class RecordReader:
             return self._mended_record(error)
 
     def check(self) -> None:
-        """Raise the error of the record that iteration ended at, if there is one.
+        """Raise the error of the record at which iteration ended, if there is one.
 
         Raises:
             ValueError: the record is not well-formed.
@@ -88,26 +88,26 @@ class RecordReader:
             raise ValueError(str(self._error)) from self._error
 
     def skip_line(self) -> None:
-        """Leave out a line."""
+        """Skip a line."""
         self._lines.skip()
 
     stuck = False
 
     def take(self, count: int) -> list[list[str]]:
-        """Return the next records, as many at most."""
+        """Return at most ``count`` of the next records."""
         return list(islice(self, count))
 
     @property
     def line(self) -> int:
-        """The number of the line at which the reader is, from 1."""
+        """The number of the current line, from 1."""
         return self._lines.number
 
     def _mended_record(self, error: csv.Error) -> list[str]:
-        """Return a record after which Jackson overlooks blanks that Python does not."""
+        """Return a record with blanks after a quote, which Jackson skips and Python does not."""
         quote = self._form.quote
         while quote is not None:
             text = "".join(self._lines.record)
-            mended = self._blanks_behind_quote.sub(quote.replace("\\", "\\\\"), text, count=1)
+            mended = self._blanks_after_quote.sub(quote.replace("\\", "\\\\"), text, count=1)
             if mended == text:
                 break
             self._lines.push_back(mended)
@@ -119,22 +119,22 @@ class RecordReader:
         raise StopIteration
 
 
-class QuickReader:
-    """Reads records without comments and escapes, as long as Python's own reader takes them.
+class FastRecordReader:
+    """Reads records without comments and escapes with ``csv.reader`` alone.
 
     Args:
-        lines: the text, with its line ends.
-        form: how records are written.
+        lines: the lines of the text, with line ends.
+        form: the dialect.
     """
 
-    def __init__(self, lines: Iterator[str], form: CsvText) -> None:
+    def __init__(self, lines: Iterator[str], form: CsvDialect) -> None:
         self._lines = lines
         self._reader = csv.reader(lines, **form.arguments())
         self.stuck = False
-        """Whether there is a record that it does not take."""
+        """Whether ``csv.reader`` has rejected a record; a ``RecordReader`` may accept it."""
 
     def take(self, count: int) -> list[list[str]]:
-        """Return the next records, as many at most; none behind one that it does not take."""
+        """Return at most ``count`` of the next records; none after a rejected one."""
         records: list[list[str]] = []
         if self.stuck:
             return records
@@ -145,17 +145,17 @@ class QuickReader:
         return records
 
     def skip_line(self) -> None:
-        """Leave out a line."""
+        """Skip a line."""
         next(self._lines, None)
 
     def check(self) -> None:
-        """Do nothing: nothing is wrong before a careful reader says so."""
+        """Do nothing: only a ``RecordReader`` decides whether a record is well-formed."""
 
 
 class _Lines:
-    """Hands out lines; leaves out comments and blank lines between records where that is asked."""
+    """Yields lines; skips comments and blank lines between records if the dialect says so."""
 
-    def __init__(self, lines: Iterable[str], form: CsvText) -> None:
+    def __init__(self, lines: Iterable[str], form: CsvDialect) -> None:
         self._lines = iter(lines)
         self._comments = form.comments
         self._unescape = _unescaping(form.escape)
@@ -201,11 +201,11 @@ class _Lines:
         return line
 
 
-def first_record(form: CsvText) -> Callable[[str], list[str] | None]:
-    """Return a function that gives the fields of a text's first record, or None if there is none.
+def first_record(form: CsvDialect) -> Callable[[str], list[str] | None]:
+    """Return a function that returns the fields of a text's first record; None without a record.
 
     Raises:
-        ValueError: from the function returned: the record is not well-formed.
+        ValueError: the returned function raises it for a record that is not well-formed.
     """
     delimiter, arguments = form.delimiter, form.arguments()
 
@@ -224,7 +224,7 @@ def first_record(form: CsvText) -> Callable[[str], list[str] | None]:
     return first
 
 
-def _first_of(text: str, form: CsvText) -> list[str] | None:
+def _first_of(text: str, form: CsvDialect) -> list[str] | None:
     reader = RecordReader(io.StringIO(text, newline=""), form)
     record = next(reader, None)
     reader.check()
@@ -239,7 +239,7 @@ def _first_line(text: str) -> str:
 
 
 def _unescaping(escape: str | None) -> Callable[[str], str]:
-    """Return a function that resolves escapes which stand for control characters."""
+    """Return a function that resolves escapes of control characters."""
     if escape is None:
         return lambda text: text
     pairs = re.compile(re.escape(escape) + "(.)", re.DOTALL)

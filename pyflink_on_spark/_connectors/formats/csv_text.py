@@ -1,4 +1,4 @@
-"""How a text is written in CSV: quoted where Jackson quotes."""
+"""Quotes texts in CSV as Jackson does."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from collections.abc import Callable
 
 _LONGEST_WITHOUT_LOOKING = 24
-"""In characters: Jackson quotes what is longer without looking whether that is needed."""
+"""In characters: Jackson quotes a longer text without a check whether that is necessary."""
 
 
 def quoting(
     delimiter: str, quote: str | None, escape: str | None, line_end: str = ""
 ) -> Callable[[str], str]:
-    """Return what writes a text.
+    """Return a function that quotes a text if necessary.
 
-    Every character up to the highest of those that mean something counts as special, as in
-    Jackson: with ``|`` between fields nearly all texts are quoted.
+    As in Jackson, every character up to the highest special one counts as special: with ``|``
+    between fields nearly all texts are quoted.
 
     Args:
         delimiter: the character between fields.
-        quote: the character around texts; None: nothing is quoted or escaped.
-        escape: the character that is written twice, or None.
-        line_end: what records end with.
+        quote: the character around texts; None: texts are neither quoted nor escaped.
+        escape: a character that is doubled, or None.
+        line_end: the text at the end of a record.
     """
     if quote is None:
         return lambda text: text

@@ -1,13 +1,13 @@
-"""Rows as lines of CSV, written as Flink's CsvRowSerializationSchema does."""
+"""Writes rows as CSV messages, as Flink's CsvRowSerializationSchema does."""
 
 from __future__ import annotations
 
 import base64
 import datetime
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
 from pyflink_on_spark._connectors.formats.csv_text import quoting
 from pyflink_on_spark._connectors.formats.field_types import (
     WHOLE_NUMBERS,
@@ -35,37 +35,16 @@ _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
 _UNQUOTED = frozenset(BasicType) - {BasicType.STRING, BasicType.CHAR, BasicType.INSTANT}
 
 
-@dataclass(frozen=True)
-class CsvOutput:
-    """How a row is written.
-
-    Attributes:
-        delimiter: one character between fields.
-        array_delimiter: what stands between the elements of arrays and nested rows.
-        quote: one character around texts that need it, or None.
-        escape: one character that is written twice, or None.
-        null: the text for None.
-        line_end: what a row ends with.
-    """
-
-    delimiter: str
-    array_delimiter: str
-    quote: str | None
-    escape: str | None
-    null: str
-    line_end: str
-
-
-def csv_row_writer(row_type: RowTypeInfo, form: CsvOutput) -> Callable[[Any], bytes]:
-    """Return a function that writes a row, its fields by position.
+def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
+    """Return a function that writes the fields of a row by position.
 
     Raises:
-        TypeError: from the function returned: the element is no row.
-        ValueError: from the function returned: the row does not fit its type.
+        TypeError: the returned function raises it for an element that is not a row.
+        ValueError: the returned function raises it for a row that does not fit its type.
     """
-    quoted = quoting(form.delimiter, form.quote, form.escape)
-    writers = [_column(kind, form, quoted) for kind in row_type.get_field_types()]
-    delimiter, null, line_end = form.delimiter, form.null, form.line_end
+    quoted = quoting(form.field_delimiter, form.quote, form.escape)
+    writers = [_column(kind, form, quoted) for kind in form.row_type.get_field_types()]
+    delimiter, null, line_end = form.field_delimiter, form.null or "", form.line_delimiter
 
     def write(row: Any) -> bytes:
         if not isinstance(row, Row):
@@ -82,14 +61,14 @@ def csv_row_writer(row_type: RowTypeInfo, form: CsvOutput) -> Callable[[Any], by
     return write
 
 
-def _column(type_info: Any, form: CsvOutput, quoted: Callable[[str], str]) -> Write:
+def _column(type_info: Any, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
     text = _text(type_info, form)
     if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _UNQUOTED:
         return text
     return lambda value: quoted(text(value))
 
 
-def _text(type_info: Any, form: CsvOutput) -> Write:
+def _text(type_info: Any, form: CsvRowFormat) -> Write:
     if isinstance(type_info, RowTypeInfo):
         return _nested_row(type_info, form)
     if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
@@ -108,18 +87,18 @@ def _text(type_info: Any, form: CsvOutput) -> Write:
 
 def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a str")
     return value
 
 
-def _join(form: CsvOutput, texts: Sequence[str]) -> str:
+def _join(form: CsvRowFormat, texts: Sequence[str]) -> str:
     if not form.array_delimiter:
         raise ValueError("arrays are not written without an array element delimiter")
     return form.array_delimiter.join(texts)
 
 
-def _array(element_type: Any, form: CsvOutput) -> Write:
-    element, null = _text(element_type, form), form.null
+def _array(element_type: Any, form: CsvRowFormat) -> Write:
+    element, null = _text(element_type, form), form.null or ""
 
     def write(items: Sequence[Any]) -> str:
         return _join(form, [null if item is None else element(item) for item in items])
@@ -127,8 +106,8 @@ def _array(element_type: Any, form: CsvOutput) -> Write:
     return write
 
 
-def _nested_row(type_info: RowTypeInfo, form: CsvOutput) -> Write:
-    fields, null = [_text(kind, form) for kind in type_info.get_field_types()], form.null
+def _nested_row(type_info: RowTypeInfo, form: CsvRowFormat) -> Write:
+    fields, null = [_text(kind, form) for kind in type_info.get_field_types()], form.null or ""
 
     def write(row: Any) -> str:
         values = zip(fields, row._values, strict=True)

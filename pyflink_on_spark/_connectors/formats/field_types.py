@@ -1,4 +1,4 @@
-"""What text formats have for fields of some types, and what is said of others."""
+"""The fields that text formats can write, and the error for others."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ WHOLE_NUMBERS = frozenset(
 
 
 def whole_number_text(value: Any) -> str:
-    """Write an integer.
+    """Return the text of an integer.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the value is not an integer.
     """
     if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no whole number")
+        raise TypeError(f"{value!r} is not a whole number")
     return int.__repr__(value)
 
 
 def refuse_field(type_info: Any, format_name: str) -> NoReturn:
-    """Raise UnsupportedFlinkFeature for a type that a format does not have."""
+    """Raise UnsupportedFlinkFeature for a type that a format does not support."""
     raise_unsupported(
         f"a field of type {type_info} in {format_name}",
         kind=Gap.NOT_YET,
-        reason="it is neither read nor written",
+        reason="the format has no such type here",
         instead="Declare it as a STRING, and convert it in a map().",
     )

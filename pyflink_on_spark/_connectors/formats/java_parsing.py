@@ -1,4 +1,4 @@
-"""Texts as Java reads them: numbers, dates and times."""
+"""Parses numbers, dates and times as Java does."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ Parse = Callable[[str], object]
 
 
 def trimmed(text: str) -> str:
-    """Return a text without the blanks and control characters around it."""
+    """Return a text without leading and trailing blanks and control characters."""
     return text.strip(_BLANK)
 
 
 def whole_number(text: str) -> int:
-    """Read an integer of any size.
+    """Parse an integer of any size.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not an integer.
     """
     if _WHOLE.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def bounded_whole_number(bits: int) -> Callable[[str], int]:
-    """Return a function that reads a signed integer of some bits, with blanks around it."""
+    """Return a function that parses a signed integer of some bits, with blanks around it."""
     high = 1 << (bits - 1)
 
     def parse(text: str) -> int:
@@ -55,30 +55,30 @@ def bounded_whole_number(bits: int) -> Callable[[str], int]:
 
 
 def double(text: str) -> float:
-    """Read a number of 64 bits, with blanks around it.
+    """Parse a number of 64 bits, with blanks around it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a number.
     """
     if text[-1:].isdecimal() and text.isascii() and "_" not in text:
-        return float(text)  # here Python takes what Java takes
+        return float(text)  # here Python and Java agree
     text = trimmed(text)
     if _FLOATING.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
 
 
 def single(text: str) -> float:
-    """Read a number of 32 bits, with blanks around it.
+    """Parse a number of 32 bits, with blanks around it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a number.
     """
     return to_single(double(text))
 
 
 def to_single(value: float) -> float:
-    """Return the number of 32 bits that is nearest to a number."""
+    """Return the nearest number of 32 bits."""
     try:
         rounded: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
     except OverflowError:
@@ -87,71 +87,71 @@ def to_single(value: float) -> float:
 
 
 def decimal(text: str) -> Decimal:
-    """Read a decimal number of any size.
+    """Parse a decimal number of any size.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a decimal number.
     """
     if _DECIMAL.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no decimal number")
+        raise ValueError(f"{text!r} is not a decimal number")
     try:
         return Decimal(text)
     except InvalidOperation as error:
-        raise ValueError(f"{text!r} is no decimal number") from error
+        raise ValueError(f"{text!r} is not a decimal number") from error
 
 
 def is_true(text: str) -> bool:
-    """Whether a text says so: everything else than "true" is False."""
+    """Whether a text is "true", in upper or lower case."""
     return text.lower() == "true"
 
 
 def iso_date(text: str) -> datetime.date:
-    """Read a date such as 2020-01-31.
+    """Parse a date such as 2020-01-31.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a date.
     """
     if _DATE.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no date such as 2020-01-31")
+        raise ValueError(f"{text!r} is not a date such as 2020-01-31")
     return datetime.date.fromisoformat(text)
 
 
 def iso_time(text: str) -> tuple[datetime.timedelta, int]:
-    """Read a time of day such as 12:34, 12:34:56 or 12:34:56.789; 24:00:00 is one.
+    """Parse a time of day such as 12:34, 12:34:56, 12:34:56.789 or 24:00:00.
 
     Returns:
-        The time since midnight in whole seconds, and the nanoseconds behind them.
+        The time since midnight in whole seconds, and the additional nanoseconds.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a time.
     """
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no time such as 12:34:56")
+        raise ValueError(f"{text!r} is not a time such as 12:34:56")
     hour, minute, second = (int(part or 0) for part in match.group(1, 2, 3))
     nanos = int((match.group(4) or "").ljust(9, "0"))
     last = hour == 24 and minute == second == nanos == 0
     if not last and (hour > 23 or minute > 59 or second > 59):
-        raise ValueError(f"{text!r} is no time of a day")
+        raise ValueError(f"{text!r} is not a time of day")
     return datetime.timedelta(hours=hour, minutes=minute, seconds=second), nanos
 
 
 def iso_timestamp(text: str, between: str = "T") -> tuple[datetime.datetime, int]:
-    """Read a date and a time of day.
+    """Parse a date and a time of day.
 
     Args:
-        text: what to read.
-        between: the character between them.
+        text: the text.
+        between: the character between date and time.
 
     Returns:
-        Date and time in whole seconds, and the nanoseconds behind them.
+        Date and time in whole seconds, and the additional nanoseconds.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a timestamp.
     """
     day, separator, time = text.partition(between)
     if not separator:
-        raise ValueError(f"{text!r} is no timestamp such as 2020-01-31{between}12:34:56")
+        raise ValueError(f"{text!r} is not a timestamp such as 2020-01-31{between}12:34:56")
     since_midnight, nanos = iso_time(time)
     midnight = datetime.datetime.combine(iso_date(day), datetime.time())
     try:
@@ -161,24 +161,24 @@ def iso_timestamp(text: str, between: str = "T") -> tuple[datetime.datetime, int
 
 
 def with_nanos(moment: datetime.datetime, nanos: int) -> datetime.datetime:
-    """Return a moment with a fraction of a second, in microseconds."""
+    """Return a time with a fraction of a second, rounded down to microseconds."""
     return moment.replace(microsecond=nanos // 1000)
 
 
 def time_of_day(since_midnight: datetime.timedelta, nanos: int = 0) -> datetime.time:
-    """Return the time of day, of which midnight may be at the day's end."""
+    """Return the time of day; 24:00 is midnight."""
     return with_nanos(_EPOCH + since_midnight, nanos).time()
 
 
 def iso_instant(text: str) -> Instant:
-    """Read a point in time such as 2020-01-31T12:34:56.789Z.
+    """Parse a point in time such as 2020-01-31T12:34:56.789Z.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a point in time.
     """
     match = _OFFSET.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no point in time such as 2020-01-31T12:34:56Z")
+        raise ValueError(f"{text!r} is not a point in time such as 2020-01-31T12:34:56Z")
     moment, nanos = iso_timestamp(match.group(1))
     seconds = (moment - _EPOCH) // datetime.timedelta(seconds=1)
     return Instant(seconds - _offset_seconds(match.group(2)), nanos)

@@ -1,4 +1,4 @@
-"""Rows of JSON objects, read as Flink's JsonRowDeserializationSchema does."""
+"""Reads rows of JSON messages, as Flink's JsonRowDeserializationSchema does."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _JSON_BLANK = " \t\n\r"
 def json_row_reader(
     row_type: RowTypeInfo, fail_on_missing_field: bool, ignore_errors: bool
 ) -> Callable[[bytes], Any]:
-    """Return a function that makes a row of a JSON object, or None of ``null``.
+    """Return a function that makes a row of a JSON object, and None of ``null``.
 
     Args:
-        row_type: the fields; their names are the object's keys.
-        fail_on_missing_field: whether the object has to have all of them.
-        ignore_errors: whether None stands for what cannot be read, a field or the whole message.
+        row_type: the type of the row; the names of its fields are the keys of the object.
+        fail_on_missing_field: whether the object must have all keys.
+        ignore_errors: whether a field or a message that cannot be read becomes None.
 
     Raises:
-        ValueError: from the function returned, if the message cannot be read.
+        ValueError: the returned function raises it for a message that cannot be read.
     """
     convert = _Converters(fail_on_missing_field, ignore_errors).row(row_type)
     decoder = json.JSONDecoder(
@@ -70,7 +70,7 @@ def json_row_reader(
 
 
 def _parse(decoder: json.JSONDecoder, data: bytes) -> Any:
-    """Return the first value; as in Flink nobody looks at what is behind it."""
+    """Return the first value of a message; as in Flink, the rest is ignored."""
     plain = data[:1] == b"{" and data[1:2] != b"\0"
     text = data.decode() if plain else data.decode(json.detect_encoding(data)).lstrip(_JSON_BLANK)
     return decoder.raw_decode(text)[0]
@@ -81,7 +81,7 @@ def _exact_decimal(text: str) -> Decimal:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def _has_decimal(type_info: Any) -> bool:
@@ -102,7 +102,7 @@ def _element_type(type_info: Any) -> Any:
 
 
 class _Converters:
-    """Makes the functions that turn parsed JSON into values of declared types; none takes None."""
+    """Makes functions that convert parsed JSON, but not None, to values of declared types."""
 
     def __init__(self, fail_on_missing_field: bool, ignore_errors: bool) -> None:
         self._fail_on_missing_field = fail_on_missing_field
@@ -115,7 +115,7 @@ class _Converters:
 
         def convert(node: Any) -> Any:
             if type(node) is not dict:
-                raise ValueError(f"{_shown(node)} is no object")
+                raise ValueError(f"{_shown(node)} is not an object")
             values = []
             for name, one in fields:
                 value = node.get(name)
@@ -132,7 +132,7 @@ class _Converters:
         return convert
 
     def _field(self, type_info: TypeInformation) -> Convert:
-        """Return the converter of a type, which makes None of errors where they are ignored."""
+        """Return the converter of a field; it returns None after an error that is ignored."""
         convert = self._converter(type_info)
         if not self._ignore_errors:
             return convert
@@ -171,7 +171,7 @@ class _Converters:
 
         def convert(node: Any) -> tuple[Any, ...]:
             if type(node) is not dict:
-                raise ValueError(f"{_shown(node)} is no object with f0, f1, ...")
+                raise ValueError(f"{_shown(node)} is not an object with f0, f1, ...")
             items = ((node.get(name), one) for name, one in fields)
             return tuple([None if item is None else one(item) for item, one in items])
 
@@ -182,7 +182,7 @@ class _Converters:
         value = self._field(type_info._value_type_info)
 
         def convert(node: Any) -> dict[Any, Any]:
-            if type(node) is not dict:  # as in Flink what has no keys is an empty map
+            if type(node) is not dict:  # as in Flink, any other value is an empty map
                 return {}
             return {key(name): None if item is None else value(item) for name, item in node.items()}
 
@@ -193,7 +193,7 @@ class _Converters:
 
         def convert(node: Any) -> list[Any]:
             if type(node) is not list:
-                raise ValueError(f"{_shown(node)} is no array")
+                raise ValueError(f"{_shown(node)} is not an array")
             return [None if item is None else element(item) for item in node]
 
         return convert
@@ -240,7 +240,7 @@ def _small_integer(bits: int) -> Convert:
 
 
 def _integer(bits: int) -> Convert:
-    """Return a converter of numbers, which are cut to whole ones, and texts, which are not."""
+    """Return a converter that truncates numbers to integers, and parses texts exactly."""
     parse = java_parsing.bounded_whole_number(bits)
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
@@ -272,7 +272,7 @@ def _character(node: Any) -> str | None:
         return node or None
     if type(node) is int and 0 <= node <= 0xFFFF:
         return chr(node)
-    raise ValueError(f"{_shown(node)} is no character")
+    raise ValueError(f"{_shown(node)} is not a character")
 
 
 def _bytes(node: Any) -> bytes | None:
@@ -288,7 +288,7 @@ def _date(node: Any) -> datetime.date:
 def _without_zone(node: Any, form: str) -> str:
     text = scalar_text(node)
     if not text.endswith("Z") or text.count(":") != 2:
-        raise ValueError(f"{text!r} is no time in UTC such as {form}")
+        raise ValueError(f"{text!r} is not a time in UTC such as {form}")
     return text[:-1]
 
 
@@ -314,7 +314,7 @@ def _instant(node: Any) -> Instant:
         seconds = Decimal(scalar_text(node))
         whole = math.floor(seconds)
         return Instant(whole, int((seconds - whole) * 1_000_000_000))
-    raise ValueError(f"{_shown(node)} is no point in time")
+    raise ValueError(f"{_shown(node)} is not a point in time")
 
 
 _BOOLEAN = BasicTypeInfo.BOOLEAN_TYPE_INFO()

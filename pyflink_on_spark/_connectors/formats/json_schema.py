@@ -1,4 +1,4 @@
-"""The type of rows that a JSON schema describes."""
+"""Converts a JSON schema to a row type."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ _NULL = "null"
 
 
 def row_type_of_json_schema(text: str) -> RowTypeInfo:
-    """Return the type of the rows that stand for the objects a schema describes.
+    """Return the row type of the objects that a schema describes.
 
     Args:
         text: a JSON schema whose root is an object.
 
     Raises:
-        ValueError: it is no JSON, not an object's, or needs what no row can say.
+        ValueError: the schema is not valid JSON, does not describe an object, or has no
+            counterpart as a row type.
         TypeError: a field can only be null, for which there is no type.
     """
     try:
@@ -38,13 +39,13 @@ def row_type_of_json_schema(text: str) -> RowTypeInfo:
 
 
 class _Schema:
-    """A schema's document, in which references point to one another."""
+    """The document of a schema, which may contain references into itself."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
 
     def type_of(self, node: Any, place: str, seen: tuple[str, ...]) -> TypeInformation:
-        """Return the type of what a node describes; ``seen`` are the references that led there."""
+        """Return the type that a node describes; ``seen`` are the references on the way."""
         if not isinstance(node, dict):
             raise ValueError(f"No type could be found in node: {place}")
         types = list(self._types(node, place, seen))
@@ -128,7 +129,7 @@ class _Schema:
         if reference in seen:
             raise ValueError(f"A row cannot contain itself, as with the reference {reference}")
         if len(reference) > 1 and not reference.startswith("#/"):
-            raise ValueError(f"Could not find reference: {reference}, which is no JSON pointer")
+            raise ValueError(f"Could not find reference: {reference}, which is not a JSON pointer")
         found = self._root
         for part in reference.removeprefix("#").removeprefix("/").split("/"):
             name = part.replace("~1", "/").replace("~0", "~")
@@ -150,7 +151,7 @@ def _string(node: dict[str, Any], place: str) -> TypeInformation:
 
 
 def _the_one(types: list[TypeInformation | None], place: str) -> TypeInformation:
-    """Return the only type that is not null's."""
+    """Return the only type that is not null."""
     kinds: list[TypeInformation] = []
     for found in types:
         if found is not None and found not in kinds:

@@ -1,4 +1,4 @@
-"""JSON as Jackson writes it."""
+"""Writes JSON as Jackson does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPES: dict[int, str] = {code: f"\\u{code:04X}" for code in range(0x20)} | {
 
 
 def string_text(text: str) -> str:
-    """Write a text with its quotes."""
+    """Return a text with quotes."""
     written: str = encode_basestring(text)
     if "\\u" in written:
         return f'"{text.translate(_ESCAPES)}"'
@@ -27,13 +27,13 @@ def string_text(text: str) -> str:
 
 
 def string_bytes_text(text: str) -> str:
-    """Write a text that is going to be bytes: what is beyond U+FFFF becomes two escapes."""
+    """Return a text with quotes for encoding; a character beyond U+FFFF becomes two escapes."""
     written = string_text(text)
     return written if written.isascii() else _ASTRAL.sub(_surrogates, written)
 
 
 def scalar_text(node: Any) -> str:
-    """Return the text of a value that is read: of a string without quotes; of a container none."""
+    """Return the text of a scalar value, without quotes; an empty text for a container."""
     if isinstance(node, str):
         return node
     if isinstance(node, (list, dict)):
@@ -42,7 +42,7 @@ def scalar_text(node: Any) -> str:
 
 
 def node_text(node: Any) -> str:
-    """Write a value that was read."""
+    """Return the text of a parsed value."""
     if isinstance(node, str):
         return string_text(node)
     if node is None:

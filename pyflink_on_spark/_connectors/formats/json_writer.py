@@ -1,4 +1,4 @@
-"""Rows as JSON objects, written as Flink's JsonRowSerializationSchema does."""
+"""Writes rows as JSON messages, as Flink's JsonRowSerializationSchema does."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _FRACTIONS = frozenset((BasicType.FLOAT, BasicType.DOUBLE))
 
 
 def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
-    """Return a function that writes a row as a JSON object, its fields by position.
+    """Return a function that writes the fields of a row by position as a JSON object.
 
     Args:
-        row_type: the fields; their names become the object's keys.
+        row_type: the type of the row; the names of its fields become the keys of the object.
 
     Raises:
-        TypeError: from the function returned: the element is no row.
-        ValueError: from the function returned: the row does not fit its type.
+        TypeError: the returned function raises it for an element that is not a row.
+        ValueError: the returned function raises it for a row that does not fit its type.
     """
     write = _row(row_type)
 

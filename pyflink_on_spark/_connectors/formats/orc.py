@@ -11,7 +11,11 @@ import pyarrow as pa
 from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
 from pyflink_on_spark.common.data_types import RowType
@@ -25,13 +29,13 @@ _SIZES = {
 }
 
 
-class OrcFileWriter(BulkWriter):
+class OrcFileWriter(OutputFileWriter):
     """Writes converted rows to an ORC file.
 
     Args:
-        file: where to.
+        file: the file.
         schema: the columns.
-        arguments: of Arrow's writer.
+        arguments: the arguments of Arrow's writer.
     """
 
     def __init__(self, file: BinaryIO, schema: pa.Schema, arguments: dict[str, Any]) -> None:
@@ -61,12 +65,12 @@ class OrcFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class OrcRowOutput(BulkFormat):
-    """Rows as ORC files.
+class OrcFileOutput(OutputFileFormat):
+    """Writes rows to ORC files.
 
     Args:
         row_type: the columns.
-        arguments: of Arrow's writer; see ``orc_arguments``.
+        arguments: the arguments of Arrow's writer; see ``orc_arguments``.
     """
 
     row_type: RowType
@@ -78,15 +82,15 @@ class OrcRowOutput(BulkFormat):
     def converter(self) -> Callable[[Any], Any]:
         return row_values(arrow_schema(self.row_type))
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return OrcFileWriter(file, arrow_schema(self.row_type), self.arguments)
 
 
 def orc_arguments(properties: dict[str, str]) -> dict[str, Any]:
-    """Return the arguments of Arrow's writer for the options of ORC's own.
+    """Return the arguments of Arrow's writer that correspond to options of ORC.
 
     Raises:
-        ValueError: a value is none of its option's.
+        ValueError: an option has an invalid value.
         UnsupportedFlinkFeature: an option has no counterpart.
     """
     arguments: dict[str, Any] = {"compression": "zlib"}

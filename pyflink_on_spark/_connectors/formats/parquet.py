@@ -11,37 +11,41 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._connectors.files.file_format import FileFormat
-from pyflink_on_spark._filesystem.input_file import source_of
 from pyflink_on_spark._connectors.formats.arrow_values import (
     column_converters,
     from_arrow,
     record_batch,
     row_values,
 )
-from pyflink_on_spark._connectors.formats.bulk_format import BulkFormat, BulkWriter, check_rows
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import (
+    OutputFileFormat,
+    OutputFileWriter,
+    check_rows,
+)
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
+from pyflink_on_spark._filesystem.input_file import source_of
+from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import RowKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.files.enumeration import FileSplit
+    from pyflink_on_spark._connectors.formats.input_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK_ROWS = 8192
 
 
-class ParquetFileWriter(BulkWriter):
-    """Writes converted rows to a Parquet file, a row group at a time.
+class ParquetFileWriter(OutputFileWriter):
+    """Writes converted rows to a Parquet file, one row group at a time.
 
     Args:
-        file: where to.
+        file: the file.
         schema: the columns.
-        options: how.
+        options: the options of the writer.
     """
 
     def __init__(self, file: BinaryIO, schema: pa.Schema, options: ParquetOptions) -> None:
@@ -83,14 +87,14 @@ class ParquetFileWriter(BulkWriter):
 
 
 @dataclass(frozen=True)
-class ParquetRowOutput(BulkFormat):
-    """Rows as Parquet files.
+class ParquetFileOutput(OutputFileFormat):
+    """Writes rows to Parquet files.
 
     Args:
         row_type: the columns.
-        utc_timestamps: whether timestamps without a zone are written as they are; they are taken
-            for ones in the local time zone otherwise, and written in UTC.
-        options: how the file is written.
+        utc_timestamps: whether timestamps without a zone are written unchanged. Otherwise they are
+            converted from the local time zone to UTC.
+        options: the options of the writer.
     """
 
     row_type: RowType
@@ -116,19 +120,19 @@ class ParquetRowOutput(BulkFormat):
 
         return convert_to_utc
 
-    def open(self, file: BinaryIO) -> BulkWriter:
+    def open(self, file: BinaryIO) -> OutputFileWriter:
         return ParquetFileWriter(file, arrow_schema(self.row_type), self.options)
 
 
-class ParquetRows(FileFormat):
-    """Rows of Parquet files; columns that a file does not have are None.
+class ParquetFileInput(InputFileFormat):
+    """Reads rows of Parquet files; a column that a file lacks is None.
 
     Args:
         row_type: the columns to read.
-        batch_size: how many rows are read at a time.
-        utc_timestamps: whether timestamps are read as they are; they are moved from UTC to the
-            local time zone otherwise.
-        case_sensitive: whether upper and lower case differ in the names of columns.
+        batch_size: the number of rows to read at a time.
+        utc_timestamps: whether timestamps are read unchanged. Otherwise they are converted from UTC
+            to the local time zone.
+        case_sensitive: whether the names of columns are case-sensitive.
     """
 
     def __init__(
@@ -143,14 +147,11 @@ class ParquetRows(FileFormat):
     def produced_type(self) -> TypeInformation:
         return row_type_info(self._row_type)
 
-    def is_splittable(self, path: str) -> bool:
-        return False
-
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         return (bundle for bundle, _ in self.resume(split, None))
 
     def resume(self, split: FileSplit, position: int | None) -> Iterator[tuple[Bundle, int]]:
-        """Yield rows behind a position: how many rows are left out."""
+        """Yield rows from a position on, which is the number of rows before it."""
         schema = arrow_schema(self._row_type)
         names = list(schema.names)
         read = position or 0
@@ -173,10 +174,10 @@ class ParquetRows(FileFormat):
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Let errors say which file is damaged.
+    """Add the path of a damaged file to Arrow's errors.
 
     Raises:
-        CorruptRecordError: in the place of what Arrow says.
+        CorruptRecordError: instead of Arrow's errors.
     """
     try:
         yield
@@ -189,18 +190,18 @@ def reading(path: str) -> Iterator[None]:
 def batches(
     path: str, schema: pa.Schema, batch_size: int, skip: int = 0, case_sensitive: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of a file that a schema names, of its types; None where there is none.
+    """Yield the columns of a schema from a file; a column that the file lacks is null.
 
     Args:
         path: the file.
-        schema: the columns.
-        batch_size: the most rows of a batch.
-        skip: how many rows to leave out at the beginning.
-        case_sensitive: whether upper and lower case differ in names.
+        schema: the columns and their types.
+        batch_size: the largest number of rows in a batch.
+        skip: the number of rows to skip at the beginning.
+        case_sensitive: whether the names of columns are case-sensitive.
     """
     with pq.ParquetFile(source_of(path), coerce_int96_timestamp_unit="us") as file:
         found = _columns_of(file.schema_arrow, schema, case_sensitive)
-        groups, skip = _groups_behind(file.metadata, skip)
+        groups, skip = _groups_after(file.metadata, skip)
         columns = [name for name in found if name is not None]
         for batch in file.iter_batches(batch_size, row_groups=groups, columns=columns):
             skipped = min(skip, batch.num_rows)
@@ -222,8 +223,8 @@ def _columns_of(available: pa.Schema, wanted: pa.Schema, case_sensitive: bool) -
     return [lower.get(name.lower()) for name in wanted.names]
 
 
-def _groups_behind(metadata: Any, skip: int) -> tuple[list[int], int]:
-    """Return the row groups that are not skipped as a whole, and how many rows of them are."""
+def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
+    """Return the row groups to read, and the number of rows to skip in them."""
     first = 0
     while first < metadata.num_row_groups and skip >= metadata.row_group(first).num_rows:
         skip -= metadata.row_group(first).num_rows

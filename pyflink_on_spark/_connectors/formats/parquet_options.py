@@ -1,4 +1,4 @@
-"""The options of Hadoop's Parquet writer that have a counterpart here."""
+"""The options of Hadoop's Parquet writer that have a counterpart in Arrow."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _FILE_SYSTEMS = ("fs.", "dfs.", "hadoop.", "io.")
 
 @dataclass(frozen=True)
 class ParquetOptions:
-    """How a Parquet file is written.
+    """The options of a Parquet writer.
 
     Attributes:
         compression: the codec, or ``none``.
-        row_group_bytes: about how large a row group is in memory.
-        page_bytes: about how large a page is; None: as Arrow has it.
-        dictionary: whether texts that repeat are written once.
-        version: of the format.
-        int96_timestamps: whether timestamps have 96 bits, as Flink writes those of rows.
+        row_group_bytes: the approximate size of a row group in memory.
+        page_bytes: the approximate size of a page; None for Arrow's default.
+        dictionary: whether columns are dictionary-encoded.
+        version: the version of the format.
+        int96_timestamps: whether timestamps have 96 bits, as in Flink's files of rows.
     """
 
     compression: str = "snappy"
@@ -33,10 +33,10 @@ class ParquetOptions:
 
     @classmethod
     def of(cls, hadoop: dict[str, str]) -> ParquetOptions:
-        """Return what Hadoop's options ask for.
+        """Return the options that correspond to Hadoop's.
 
         Raises:
-            ValueError: a value is none of its option's.
+            ValueError: an option has an invalid value.
             UnsupportedFlinkFeature: an option has no counterpart.
         """
         given: dict[str, Any] = {}
@@ -68,11 +68,7 @@ class ParquetOptions:
 
 
 def refuse_option(name: str, reader: str) -> None:
-    """Raise for an option without a counterpart.
-
-    Raises:
-        UnsupportedFlinkFeature: always.
-    """
+    """Raise UnsupportedFlinkFeature for an option without a counterpart."""
     raise_unsupported(
         f"the option {name!r} of {reader}",
         kind=Gap.NEVER if name.startswith(_FILE_SYSTEMS) else Gap.NOT_YET,

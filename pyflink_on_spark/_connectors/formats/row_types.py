@@ -1,4 +1,4 @@
-"""The data types of a row's columns: as type information, and as Arrow's types."""
+"""Converts the data types of columns to type information and to Arrow's types."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from pyflink_on_spark.common.typeinfo import (
 
 
 def row_type_info(row_type: RowType) -> RowTypeInfo:
-    """Return the type information of rows with some columns."""
+    """Return the type information of rows."""
     types = [type_info_of(field.data_type) for field in row_type]
     return RowTypeInfo(types, [field.name for field in row_type])
 
 
 def arrow_schema(row_type: RowType) -> pa.Schema:
-    """Return Arrow's schema for some columns.
+    """Return Arrow's schema of rows.
 
     Raises:
-        TypeError: Arrow has no type for one of them.
+        TypeError: Arrow has no type for a column.
     """
     return pa.schema([pa.field(field.name, arrow_type(field.data_type)) for field in row_type])
 
@@ -46,7 +46,7 @@ def type_info_of(data_type: DataType) -> TypeInformation:
     """Return the type information of a column.
 
     Raises:
-        TypeError: there is none.
+        TypeError: columns do not support the type.
     """
     if isinstance(data_type, RowType):
         return row_type_info(data_type)
@@ -63,10 +63,10 @@ def type_info_of(data_type: DataType) -> TypeInformation:
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
-    """Return Arrow's type for a column.
+    """Return Arrow's type of a column.
 
     Raises:
-        TypeError: there is none.
+        TypeError: columns do not support the type.
     """
     if isinstance(data_type, RowType):
         return pa.struct(list(arrow_schema(data_type)))

@@ -1,4 +1,4 @@
-"""Which streams a serialization schema can write."""
+"""The streams that a serialization schema can write."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 
 
 def check_written(schema: SerializationSchema, type_info: Any) -> None:
-    """Accept a stream that a schema can write.
+    """Check that a schema can write a stream.
 
-    In PyFlink a schema gets what the stream's type makes of an element in the JVM; of a stream
-    without a declared type that is pickled bytes, which no schema takes for what was pickled.
+    In PyFlink a schema gets an element in the form of the stream's type in the JVM. An element of a
+    stream without a declared type consists of pickled bytes there, which no schema can write.
 
     Args:
-        schema: what makes messages of elements.
-        type_info: the stream's type.
+        schema: the serialization schema.
+        type_info: the type of the stream.
 
     Raises:
         TypeError: the schema writes elements of another type.

@@ -1,4 +1,4 @@
-"""How many elements a generator may emit."""
+"""Limits the rate of a generator."""
 
 from __future__ import annotations
 
@@ -7,57 +7,57 @@ from dataclasses import dataclass
 
 
 class RateLimiter(ABC):
-    """Tells one subtask how many elements it may emit; lives as long as the subtask."""
+    """Limits the rate of one subtask, and lives as long as the subtask."""
 
     @abstractmethod
     def take(self, wanted: int, now: int) -> int:
-        """Return how many of the wanted elements may be emitted at once, at ``now`` (ms)."""
+        """Return how many of ``wanted`` elements may be emitted at the time ``now`` (ms)."""
 
-    def checkpoint_complete(self) -> None:  # noqa: B027 - few care
-        """Learn that a checkpoint is complete."""
+    def checkpoint_complete(self) -> None:  # noqa: B027 - most ignore it
+        """Take note that a checkpoint is complete."""
 
 
 class RateLimit(ABC):
-    """A limit for all subtasks together. Picklable."""
+    """Limits the rate of all subtasks together. Picklable."""
 
     @abstractmethod
     def share(self, subtask: int, parallelism: int) -> RateLimiter:
-        """Return a subtask's limiter."""
+        """Return the limiter of a subtask."""
 
 
 @dataclass(frozen=True)
 class PerSecond(RateLimit):
-    """So many elements in a second.
+    """Limits the number of elements per second.
 
     Args:
-        count: not necessarily a whole number.
+        count: the number, which may have a fraction.
     """
 
     count: float
 
     def share(self, subtask: int, parallelism: int) -> RateLimiter:
-        """Return a limiter to an equal share."""
+        """Return a limiter for an equal share."""
         return _Evenly(self.count / parallelism)
 
 
 @dataclass(frozen=True)
 class PerCheckpoint(RateLimit):
-    """So many elements between two checkpoints.
+    """Limits the number of elements between two checkpoints.
 
     Args:
-        count: how many, of all subtasks.
+        count: the number for all subtasks.
     """
 
     count: int
 
     def share(self, subtask: int, parallelism: int) -> RateLimiter:
-        """Return a limiter to a share; the first ones are larger by one if need be."""
+        """Return a limiter for a share; the first shares may be larger by one."""
         size, larger = divmod(self.count, parallelism)
         return _UntilCheckpoint(size + (subtask < larger))
 
 
 class _Evenly(RateLimiter):
-    """Lets elements through at equal distances; catches up on a second at most."""
+    """Emits elements at equal distances; after a pause it catches up on at most a second."""
 
     def __init__(self, per_second: float) -> None:
         self._distance = 1000 / per_second
@@ -66,7 +66,7 @@ class _Evenly(RateLimiter):
     def take(self, wanted: int, now: int) -> int:
         if self._due is None:
             self._due = float(now)
-        # One is always let through when it is due, however long the distance.
+        # An element that is due is always emitted, however long the distance is.
         self._due = max(self._due, now - max(1000.0, self._distance))
         count = min(wanted, int((now - self._due) // self._distance) + 1) if now >= self._due else 0
         self._due += count * self._distance

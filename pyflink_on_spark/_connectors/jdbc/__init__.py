@@ -1,1 +1,1 @@
-"""SQL statements for the elements of a stream, over the drivers of Python's DB-API."""
+"""Tables of databases as sinks, with the drivers of Python's DB-API."""

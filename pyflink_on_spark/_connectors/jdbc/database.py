@@ -1,4 +1,4 @@
-"""What differs between databases."""
+"""The differences between databases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _KIND = re.compile(r"(?:jdbc:)?\w+:")
 _HOST = r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]*)(?::\d+)?"
@@ -31,17 +31,17 @@ _ARRAYS = (BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 
 
 class JdbcError(PyFlinkOnSparkError, RuntimeError):
-    """A database does not do what a sink asks it for; the text has the database's own words."""
+    """A database rejects a statement or cannot be reached. The message contains its own text."""
 
 
 class Database(ABC):
-    """A kind of database, and one of its databases. Picklable; imports its driver when it connects.
+    """One database. Picklable; imports its driver when it connects.
 
     Args:
-        connection: where it is.
+        connection: how to connect to the database.
 
     Raises:
-        ValueError: the URL cannot be read.
+        ValueError: the URL is malformed.
     """
 
     name: str
@@ -54,20 +54,25 @@ class Database(ABC):
 
     @abstractmethod
     def driver(self) -> Any:
-        """Return the DB-API module; raise ModuleNotFoundError that says what to install."""
+        """Return the DB-API module.
+
+        Raises:
+            ModuleNotFoundError: the driver is not installed. The message says how to install it.
+        """
 
     @abstractmethod
     def open(self) -> Any:
-        """Return a new DB-API connection that commits only when it is told to."""
+        """Return a new DB-API connection without auto-commit."""
 
     @abstractmethod
-    def passes(self, error: Exception) -> bool:
-        """Tell whether the same statement may succeed a moment later."""
+    def is_transient(self, error: Exception) -> bool:
+        """Whether the same statement may succeed a moment later."""
 
     def converters(self) -> Sequence[tuple[Any, Converter]]:
-        """Return types, and what makes parameters of their values, which the driver does not take.
+        """Return converters for types whose values the driver does not accept.
 
-        Pairs, since not all types can be hashed.
+        Returns:
+            Pairs of a type and a converter, because not all types are hashable.
         """
         return ()
 
@@ -75,7 +80,7 @@ class Database(ABC):
         """Return a new connection.
 
         Raises:
-            JdbcError: there is none.
+            JdbcError: the database cannot be reached.
         """
         errors = self.driver().Error
         try:
@@ -84,14 +89,14 @@ class Database(ABC):
             raise JdbcError(f"cannot connect to {self.place}: {one_line(error)}") from error
 
     def translated(self, sql: str, fields: int) -> str:
-        """Return a statement as the driver takes it.
+        """Return a statement with the placeholders of the driver.
 
         Args:
-            sql: with ``?`` for each parameter.
-            fields: how many parameters it is given.
+            sql: a statement with ``?`` for each parameter.
+            fields: the number of fields of a row.
 
         Raises:
-            ValueError: it has another number of them.
+            ValueError: the statement has another number of parameters.
         """
         text, parameters = translate(sql, self.lexicon, self.placeholder)
         if parameters != fields:
@@ -102,7 +107,7 @@ class Database(ABC):
         return text
 
     def column_converters(self, row_type: Any) -> list[Converter | None]:
-        """Return what makes parameters of a row's fields; None where a value is taken as it is.
+        """Return a converter for each field of a row; None where the driver accepts the values.
 
         Raises:
             ValueError: the database has no such type.
@@ -126,29 +131,29 @@ def _converter(known: Sequence[tuple[Any, Converter]], kind: TypeInformation) ->
 
 
 def instant_in_utc(value: Any) -> datetime.datetime:
-    """Return an Instant as a datetime with the zone UTC."""
+    """Return an Instant as a datetime in UTC."""
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
     return epoch + datetime.timedelta(milliseconds=value.to_epoch_milli())
 
 
 def plain_decimal(value: decimal.Decimal) -> str:
-    """Return a decimal number's digits without an exponent."""
+    """Return the digits of a decimal number without an exponent."""
     return format(value, "f")
 
 
 def without_secrets(url: str) -> str:
-    """Return what of a URL may be shown: neither parameters nor a user's name and password.
+    """Return a URL without parameters, user name and password, as messages may show it.
 
-    Of a URL that is not of the usual form only the kind: anything in it may be a password.
+    Of a URL in an unknown form only the kind is left, because anything in it may be a password.
     """
     if url.startswith("jdbc:sqlite:"):  # a path, which may have any character
         return url.partition("?")[0]
     kind, slashes, rest = url.partition("//")
-    # An @ behind what is a place already is one of a parameter; else it ends a user's password.
+    # An @ after a complete host belongs to a parameter. Otherwise it ends a password.
     place = _PLACE.match(rest)
-    before, _, behind = rest.rpartition("@")
+    before, _, host_part = rest.rpartition("@")
     if place is None and "=" not in before:
-        place = _PLACE.match(behind)
+        place = _PLACE.match(host_part)
     if slashes and place is not None and _KIND.fullmatch(kind):
         return f"{kind}{slashes}{place[1]}"
     known = _KIND.match(url)
@@ -156,12 +161,12 @@ def without_secrets(url: str) -> str:
 
 
 def url_parameters(query: str) -> dict[str, str]:
-    """Return the parameters behind a URL's question mark."""
+    """Return the parameters after the question mark of a URL."""
     return dict(parse_qsl(query, keep_blank_values=True))
 
 
 def refuse_unknown(parameters: Mapping[str, str], known: Mapping[str, Any], name: str) -> None:
-    """Raise ValueError if a URL has a parameter that would be without effect."""
+    """Raise ValueError if a URL has a parameter that would have no effect."""
     unknown = sorted(parameters.keys() - known.keys())
     if unknown:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The JDBC sink whose rows become visible with the checkpoint, once each."""
+"""The JDBC sink that writes the rows of a checkpoint when it is complete, each row once."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._connectors.jdbc.client import JdbcClient
+from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.execution import (
-    Execution,
-    ParameterMaker,
-    Parameters,
-)
-from pyflink_on_spark._connectors.jdbc.options import JdbcStatement
+from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
 from pyflink_on_spark._connectors.jdbc.placeholders import translate
 from pyflink_on_spark._connectors.jdbc.sink import StatementSink
+from pyflink_on_spark._runtime.connector import SinkWriter
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -29,11 +26,11 @@ _DAY = 24 * 60 * 60 * 1000
 
 @dataclass(frozen=True)
 class RowsOfEpoch:
-    """What one subtask wrote between two checkpoints; part of the second one.
+    """The rows that one subtask writes with one checkpoint: the committable of the sink.
 
     Args:
-        number: what it is known by in the table of epochs; no other one has it.
-        rows: the statement's parameters.
+        number: the unique number of the epoch in the table of epochs.
+        rows: the parameters of the statement.
     """
 
     number: str
@@ -43,35 +40,40 @@ class RowsOfEpoch:
 class ExactlyOnceJdbcSink(StatementSink):
     """Executes the statement for the rows of a checkpoint in one transaction.
 
-    The same transaction notes in a table of the database which epochs it has, so that one that is
-    committed again, after a failure, is left out.
+    The same transaction inserts the numbers of the epochs into a table of the database. A commit
+    that is repeated after a failure skips the epochs that the table contains.
 
     Args:
-        statement: what it was told.
-        epochs_table: the table's name, which is made if there is none.
-        days: how long the table keeps an epoch.
+        config: the settings of the sink.
+        epochs_table: the name of the table, which the sink creates if it does not exist.
+        days: how many days the table keeps an epoch.
     """
 
-    def __init__(self, statement: JdbcStatement, epochs_table: str, days: int) -> None:
-        super().__init__(statement)
+    def __init__(self, config: JdbcSinkConfig, epochs_table: str, days: int) -> None:
+        super().__init__(config)
         self._table, self._days = epochs_table, days
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """Return what gathers the rows of one subtask."""
-        return _GatheringWriter(ParameterMaker(self._database, self._statement.row_type))
+        return RowsOfEpochWriter(ParameterMaker(self._database, self._config.row_type))
 
     def commit(self, committables: list[Any]) -> None:
-        """Write what was gathered, unless the database has it."""
+        """Write the rows of the epochs that the table of epochs does not contain."""
         if committables:
-            with closing(Execution(self._database, self._statement)) as execution:
-                _EpochsTable(self._table, self._translated).ensure(execution)
-                _Commit(self._table, self._days, committables, self._translated).run(execution)
+            with closing(JdbcClient(self._database, self._config)) as client:
+                _EpochsTable(self._table, self._translated).ensure(client)
+                _Commit(self._table, self._days, committables, self._translated).run(client)
 
     def _translated(self, sql: str) -> str:
         return translate(sql, self._database.lexicon, self._database.placeholder)[0]
 
 
-class _GatheringWriter(SinkWriter):
+class RowsOfEpochWriter(SinkWriter):
+    """Collects the rows of a checkpoint in its committable.
+
+    Args:
+        make: converts rows to parameters.
+    """
+
     def __init__(self, make: ParameterMaker) -> None:
         self._make = make
         self._rows: list[Parameters] = []
@@ -89,14 +91,14 @@ class _EpochsTable:
     def __init__(self, name: str, translated: Callable[[str], str]) -> None:
         columns = "epoch VARCHAR(36) PRIMARY KEY, committed_at BIGINT NOT NULL"
         self._look = translated(f"SELECT 1 FROM {name} WHERE 1 = 0")
-        self._make = translated(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
+        self._create = translated(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
 
-    def ensure(self, execution: Execution) -> None:
-        """Make the table if there is none; else no right to do so is needed."""
+    def ensure(self, client: JdbcClient) -> None:
+        """Create the table if it does not exist; otherwise no right to do so is needed."""
         try:
-            execution.execute([], lambda cursor: cursor.execute(self._look))
+            client.execute([], lambda cursor: cursor.execute(self._look))
         except JdbcError:
-            execution.execute([], lambda cursor: cursor.execute(self._make))
+            client.execute([], lambda cursor: cursor.execute(self._create))
 
 
 class _Commit:
@@ -109,8 +111,8 @@ class _Commit:
         self._note = translated(f"INSERT INTO {table} (epoch, committed_at) VALUES (?, ?)")
         self._forget = translated(f"DELETE FROM {table} WHERE committed_at < ?")
 
-    def run(self, execution: Execution) -> None:
-        """Write in one transaction; which epochs are there is asked for in the same one."""
+    def run(self, client: JdbcClient) -> None:
+        """Look up the epochs, and write the rows of the missing ones, in one transaction."""
         rows: list[Parameters] = []
 
         def note_epochs(cursor: Any) -> None:
@@ -122,4 +124,4 @@ class _Commit:
                     cursor.execute(self._note, (epoch.number, time.time_ns() // 1_000_000))
                     rows.extend(epoch.rows)
 
-        execution.execute(rows, note_epochs)
+        client.execute(rows, note_epochs)

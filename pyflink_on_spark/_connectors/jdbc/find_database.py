@@ -1,4 +1,4 @@
-"""Which database a JDBC URL means."""
+"""Finds the kind of database that a JDBC URL names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyflink_on_spark._connectors.jdbc.postgresql import PostgreSql
 from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _KINDS: dict[str, type[Database]] = {
     "postgresql": PostgreSql,
@@ -21,10 +21,10 @@ _KINDS: dict[str, type[Database]] = {
 
 
 def find_database(connection: JdbcConnection) -> Database:
-    """Return what knows the database of a URL.
+    """Return the database of a URL.
 
     Raises:
-        ValueError: the URL is of another kind, or cannot be read.
+        ValueError: there is no driver for the URL, or the URL is malformed.
     """
     jdbc, _, rest = connection.url.partition(":")
     kind = _KINDS.get(rest.partition(":")[0])

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB, over PyMySQL."""
+"""MySQL and MariaDB, with PyMySQL."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._connectors.jdbc.database import (
     Converter,
     Database,
@@ -17,13 +18,12 @@ from pyflink_on_spark._connectors.jdbc.database import (
     url_parameters,
 )
 from pyflink_on_spark._connectors.jdbc.placeholders import MYSQL
-from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
     import datetime
 
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _URL = re.compile(
     r"jdbc:(?:mysql|mariadb)://(?P<host>\[[^\]]+\]|[^:/?,]*)(?::(?P<port>\d+))?"
@@ -31,16 +31,16 @@ _URL = re.compile(
 )
 # Too many connections (1040, 1203), server shutdown, lock wait, deadlock, connection was killed,
 # cannot connect (2002, 2003), gone away, lost, idle for too long.
-_PASSING = {1040, 1203, 1053, 1205, 1213, 1927, 2002, 2003, 2006, 2013, 4031}
+_TRANSIENT = {1040, 1203, 1053, 1205, 1213, 1927, 2002, 2003, 2006, 2013, 4031}
 
 
 def _seconds(milliseconds: str) -> int | None:
-    # Nought is without a limit, and PyMySQL counts in seconds.
+    # 0 is no limit, and PyMySQL counts in seconds.
     return -(-int(milliseconds) // 1000) or None
 
 
-# The parameters of the Java drivers' URLs, and PyMySQL's argument with what makes its value; None
-# where PyMySQL does of itself what the parameter asks for, or where it is about Java's values.
+# The URL parameters of the Java drivers, each with PyMySQL's argument and a converter of its value.
+# None: PyMySQL does by default what the parameter asks for, or the parameter is about Java values.
 _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]] | None] = {
     "user": ("user", str),
     "password": ("password", str),
@@ -62,7 +62,7 @@ _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]] | None] = {
 
 
 class Tls(Enum):
-    """Whether a connection is encrypted."""
+    """How a connection is encrypted."""
 
     NEVER = "never"
     AS_OFFERED = "as the server offers it"
@@ -72,7 +72,7 @@ class Tls(Enum):
 
 
 class MySql(Database):
-    """Understands the URLs of the Java drivers of MySQL and MariaDB."""
+    """MySQL or MariaDB, by the URLs of their Java drivers."""
 
     name = "MySQL"
     lexicon = MYSQL
@@ -112,12 +112,12 @@ class MySql(Database):
             settings["ssl"] = _context(self._tls)
         return self.driver().connect(autocommit=False, **settings)
 
-    def passes(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         module = self.driver()
         if isinstance(error, module.InterfaceError):
             return True
         return isinstance(error, module.OperationalError) and error.args[:1] in {
-            (code,) for code in _PASSING
+            (code,) for code in _TRANSIENT
         }
 
     def converters(self) -> Sequence[tuple[Any, Converter]]:

@@ -1,4 +1,4 @@
-"""JDBC's question marks, and what takes their place."""
+"""Replaces JDBC's question marks with the placeholders of a driver."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Lexicon:
-    """What a database reads as one piece of SQL, so that a question mark in it is only text.
+    """The tokens of a database's SQL in which a question mark is only text.
 
     Args:
         pieces: regular expressions of strings, quoted names and comments.
-        nested_comments: whether ``/*`` counts inside of a comment.
-        doubled_mark: whether ``??`` is how a statement writes the operator ``?``.
+        nested_comments: whether comments may contain comments.
+        doubled_mark: whether ``??`` stands for the operator ``?``.
     """
 
     pieces: tuple[str, ...]
@@ -58,13 +58,12 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
 def translate(sql: str, lexicon: Lexicon, placeholder: str) -> tuple[str, int]:
-    """Return a statement in a driver's style, and how many parameters it has.
+    """Return a statement with the placeholders of a driver, and the number of its parameters.
 
     Args:
-        sql: with ``?`` for each parameter.
-        lexicon: the database's.
-        placeholder: the driver's, ``?`` or ``%s``; with ``%s`` each percent sign of the statement
-            is doubled.
+        sql: a statement with ``?`` for each parameter.
+        lexicon: the lexicon of the database.
+        placeholder: ``?`` or ``%s``. With ``%s`` all other percent signs are doubled.
 
     Raises:
         ValueError: a string, a quoted name or a comment does not end.
@@ -106,17 +105,17 @@ def _end_of_nested_comment(sql: str, start: int) -> int:
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
-    raise _endless("comment", sql, start)
+    raise _unterminated("comment", sql, start)
 
 
 def _check_start(sql: str, position: int, lexicon: Lexicon) -> None:
-    """Refuse what begins something that has no end."""
+    """Raise ValueError if a string or a comment begins here: it would have matched if it ended."""
     if sql.startswith("/*", position):
-        raise _endless("comment", sql, position)
+        raise _unterminated("comment", sql, position)
     quotes = "'\"" + ("`" if _BACK_QUOTED in lexicon.pieces else "")
     if sql[position] in quotes:
-        raise _endless("quotation", sql, position)
+        raise _unterminated("quotation", sql, position)
 
 
-def _endless(what: str, sql: str, position: int) -> ValueError:
+def _unterminated(what: str, sql: str, position: int) -> ValueError:
     return ValueError(f"a {what} in the statement does not end: {sql[position : position + 60]}")

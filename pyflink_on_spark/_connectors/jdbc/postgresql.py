@@ -1,4 +1,4 @@
-"""PostgreSQL, over psycopg 3."""
+"""PostgreSQL, with psycopg 3."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._connectors.jdbc.database import (
     Converter,
     Database,
@@ -15,11 +16,10 @@ from pyflink_on_spark._connectors.jdbc.database import (
     url_parameters,
 )
 from pyflink_on_spark._connectors.jdbc.placeholders import POSTGRESQL
-from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _URL = re.compile(
     r"jdbc:postgresql:(?://(?P<hosts>[^/?]*)(?:/(?P<path>[^?]*))?|/|(?P<name>[^/?][^?]*)?)"
@@ -27,8 +27,8 @@ _URL = re.compile(
 )
 _HOST = re.compile(r"(?P<host>\[[^\]]+\]|[^:]+)?(?::(?P<port>\d+))?")
 
-# The parameters of the Java driver's URLs, and what libpq calls the same; None where psycopg does
-# of itself what the parameter asks for.
+# The URL parameters of the Java driver, each with libpq's name. None: another function applies the
+# parameter, or psycopg does by default what it asks for.
 _PARAMETERS: dict[str, str | None] = {
     "user": "user",
     "password": "password",
@@ -61,7 +61,7 @@ _SERVER_TYPES = {
 
 
 class PostgreSql(Database):
-    """Understands the URLs of PostgreSQL's Java driver."""
+    """PostgreSQL, by the URLs of its Java driver."""
 
     name = "PostgreSQL"
     lexicon = POSTGRESQL
@@ -81,7 +81,7 @@ class PostgreSql(Database):
     def open(self) -> Any:
         return self.driver().connect(**self._settings)
 
-    def passes(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         module = self.driver()
         return isinstance(error, module.OperationalError | module.InterfaceError)
 
@@ -123,7 +123,7 @@ def _hosts(hosts: str, place: str) -> dict[str, str]:
 
 
 def _apply_special(settings: dict[str, str], parameters: Mapping[str, str]) -> None:
-    """Apply the parameters that libpq has in another form."""
+    """Apply the parameters that have another form in libpq."""
     if "currentSchema" in parameters:
         schemas = parameters["currentSchema"].replace("\\", "\\\\").replace(" ", "\\ ")
         settings["options"] = f"-c search_path={schemas}"

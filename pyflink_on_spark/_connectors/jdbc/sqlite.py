@@ -1,4 +1,4 @@
-"""SQLite, over the standard library's driver."""
+"""SQLite, with the driver of the standard library."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pyflink_on_spark._connectors.jdbc.placeholders import SQLITE
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 
 _PREFIX = "jdbc:sqlite:"
 _SECONDS_TO_WAIT = 30
-_PASSING = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_TRANSIENT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _LARGEST = 2**63
 
 
 class Sqlite(Database):
-    """A file; numbers that it has no type for, dates and times are written as text."""
+    """A file. Dates, times and numbers without a type of their own are stored as text."""
 
     name = "SQLite"
     lexicon = SQLITE
@@ -47,9 +47,9 @@ class Sqlite(Database):
     def open(self) -> Any:
         return sqlite3.connect(self._file, timeout=_SECONDS_TO_WAIT, check_same_thread=False)
 
-    def passes(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         code: int = getattr(error, "sqlite_errorcode", -1)
-        return code & 0xFF in _PASSING
+        return code & 0xFF in _TRANSIENT
 
     def converters(self) -> Sequence[tuple[Any, Converter]]:
         return [

@@ -1,71 +1,78 @@
-"""Clients of Kafka, and what they say when something is wrong."""
+"""Clients of Kafka, and the errors that they report."""
 
 from __future__ import annotations
 
-import importlib
 import logging
 import re
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark._compat.optional_package import optional_package
+from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig
+from pyflink_on_spark._connectors.kafka.properties import (
+    Note,
+    client_properties,
+    not_noted,
+    producer_properties,
+)
+from pyflink_on_spark._connectors.reachability import Reachability
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _UNKNOWN_PROPERTY = re.compile(r'No such configuration property: "([^"]+)"')
-_NOBODY_KNOWS = "pyflink.on.spark.nobody.knows"
+_UNKNOWN_TO_ALL = "pyflink.on.spark.unknown.to.all"
 _PLUGINS = "plugin.library.paths"
 _API_TIMEOUT = 30_000
-
-Note = Callable[[str], None]
-"""Is told the name of a property that has no meaning here."""
-
-
-def not_noted(key: str) -> None:
-    """Say nothing: the driver has said it."""
-
-
-def note_property(key: str) -> None:
-    """Log that a property has no effect."""
-    note_recorded(f"the Kafka property {key}", "librdkafka has none like it")
+# librdkafka's own 100 ms mean 20 attempts a second for as long as no broker can be reached.
+_BACK_OFF = ("reconnect.backoff.ms", "500")
+_SECONDS_BETWEEN_PROBES = 1.0
+_SECONDS_OF_PROBE = 0.05
 
 
 def confluent_kafka() -> Any:
     """Return the module confluent_kafka.
 
     Raises:
-        ModuleNotFoundError: it is not installed; says how to install it.
+        ModuleNotFoundError: the package is not installed. The message says how to install it.
     """
-    try:
-        return importlib.import_module("confluent_kafka")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "Kafka's connectors need the package confluent-kafka: "
-            "pip install 'pyflink_on_spark[kafka]'",
-            name=error.name,
-        ) from None
+    return optional_package("confluent_kafka", "confluent-kafka", "Kafka's connectors", "kafka")
 
 
 def api_timeout(properties: Mapping[str, str]) -> float:
-    """Return how many seconds to wait for an answer of the cluster: ``default.api.timeout.ms``."""
+    """Return how long to wait for an answer of the cluster (``default.api.timeout.ms``), in s."""
     return int(properties.get("default.api.timeout.ms", _API_TIMEOUT)) / 1000
 
 
-class Problems:
-    """What a client says about itself in the background.
+class _ClientLog:
+    """Takes the log lines of librdkafka, which reports each failed attempt to connect."""
+
+    @staticmethod
+    def log(level: int, text: str, facility: str, *arguments: Any) -> None:
+        """Log a line; the name and signature are those of a logger."""
+        failed_attempt = facility in {"FAIL", "ERROR"} and level >= logging.WARNING
+        _log.log(logging.DEBUG if failed_attempt else level, text, facility, *arguments)
+
+
+class ClientErrors:
+    """The errors that a client reports in the background.
 
     Args:
-        servers: the cluster's address.
+        servers: the addresses of the cluster.
     """
 
     def __init__(self, servers: str) -> None:
         self._servers = servers
         self._last: Any = None
         self._fatal: Exception | None = None
+        self.reachability = Reachability(f"Kafka at {servers}")
 
     def __call__(self, error: Any) -> None:
-        """Take an error that librdkafka tells of; most of them pass."""
+        """Take an error from librdkafka, which recovers from most of them."""
         codes = confluent_kafka().KafkaError
+        if error.code() == codes._ALL_BROKERS_DOWN:
+            self.reachability.lost((self._last or error).str())
+            return
         self._last = error
         if error.code() in {codes._AUTHENTICATION, codes.SASL_AUTHENTICATION_FAILED}:
             self._fatal = PermissionError(
@@ -75,12 +82,12 @@ class Problems:
             self._fatal = RuntimeError(f"Kafka's client has failed: {error.str()}")
 
     def check(self) -> None:
-        """Raise what cannot pass."""
+        """Raise an error from which the client cannot recover."""
         if self._fatal is not None:
             raise self._fatal
 
     def not_reachable(self, seconds: float) -> ConnectionError:
-        """Return the error for a cluster that did not answer."""
+        """Return the error for a cluster that did not answer in time."""
         why = "" if self._last is None else f": {self._last.str()}"
         return ConnectionError(
             f"Kafka at {self._servers} did not answer within {seconds:g} s{why} "
@@ -88,15 +95,15 @@ class Problems:
         )
 
 
-class Client:
-    """A consumer or producer of confluent_kafka, and what went wrong with it.
+class KafkaClient:
+    """A consumer or a producer of confluent_kafka, and its errors.
 
     Args:
         kind: ``Consumer`` or ``Producer``.
-        properties: librdkafka's, of text; those that it does not know are left out.
-        timeout: in seconds, for an answer of the cluster.
-        settings: properties that are not text.
-        note: is told the name of each property that is left out.
+        properties: librdkafka's properties. Properties that it does not know are left out.
+        timeout: how long the cluster may take to answer, in s.
+        settings: properties whose values are not text.
+        note: called with the name of each property that is left out.
     """
 
     def __init__(
@@ -108,79 +115,133 @@ class Client:
         note: Note = not_noted,
     ) -> None:
         self.servers = properties.get("bootstrap.servers", "")
-        self.problems = Problems(self.servers)
+        self.errors = ClientErrors(self.servers)
         self.timeout = timeout
-        known: dict[str, Any] = {**properties, **settings, "error_cb": self.problems}
-        while (unknown := self._made(kind, known)) is not None:
+        self._kind, self._next_probe = kind, 0.0
+        known: dict[str, Any] = dict([_BACK_OFF])
+        known |= {**properties, **settings, "error_cb": self.errors}
+        while (unknown := self._create(kind, known)) is not None:
             note(unknown)
             del known[unknown]
 
-    def _made(self, kind: str, known: Mapping[str, Any]) -> str | None:
-        """Make the client; return the name of a property that it does not know, if there is one."""
+    def _create(self, kind: str, known: Mapping[str, Any]) -> str | None:
+        """Create the client; return the name of a property that it does not know, if any."""
         module = confluent_kafka()
         try:
-            self.kafka: Any = getattr(module, kind)(known, logger=_log)
+            self.kafka: Any = getattr(module, kind)(known, logger=_ClientLog)
         except module.KafkaException as error:
-            return _unknown(error.args[0], known)
+            return _unknown_property(error.args[0], known)
         return None
 
     def ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Call something that asks the cluster, again and again until it answers.
+        """Call a function that asks the cluster, again and again until the cluster answers.
 
         Raises:
-            ConnectionError: it does not answer in time.
-            PermissionError: it refuses the credentials.
+            ConnectionError: the cluster does not answer in time.
+            PermissionError: the cluster refuses the credentials.
         """
         module = confluent_kafka()
         deadline = time.monotonic() + self.timeout
         while True:
             left = deadline - time.monotonic()
             try:
-                return call(*arguments, timeout=min(1.0, max(left, 0.1)))
+                answer = call(*arguments, timeout=min(1.0, max(left, 0.1)))
             except module.KafkaException as error:
                 self.kafka.poll(0)
-                self.problems.check()
-                if not _passes(error.args[0]):
-                    raise _plain(error.args[0]) from None
+                self.errors.check()
+                if not _is_transient(error.args[0]):
+                    raise _as_builtin_error(error.args[0]) from None
                 if left <= 0:
-                    raise self.problems.not_reachable(self.timeout) from None
+                    raise self.errors.not_reachable(self.timeout) from None
+            else:
+                self.errors.reachability.found()
+                return answer
+
+    def check(self, topic: str | None = None) -> None:
+        """Raise an error from which the client cannot recover; probe a cluster that is lost.
+
+        Args:
+            topic: a topic that exists, or None; the probe then asks for all topics.
+        """
+        self.errors.check()
+        now = time.monotonic()
+        if self.errors.reachability.waiting and now >= self._next_probe:
+            self._next_probe = now + _SECONDS_BETWEEN_PROBES
+            try:
+                self.kafka.list_topics(*(topic,) if topic else (), timeout=_SECONDS_OF_PROBE)
+            except confluent_kafka().KafkaException:
+                return
+            self.errors.reachability.found()
+
+    def close(self) -> None:
+        """Leave the cluster; a producer leaves it when it is deleted."""
+        self.errors.reachability.close()
+        if self._kind == "Consumer":
+            self.kafka.close()
 
 
-def check_properties(kind: str, properties: Mapping[str, str], note: Note) -> None:
-    """Tell which properties librdkafka does not know; no client is made, and no file is read.
+def consumer(config: KafkaSourceConfig, suffix: str = "", note: Note = not_noted) -> KafkaClient:
+    """Return a new consumer without an assignment.
 
     Args:
-        kind: ``Consumer`` or ``Producer``.
-        properties: librdkafka's.
-        note: is told the name of each that it does not know.
+        config: the settings of the source.
+        suffix: the end of the client's id.
+        note: called with the name of each property that has no effect here.
+    """
+    properties = client_properties(config.properties, note)
+    prefix = config.properties.get("client.id.prefix", config.group or "pyflink-on-spark")
+    properties.setdefault("client.id", f"{prefix}-{suffix}" if suffix else prefix)
+    properties.setdefault("group.id", f"pyflink-on-spark-{uuid.uuid4().hex[:12]}")
+    # The default of Java's consumer, which is not librdkafka's.
+    properties.setdefault("isolation.level", "read_uncommitted")
+    reset = config.starting.reset
+    properties["auto.offset.reset"] = reset if reset in {"earliest", "latest"} else "error"
+    settings = {
+        "enable.auto.commit": False,
+        "enable.partition.eof": config.stopping is not None,
+        "allow.auto.create.topics": False,
+    }
+    return KafkaClient("Consumer", properties, api_timeout(config.properties), settings, note)
+
+
+def check_producer_properties(properties: Mapping[str, str], note: Note) -> None:
+    """Check the properties of a producer without a cluster.
+
+    No client is created, and no file is read.
+
+    Args:
+        properties: of Kafka's Java producer.
+        note: called with the name of each property that has no effect here.
 
     Raises:
-        ValueError: it refuses a value.
+        ValueError: librdkafka refuses a value, or only a JVM can read one.
     """
-    module = confluent_kafka()
-    known = {**properties, _NOBODY_KNOWS: ""}  # the last one: so all others were taken before
-    if _PLUGINS in known:
+    translated = producer_properties(properties, note)
+    if _PLUGINS in translated:
         return  # they are files of the workers, and have properties of their own
+    module = confluent_kafka()
+    # librdkafka stops at the first unknown property: the last one shows that it took all others.
+    known = {**translated, _UNKNOWN_TO_ALL: ""}
     name = ""
-    while name != _NOBODY_KNOWS:
+    while name != _UNKNOWN_TO_ALL:
         try:
-            getattr(module, kind)(known, logger=_log)
+            module.Producer(known, logger=_ClientLog)
         except module.KafkaException as error:
-            name = _unknown(error.args[0], known)
-        if name != _NOBODY_KNOWS:
+            name = _unknown_property(error.args[0], known)
+        if name != _UNKNOWN_TO_ALL:
             note(name)
             del known[name]
 
 
-def _unknown(error: Any, known: Mapping[str, Any]) -> str:
-    """Return which property it is that librdkafka does not know."""
+def _unknown_property(error: Any, known: Mapping[str, Any]) -> str:
+    """Return the name of the property that librdkafka does not know."""
     unknown = _UNKNOWN_PROPERTY.search(error.str())
     if unknown is None or unknown[1] not in known:
         raise ValueError(f"Kafka's client refuses its properties: {error.str()}") from None
     return unknown[1]
 
 
-def _passes(error: Any) -> bool:
+def _is_transient(error: Any) -> bool:
     codes = confluent_kafka().KafkaError
     return error.retriable() or error.code() in {
         codes._TRANSPORT,
@@ -198,7 +259,7 @@ def _passes(error: Any) -> bool:
     }
 
 
-def _plain(error: Any) -> Exception:
+def _as_builtin_error(error: Any) -> Exception:
     codes = confluent_kafka().KafkaError
     refused = {
         codes.TOPIC_AUTHORIZATION_FAILED,

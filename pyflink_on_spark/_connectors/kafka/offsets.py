@@ -1,64 +1,43 @@
-"""Where in partitions reading begins and ends."""
+"""The offsets at which reading begins and ends in each partition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Sequence
 
-from pyflink_on_spark._connectors.kafka.client import Client, confluent_kafka
+from pyflink_on_spark._connectors.kafka.client import KafkaClient, confluent_kafka
+from pyflink_on_spark._connectors.kafka.config import OffsetRule, Partition
 from pyflink_on_spark._connectors.kafka.partitions import (
     BEGINNING,
-    Partition,
-    Position,
+    PartitionPosition,
     topic_partition,
 )
 
-Reset = Literal["earliest", "latest", "none"]
 
-
-@dataclass(frozen=True)
-class OffsetRule:
-    """One offset for each partition.
-
-    Args:
-        kind: how it is found.
-        reset: what to take where there is no such offset.
-        timestamp: for ``timestamp``, in ms since the epoch.
-        specified: for ``specified``.
-    """
-
-    kind: Literal["earliest", "latest", "committed", "timestamp", "specified"]
-    reset: Reset = "none"
-    timestamp: int = 0
-    specified: Mapping[Partition, int] = field(default_factory=dict)
-
-
-class Offsets:
-    """Asks a cluster for offsets.
+class OffsetLookup:
+    """Asks the cluster for the offsets that rules describe.
 
     Args:
         client: a consumer.
-        group: whose committed offsets count; None: there is no group.
+        group: the group whose committed offsets count; None if there is no group.
     """
 
-    def __init__(self, client: Client, group: str | None) -> None:
+    def __init__(self, client: KafkaClient, group: str | None) -> None:
         self._client, self._group = client, group
 
     def positions(
         self, partitions: Sequence[Partition], starting: OffsetRule, stopping: OffsetRule | None
-    ) -> list[Position]:
-        """Return from where to where each partition is to be read.
+    ) -> list[PartitionPosition]:
+        """Return where reading begins and ends in each partition.
 
         Raises:
-            ValueError: there is no offset to end at.
+            ValueError: a partition has no offset at which reading ends.
         """
         begin = self._begin(partitions, starting)
         end = {} if stopping is None else self._end(partitions, stopping)
         return [
-            Position(*key, BEGINNING, end.get(key), self._complaint(key))
+            PartitionPosition(*key, BEGINNING, end.get(key), self._no_offset(key))
             if offset is None
-            else Position(*key, offset, end.get(key))
+            else PartitionPosition(*key, offset, end.get(key))
             for key, offset in begin.items()
         ]
 
@@ -67,9 +46,7 @@ class Offsets:
     ) -> dict[Partition, int | None]:
         if rule.kind == "timestamp":
             return dict(self._since(partitions, rule.timestamp))
-        known: dict[Partition, int] = {}
-        if rule.kind == "specified":
-            known = {key: rule.specified[key] for key in partitions if key in rule.specified}
+        known = _specified(partitions, rule)
         if rule.kind in {"committed", "specified"}:
             known |= self._committed([key for key in partitions if key not in known])
         return {key: known[key] if key in known else self._reset(key, rule) for key in partitions}
@@ -81,9 +58,7 @@ class Offsets:
             return {key: self._latest(key) for key in partitions}
         if rule.kind == "earliest":
             raise ValueError("Invalid stopping offset: reading cannot end at the earliest record")
-        known: dict[Partition, int] = {}
-        if rule.kind == "specified":
-            known = {key: rule.specified[key] for key in partitions if key in rule.specified}
+        known = _specified(partitions, rule)
         known |= self._committed([key for key in partitions if key not in known])
         for topic, number in partitions:
             if (topic, number) not in known:
@@ -98,7 +73,7 @@ class Offsets:
             return self._latest(key)
         return None if rule.kind != "earliest" and rule.reset == "none" else BEGINNING
 
-    def _complaint(self, key: Partition) -> str:
+    def _no_offset(self, key: Partition) -> str:
         return (
             f"there is no offset to begin with in {key[0]}-{key[1]}: the group {self._group!r} has "
             "committed none, and the offset reset strategy is NONE"
@@ -119,10 +94,14 @@ class Offsets:
     def _since(self, partitions: Iterable[Partition], timestamp: int) -> dict[Partition, int]:
         wanted = [topic_partition(key, timestamp) for key in partitions]
         found = self._client.ask(self._client.kafka.offsets_for_times, wanted)
-        behind = confluent_kafka().OFFSET_END
+        after_the_last = {confluent_kafka().OFFSET_END, confluent_kafka().OFFSET_INVALID}
         return {
             (p.topic, p.partition): self._latest((p.topic, p.partition))
-            if p.offset in {behind, confluent_kafka().OFFSET_INVALID}
+            if p.offset in after_the_last
             else p.offset
             for p in found
         }
+
+
+def _specified(partitions: Sequence[Partition], rule: OffsetRule) -> dict[Partition, int]:
+    return {key: rule.specified[key] for key in partitions if key in rule.specified}

@@ -1,4 +1,4 @@
-"""The partitions of topics: which there are, whose they are, how far they are read."""
+"""The partitions of topics: which exist, which subtask reads each, how far each is read."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._connectors.kafka.client import Client, confluent_kafka
-
-Partition = tuple[str, int]
-"""A topic's name and the number of one of its partitions."""
+from pyflink_on_spark._connectors.kafka.client import KafkaClient, confluent_kafka
+from pyflink_on_spark._connectors.kafka.config import Partition, Subscription
 
 BEGINNING = -2
-"""In the place of an offset: the first record there is. librdkafka's number for it."""
+"""An offset that stands for the first record of a partition: librdkafka's own number for it."""
 
 
 @dataclass(frozen=True)
-class Position:
-    """How far a partition is read.
+class PartitionPosition:
+    """How far one partition is read.
 
     Args:
-        topic: the topic's name.
-        partition: the partition's number.
-        offset: of the next record, or ``BEGINNING``.
-        stopping: the offset before which reading ends; None: it does not.
-        problem: why there is no offset to begin with, or None.
+        topic: the name of the topic.
+        partition: the number of the partition.
+        offset: the offset of the next record to read, or ``BEGINNING``.
+        stopping: the offset at which reading stops; the record there is not read. None: never.
+        problem: why there is no offset to begin at, or None.
     """
 
     topic: str
@@ -45,65 +43,45 @@ class Position:
         return self.stopping is not None and self.offset >= self.stopping
 
 
-@dataclass(frozen=True)
-class Subscription:
-    """What to read: of the three exactly one.
+def find_partitions(subscription: Subscription, client: KafkaClient) -> list[Partition]:
+    """Return the existing partitions of a subscription, sorted.
 
-    Args:
-        topics: all partitions of these.
-        pattern: all topics whose whole name matches.
-        partitions: just these.
+    Raises:
+        LookupError: a topic or a partition that the subscription names does not exist.
     """
-
-    topics: tuple[str, ...] = ()
-    pattern: str | None = None
-    partitions: frozenset[Partition] = frozenset()
-
-    def find(self, client: Client) -> list[Partition]:
-        """Ask the cluster which partitions there are, in a fixed order.
-
-        Raises:
-            LookupError: a topic or partition is not there.
-        """
-        if self.pattern is not None:
-            matches = re.compile(self.pattern).fullmatch
-            found = client.ask(client.kafka.list_topics).topics
-            names = [name for name in found if matches(name) and not name.startswith("__")]
-            return sorted(p for name in names for p in _partitions(found[name]))
-        names = list(self.topics or sorted({topic for topic, _ in self.partitions}))
-        there = {p for name in names for p in _partitions_of(client, name)}
-        missing = self.partitions - there
-        if missing:
-            topic, number = min(missing)
-            raise LookupError(f"the Kafka topic {topic!r} has no partition {number}")
-        return sorted(self.partitions or there)
-
-    @property
-    def can_grow(self) -> bool:
-        """Whether partitions that are not there yet may belong to it."""
-        return not self.partitions
-
-    def covers(self, partition: Partition) -> bool:
-        """Tell whether it asks for a partition."""
-        topic = partition[0]
-        if self.pattern is not None:
-            return re.fullmatch(self.pattern, topic) is not None
-        return topic in self.topics or partition in self.partitions
+    if subscription.pattern is not None:
+        matches = re.compile(subscription.pattern).fullmatch
+        topics = client.ask(client.kafka.list_topics).topics
+        names = [name for name in topics if matches(name) and not name.startswith("__")]
+        return sorted(p for name in names for p in _partitions(topics[name]))
+    wanted = subscription.partitions
+    names = list(subscription.topics or sorted({topic for topic, _ in wanted}))
+    existing = {p for name in names for p in _partitions_of(client, name)}
+    missing = wanted - existing
+    if missing:
+        topic, number = min(missing)
+        raise LookupError(f"the Kafka topic {topic!r} has no partition {number}")
+    return sorted(wanted or existing)
 
 
 def owner(partition: Partition, parallelism: int) -> int:
-    """Return which subtask reads a partition, as Flink deals them out."""
+    """Return the index of the subtask that reads a partition, by Flink's formula."""
     topic, number = partition
     first = ((_java_hash(topic) * 31) & 0x7FFFFFFF) % parallelism
     return (first + number) % parallelism
 
 
 def topic_partition(partition: Partition, *offset: Any) -> Any:
-    """Return confluent_kafka's object for a partition, with an offset and metadata if given."""
+    """Return confluent_kafka's object for a partition.
+
+    Args:
+        partition: the partition.
+        offset: an offset, and metadata for it; both may be left out.
+    """
     return confluent_kafka().TopicPartition(*partition, *offset)
 
 
-def _partitions_of(client: Client, topic: str) -> list[Partition]:
+def _partitions_of(client: KafkaClient, topic: str) -> list[Partition]:
     metadata = client.ask(client.kafka.list_topics, topic).topics[topic]
     codes = confluent_kafka().KafkaError
     if metadata.error is not None:

@@ -1,4 +1,4 @@
-"""Hands records to Kafka."""
+"""Hands records to Kafka, and reports which of them could not be written."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from pyflink_on_spark._connectors.kafka.client import Client, api_timeout, confluent_kafka
-from pyflink_on_spark._connectors.kafka.patience import ShutdownBudget
-from pyflink_on_spark._connectors.kafka.producer_properties import producer_properties
+from pyflink_on_spark._connectors.kafka.client import KafkaClient, api_timeout, confluent_kafka
+from pyflink_on_spark._connectors.kafka.properties import producer_properties
 from pyflink_on_spark._connectors.kafka.records import Record
+from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.1
@@ -20,12 +20,12 @@ _BETWEEN_POLLS = 1_000
 
 
 class RecordProducer:
-    """A producer, and what became of its records.
+    """A producer that raises an error for a record that it cannot write.
 
     Args:
         properties: of Kafka's Java producer.
-        log_failures_only: whether a record that cannot be written is only logged.
-        settings: properties of librdkafka's own.
+        log_failures_only: whether to log such an error instead of raising it.
+        settings: properties of librdkafka.
     """
 
     def __init__(
@@ -36,9 +36,10 @@ class RecordProducer:
     ) -> None:
         self._log_failures_only = log_failures_only
         self._failure: Exception | None = None
-        self._told = self._closed = False
+        self._raised = self._closed = False
+        self._topic: str | None = None
         self._kafka_exception: type[Exception] = confluent_kafka().KafkaException
-        self.client = Client(
+        self.client = KafkaClient(
             "Producer",
             producer_properties(properties),
             api_timeout(properties),
@@ -52,10 +53,10 @@ class RecordProducer:
         self._produce = self.kafka.produce
 
     def send(self, records: Iterator[Record]) -> None:
-        """Take records; they are written in the background.
+        """Hand records to the client, which writes them in the background.
 
         Raises:
-            RuntimeError: one before could not be written.
+            RuntimeError: an earlier record could not be written.
         """
         produce = self._produce
         while True:
@@ -68,14 +69,23 @@ class RecordProducer:
                     self._not_taken(record, error)
             if record is None:
                 return
-            self.kafka.poll(0)
-            self.check()
+            self._topic = record[0]
+            self.serve()
+
+    def serve(self) -> None:
+        """Process what the client reports.
+
+        Raises:
+            RuntimeError: a record could not be written.
+        """
+        self.kafka.poll(0)
+        self.check()
 
     def _not_taken(self, record: Record, error: Exception) -> None:
-        """Try again until there is room, or note that a record is refused."""
+        """Try again until the queue has room, or note that the client refuses the record."""
         topic, key, value, timestamp = record
         while isinstance(error, BufferError):
-            # What waits is written, or given up after delivery.timeout.ms.
+            # Records in the queue are written, or fail after delivery.timeout.ms.
             self.kafka.poll(_SECONDS_TO_WAIT)
             self.check()
             try:
@@ -93,39 +103,40 @@ class RecordProducer:
         """Wait until all records are written.
 
         Raises:
-            RuntimeError: one could not be written.
+            RuntimeError: a record could not be written.
         """
         while self.kafka.flush(_SECONDS_TO_WAIT):
             self.check()
         self.check()
 
     def check(self) -> None:
-        """Raise what went wrong in the background."""
+        """Raise an error that the client has reported in the background."""
         try:
-            self.client.problems.check()
+            self.client.check(self._topic)
             if self._failure is not None:
                 raise self._failure
         except Exception:
-            self._told = True
+            self._raised = True
             raise
 
-    def close(self, patience: ShutdownBudget | None = None) -> None:
-        """Leave the cluster, and give up what is not written.
+    def close(self, budget: ShutdownBudget | None = None) -> None:
+        """Leave the cluster, and drop records that are not written.
 
         Args:
-            patience: how long to wait for it before, which would be in vain if something has gone
-                wrong already; None: not at all.
+            budget: how long to wait for records in flight. None: not at all. The producer does not
+                wait after an error that it has raised.
 
         Raises:
-            RuntimeError: a record could not be written, of which nobody has been told.
+            RuntimeError: a record could not be written, and no error was raised for it before.
         """
         try:
-            if patience is not None and not self._told:
-                with patience.spent() as seconds:
+            if budget is not None and not self._raised:
+                with budget.spend() as seconds:
                     self._wait(seconds)
         finally:
             self._closed = True
-            with contextlib.suppress(self._kafka_exception):  # it says again why it has failed
+            self.client.close()
+            with contextlib.suppress(self._kafka_exception):  # its failure is known already
                 self.kafka.purge()
                 self.kafka.flush(_SECONDS_TO_WAIT)
             del self._produce
@@ -141,7 +152,7 @@ class RecordProducer:
         self.check()
 
     def forget_failures(self) -> None:
-        """Begin anew, after a transaction that was aborted."""
+        """Forget the records of an aborted transaction."""
         deadline = time.monotonic() + self.client.timeout
         while self.kafka.flush(_SECONDS_TO_WAIT) and time.monotonic() < deadline:
             pass

@@ -1,11 +1,24 @@
-"""Properties of Kafka's Java clients as librdkafka knows them."""
+"""Properties of Kafka's Java clients, translated for librdkafka."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from pyflink_on_spark._connectors.kafka.client import Note, not_noted
+from pyflink_on_spark.common._recorded import note_recorded
+
+Note = Callable[[str], None]
+"""Called with the name of each property that has no effect here."""
+
+
+def not_noted(key: str) -> None:
+    """Ignore the property, because the driver has reported it already."""
+
+
+def note_property(key: str) -> None:
+    """Log that the property has no effect."""
+    note_recorded(f"the Kafka property {key}", "librdkafka has no such property")
+
 
 OWN = frozenset(
     [
@@ -17,9 +30,9 @@ OWN = frozenset(
         "auto.commit.interval.ms",
     ]
 )
-"""What this package reads itself, and librdkafka does not get."""
+"""Properties that this package reads itself and does not hand to librdkafka."""
 
-_WITHOUT_MEANING = frozenset(
+_WITHOUT_EFFECT = frozenset(
     [
         "auto.include.jmx.reporter",
         "exclude.internal.topics",
@@ -43,7 +56,7 @@ _WITHOUT_MEANING = frozenset(
         "value.serializer",
     ]
 )
-_UNSAID = frozenset(
+_NOT_REPORTED = frozenset(
     ["key.deserializer", "key.serializer", "value.deserializer", "value.serializer"]
 )
 _RENAMED = {
@@ -69,22 +82,23 @@ _PKCS12_ENDS = (".p12", ".pfx")
 
 
 def client_properties(properties: Mapping[str, str], note: Note = not_noted) -> dict[str, str]:
-    """Return properties for librdkafka.
+    """Return the properties of librdkafka that correspond to those of a Java client.
 
     Args:
-        properties: as Kafka's Java clients know them; names of librdkafka's own pass as they are.
-        note: is told the name of each property that has no meaning here.
+        properties: of Kafka's Java clients. Properties of librdkafka itself are kept.
+        note: called with the name of each property that has no effect here.
 
     Raises:
-        ValueError: one names something that only a JVM can read; says what to do.
+        ValueError: a property names something that only a JVM can read. The message says what to
+            set instead.
     """
     found: dict[str, str] = {}
     for key, value in properties.items():
         if key in OWN or key.startswith(("ssl.truststore.", "ssl.keystore.")):
             if key in _RENAMED:
                 found[_RENAMED[key]] = value
-        elif key in _WITHOUT_MEANING:
-            if key not in _UNSAID:
+        elif key in _WITHOUT_EFFECT:
+            if key not in _NOT_REPORTED:
                 note(key)
         else:
             found.update(_translated(key, value))
@@ -118,7 +132,7 @@ def _partitioner(name: str) -> str:
 
 
 def _credentials(config: str) -> dict[str, str]:
-    """Return what a line for Java's login modules says; never put it into a message."""
+    """Return the credentials in a JAAS configuration. No message may contain them."""
     named = _LOGIN_MODULE.match(config)
     module = named[1] if named else ""
     given = {
@@ -176,3 +190,47 @@ def _store_type(properties: Mapping[str, str], which: str) -> str:
     if location.endswith(_PEM_ENDS):
         return "PEM"
     return "PKCS12" if location.endswith(_PKCS12_ENDS) else "JKS"
+
+
+_IDEMPOTENCE = "enable.idempotence"
+# The second name of each pair is librdkafka's own.
+_ACKNOWLEDGEMENTS = ("acks", "request.required.acks")
+_RETRIES = ("retries", "message.send.max.retries")
+_IN_FLIGHT = ("max.in.flight.requests.per.connection", "max.in.flight")
+_MOST_IN_FLIGHT = 5
+
+
+def producer_properties(properties: Mapping[str, str], note: Note = not_noted) -> dict[str, str]:
+    """Return the properties of a librdkafka producer with the defaults of Kafka's Java producer.
+
+    Such a producer writes records once and in order, unless a property asks for something else.
+
+    Args:
+        properties: of Kafka's Java producer.
+        note: called with the name of each property that has no effect here.
+
+    Raises:
+        ValueError: a property names something that only a JVM can read. The message says what to
+            set instead.
+    """
+    translated = client_properties(properties, note)
+    translated.setdefault("partitioner", "murmur2_random")
+    if _IDEMPOTENCE not in translated and not _rule_out_idempotence(translated):
+        translated[_IDEMPOTENCE] = "true"
+    if _value(translated, _IN_FLIGHT) is None:
+        translated[_IN_FLIGHT[0]] = str(_MOST_IN_FLIGHT)
+    return translated
+
+
+def _rule_out_idempotence(properties: Mapping[str, str]) -> bool:
+    if _value(properties, _ACKNOWLEDGEMENTS) not in {None, "all", "-1"}:
+        return True
+    if _value(properties, _RETRIES) == "0":
+        return True
+    in_flight = _value(properties, _IN_FLIGHT)
+    return in_flight is not None and in_flight.isdigit() and int(in_flight) > _MOST_IN_FLIGHT
+
+
+def _value(properties: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    found = [properties[name].strip().lower() for name in names if name in properties]
+    return found[-1] if found else None

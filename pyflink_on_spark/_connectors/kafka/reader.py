@@ -1,4 +1,4 @@
-"""One subtask's end of a Kafka source."""
+"""Reads partitions in one subtask."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import SourceReader
-from pyflink_on_spark._connectors.kafka.client import Client, confluent_kafka
+from pyflink_on_spark._connectors.kafka.client import KafkaClient, confluent_kafka, consumer
+from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, Partition
 from pyflink_on_spark._connectors.kafka.discovery import Discovery
 from pyflink_on_spark._connectors.kafka.partitions import (
-    Partition,
-    Position,
+    PartitionPosition,
     owner,
     topic_partition,
 )
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.connector import SourceReader
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.kafka.source import KafkaSourceConfig
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
@@ -32,45 +31,47 @@ _SECONDS_TO_WAIT = 0.02
 
 
 class KafkaReader(SourceReader):
-    """Reads partitions in turns.
+    """Reads the partitions of one subtask.
 
     Args:
-        reading: what to read, and how.
-        positions: where to begin and end in this subtask's partitions.
-        context: the subtask's.
+        config: the settings of the source.
+        positions: where reading begins and ends in each partition of the subtask.
+        context: the context of the subtask.
     """
 
     def __init__(
-        self, reading: KafkaSourceConfig, positions: Sequence[Position], context: OperatorContext
+        self,
+        config: KafkaSourceConfig,
+        positions: Sequence[PartitionPosition],
+        context: OperatorContext,
     ) -> None:
-        self._reading, self._context, self._clock = reading, context, context.clock
-        self._deserialize = reading.deserializer.load()._deserializer()
+        self._config, self._context, self._clock = config, context, context.clock
+        self._deserialize = config.deserializer.load()._deserializer()
         self._positions = {position.key: position for position in positions}
-        self._before = self._positions
+        self._positions_before = self._positions
         self._stopped = False
         self._open = {p.key for p in positions if not p.ended}
         now = self._clock.now()
-        self._watermarks = PartitionWatermarks(reading.watermarks, self._open, now)
+        self._watermarks = PartitionWatermarks(config.watermarks, self._open, now)
         self._idle = False
         self._since_watermark = 0
         self._events: deque[Bundle | Watermark | ChannelStatus] = deque()
-        self._saved: list[Position] = []
+        self._saved: list[PartitionPosition] = []
         self._checkpointed = False
-        interval = reading.auto_commit_interval
+        interval = config.auto_commit_interval
         self._next_commit = None if interval is None else now + interval
-        self._discovery = Discovery.of(reading, self._positions, self._owns, now)
-        self.ended = reading.bounded and not self._open
-        self._client: Client | None = None
+        self._discovery = Discovery.of(config, self._positions, self._owns, now)
+        self.ended = config.bounded and not self._open
+        self._client: KafkaClient | None = None
         if not self.ended:
-            self._client = reading.consumer(suffix=str(context.task.subtask_index))
+            self._client = consumer(config, suffix=str(context.task.subtask_index))
             self._assign(self._open)
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
-        """Return records, or a watermark."""
         if self._client is None:
             return None
         if not self._events and not self._stopped:
-            self._look_around()
+            self._run_periodic_work()
             self._read(self._client)
         event = self._events.popleft() if self._events else None
         if self._stopped and not self._events:
@@ -78,21 +79,19 @@ class KafkaReader(SourceReader):
         return event
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
-        """Leave it to checkpoints to tell the group of offsets."""
+        """Leave it to complete checkpoints to commit offsets to the group."""
         self._checkpointed = True
 
-    def snapshot(self) -> list[Position]:
-        """Return how far each partition is read."""
-        self._saved = self._handed_on()
+    def snapshot(self) -> list[PartitionPosition]:
+        self._saved = self._emitted_positions()
         return self._saved
 
     def stop(self) -> bool:
-        """Read no more."""
         self._stopped = True
         return bool(self._events)
 
     def backlog(self) -> int | None:
-        """Return how many records are behind those that were read, as the last fetches told."""
+        """Return the number of unread records, as of the latest fetch of each partition."""
         if self._client is None:
             return 0
         waiting, known = 0, False
@@ -104,18 +103,17 @@ class KafkaReader(SourceReader):
                 waiting, known = waiting + max(0, end - position.offset), True
         return waiting if known or not self._open else None
 
-    def _handed_on(self) -> list[Position]:
-        """Return how far each partition is read, without what ``poll`` has not returned yet."""
+    def _emitted_positions(self) -> list[PartitionPosition]:
+        """Return how far each partition is read, without records that ``poll`` still holds."""
         waits = any(isinstance(event, Bundle) for event in self._events)
-        return list((self._before if waits else self._positions).values())
+        return list((self._positions_before if waits else self._positions).values())
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tell the group how far the last snapshot was."""
-        if self._reading.commits_on_checkpoints and self._reading.group is not None:
+        """Commit the offsets of the latest snapshot to the group."""
+        if self._config.commits_on_checkpoints and self._config.group is not None:
             self._commit(self._saved, wait=False)
 
     def close(self) -> None:
-        """Leave the cluster."""
         client, self._client = self._client, None
         if self._discovery is not None:
             self._discovery.stop()
@@ -124,14 +122,16 @@ class KafkaReader(SourceReader):
         with contextlib.suppress(RuntimeError):
             if self._next_commit is not None and not self._checkpointed:
                 self._client = client
-                self._commit(self._handed_on(), wait=True)
+                self._commit(self._emitted_positions(), wait=True)
                 self._client = None
-            client.kafka.close()
+            client.close()
 
-    def _read(self, client: Client) -> None:
-        self._before = dict(self._positions)
+    def _read(self, client: KafkaClient) -> None:
+        self._positions_before = dict(self._positions)
         messages = client.kafka.consume(self.limit, timeout=_SECONDS_TO_WAIT)
-        client.problems.check()
+        if messages:
+            client.errors.reachability.found()
+        client.check(next((topic for topic, _ in self._open), None))
         now = self._clock.now()
         values: list[Any] = []
         timestamps: list[int | None] = []
@@ -142,7 +142,7 @@ class KafkaReader(SourceReader):
             self._events.append(Bundle(values, timestamps))
             self._since_watermark += len(values)
         self._advance(now, pause=not messages)
-        if not self._open and self._reading.bounded and not self._events:
+        if not self._open and self._config.bounded and not self._events:
             self.ended = True
 
     def _take(
@@ -153,14 +153,14 @@ class KafkaReader(SourceReader):
         values: list[Any],
         timestamps: list[int | None],
     ) -> None:
-        """Take over consecutive messages of one partition."""
+        """Add the elements of consecutive messages of one partition."""
         position = self._positions[key]
-        behind = records[-1].offset() + 1
+        next_offset = records[-1].offset() + 1
         if records[-1].error() is not None:
-            behind = self._offset_of_error(records.pop())
-        if position.stopping is not None and behind > position.stopping:
+            next_offset = self._offset_of_error(records.pop())
+        if position.stopping is not None and next_offset > position.stopping:
             records = [record for record in records if record.offset() < position.stopping]
-            behind = position.stopping
+            next_offset = position.stopping
         if records:
             found = self._elements(records)
             times = _times(records)
@@ -170,7 +170,7 @@ class KafkaReader(SourceReader):
             values += found
             timestamps += times
             self._watermarks.seen(key, _largest(times), now)
-        self._positions[key] = position = replace(position, offset=behind)
+        self._positions[key] = position = replace(position, offset=next_offset)
         if position.ended:
             self._end(key)
 
@@ -191,7 +191,7 @@ class KafkaReader(SourceReader):
             raise
 
     def _offset_of_error(self, message: Any) -> int:
-        """Return the offset that the end of a partition is at; raise for other errors."""
+        """Return the offset at the end of a partition; raise for other errors."""
         codes = confluent_kafka().KafkaError
         error, where = message.error(), f"{message.topic()}-{message.partition()}"
         if error.code() == codes._PARTITION_EOF:
@@ -212,10 +212,10 @@ class KafkaReader(SourceReader):
         self._client.kafka.incremental_unassign([topic_partition(key)])
 
     def _advance(self, now: int, pause: bool) -> None:
-        """Emit the watermark, if one is due, and whether the subtask is idle."""
-        rule = self._reading.watermarks
-        due = self._since_watermark >= rule.interval or (pause and not self._reading.bounded)
-        ends = self._reading.bounded and not self._open
+        """Emit a watermark that is due, and a change of idleness."""
+        rule = self._config.watermarks
+        due = self._since_watermark >= rule.interval or (pause and not self._config.bounded)
+        ends = self._config.bounded and not self._open
         idle = self._watermarks.idle(now) and not ends
         if rule.interval and due and (mark := self._watermarks.advanced(now)) is not None:
             self._since_watermark = 0
@@ -225,8 +225,8 @@ class KafkaReader(SourceReader):
             status = ChannelStatus(idle)
             (self._events.append if idle else self._events.appendleft)(status)
 
-    def _look_around(self) -> None:
-        """Take over new partitions, and tell the group of offsets, when it is time."""
+    def _run_periodic_work(self) -> None:
+        """Add new partitions, and commit offsets to the group, when they are due."""
         now = self._clock.now()
         if self._discovery is not None:
             for position in self._discovery.found(now):
@@ -236,8 +236,8 @@ class KafkaReader(SourceReader):
                 self._watermarks.add(key, now)
                 self._assign([key])
         if self._next_commit is not None and now >= self._next_commit and not self._checkpointed:
-            self._next_commit = now + (self._reading.auto_commit_interval or 0)
-            self._commit(self._handed_on(), wait=False)
+            self._next_commit = now + (self._config.auto_commit_interval or 0)
+            self._commit(self._emitted_positions(), wait=False)
 
     def _owns(self, partition: Partition) -> bool:
         task = self._context.task
@@ -249,7 +249,7 @@ class KafkaReader(SourceReader):
         if wanted:
             self._client.kafka.incremental_assign(wanted)
 
-    def _commit(self, positions: Sequence[Position], wait: bool) -> None:
+    def _commit(self, positions: Sequence[PartitionPosition], wait: bool) -> None:
         offsets = [topic_partition(p.key, p.offset) for p in positions if p.offset >= 0]
         if not offsets or self._client is None:
             return
@@ -260,7 +260,7 @@ class KafkaReader(SourceReader):
 
 
 def _runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
-    """Yield messages as runs of one partition each; one that is an error ends its run."""
+    """Yield runs of messages of one partition; a message that is an error ends its run."""
     for topic, of_topic in groupby(messages, key=_topic):
         for number, of_partition in groupby(of_topic, key=_partition):
             run = list(of_partition)

@@ -10,18 +10,18 @@ from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 Record = tuple[str, bytes | None, bytes | None, int]
-"""Topic, key, value, and timestamp in ms; 0 for the time at which it is written."""
+"""Topic, key, value, and timestamp in ms; a timestamp of 0 stands for the time of writing."""
 
 
 @dataclass(frozen=True)
-class RecordRule:
-    """How records are made.
+class RecordFormat:
+    """How elements become records.
 
     Args:
-        topic: where all go; None: each element is a row of its topic and itself.
-        key: a serialization schema, or None for records without keys.
-        value: a serialization schema.
-        timestamped: whether records get the elements' timestamps.
+        topic: the topic of all records. None: each element is a row of a topic and the value.
+        key: the serialization schema of the keys, or None for records without keys.
+        value: the serialization schema of the values.
+        timestamped: whether records get the timestamps of their elements.
     """
 
     topic: str | None
@@ -30,15 +30,15 @@ class RecordRule:
     timestamped: bool = True
 
     def check_input(self, type_info: Any) -> None:
-        """Raise TypeError if keys and values cannot be made of a stream's elements."""
-        if self.topic is None:  # a row of the topic and the element
+        """Raise TypeError if the schemas cannot serialize the elements of a stream."""
+        if self.topic is None:
             type_info = type_info.get_field_types()[1]
         for schema in (self.key, self.value):
             if schema is not None:
                 check_written(schema.load(), type_info)
 
-    def maker(self) -> Callable[[Any, int | None], Record]:
-        """Return what makes a record of an element and its timestamp."""
+    def serializer(self) -> Callable[[Any, int | None], Record]:
+        """Return a function that makes a record of an element and its timestamp."""
         topic, timestamped = self.topic, self.timestamped
         to_value = self.value.load()._serializer()
         to_key = None if self.key is None else self.key.load()._serializer()

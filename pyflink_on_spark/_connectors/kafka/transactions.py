@@ -1,4 +1,4 @@
-"""Writes what checkpoints have, each in one transaction and once."""
+"""Writes the records of checkpoints in transactions, each record once."""
 
 from __future__ import annotations
 
@@ -6,34 +6,47 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pyflink_on_spark._connectors.kafka.client import Client, api_timeout, confluent_kafka
+from pyflink_on_spark._connectors.kafka.client import KafkaClient, api_timeout, confluent_kafka
 from pyflink_on_spark._connectors.kafka.partitions import topic_partition
-from pyflink_on_spark._connectors.kafka.period import TransactionBatch
 from pyflink_on_spark._connectors.kafka.producer import RecordProducer
 from pyflink_on_spark._connectors.kafka.properties import client_properties
+from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
 
 _REMEMBERED_RUNS = 50
-_TRIES = 3
+_ATTEMPTS = 3
 _DEFAULTS = {
     "transaction.timeout.ms": "600000",
-    # librdkafka 2.16 hangs in send_offsets_to_transaction if it finds its brokers anew meanwhile.
+    # librdkafka 2.16 hangs in send_offsets_to_transaction if it bootstraps again meanwhile.
     "metadata.recovery.strategy": "none",
 }
-_OF_CONNECTIONS = ("bootstrap.", "broker.", "client.", "sasl.", "security.", "socket.", "ssl.")
+_CONNECTION_PROPERTIES = (
+    "bootstrap.",
+    "broker.",
+    "client.",
+    "sasl.",
+    "security.",
+    "socket.",
+    "ssl.",
+)
 
 
 class Transactions:
-    """One transaction after the other, under one transactional id.
+    """Writes transactions under one transactional id, one after the other.
 
-    Each transaction also commits, as the offset and the metadata of a consumer group that nobody is
-    a member of, which run of the job has written up to which checkpoint: at a topic of each period,
-    where whoever has only some of the periods will look. Whoever has to write a checkpoint again,
-    after a failure at whatever moment, first takes over the transactional id: that ends an open
-    transaction and shuts out whoever had it before. Then the group says whether the checkpoint is
-    written.
+    A process cannot take over a transaction that another process has prepared. So a batch that may
+    have been written already is written in four steps:
+
+    1. *Fence*: ``init_transactions`` aborts an open transaction of the same transactional id, and
+       shuts out its producer.
+    2. *Read the markers*: a consumer group without members, ``<id>-written``, stores as the
+       metadata of an offset up to which checkpoint each run of the job has written.
+    3. *Write*: one transaction contains the records of all batches that have no marker yet, and a
+       marker for each of them. The marker of a batch is at the batch's own first topic, because
+       a later call may get only some of the batches.
+    4. *Commit*: records and markers become visible together, or not at all.
 
     Args:
-        transactional_id: names the sink in its cluster.
+        transactional_id: identifies the sink in its cluster.
         properties: of Kafka's Java producer.
 
     Raises:
@@ -46,70 +59,71 @@ class Transactions:
         settings["transactional.id"] = transactional_id
         self._producer = RecordProducer(properties, settings=settings)
         self._kafka = self._producer.kafka
-        self._written: dict[str, dict[str, int]] = {}
-        self._group: Client | None = None
+        self._markers: dict[str, dict[str, int]] = {}
+        self._group: KafkaClient | None = None
         try:
             self._persist(self._kafka.init_transactions)
-            self._group = self._marker(properties)
+            self._group = self._marker_group(properties)
         except BaseException:
             self.close()
             raise
 
-    def write(self, periods: Sequence[TransactionBatch]) -> None:
-        """Write what is not written yet of some periods, all or nothing.
+    def write(self, batches: Sequence[TransactionBatch]) -> None:
+        """Write the batches that are not written yet, all of them or none.
 
         Raises:
             ConnectionError: the cluster does not answer.
-            RuntimeError: a record is refused, or another job has taken over the transactional id.
+            RuntimeError: the cluster refuses a record, or another job has taken over the
+                transactional id.
         """
-        found = [(period, _marked_topic(period)) for period in periods]
-        placed = [(period, topic) for period, topic in found if topic is not None]
-        before = self._written_to({topic for _, topic in placed})
-        # A mark at any topic says that the run has written all before it.
-        done = {p.run: max(marks.get(p.run, 0) for marks in before.values()) for p, _ in placed}
-        rest = [(period, topic) for period, topic in placed if period.checkpoint > done[period.run]]
-        if not rest:
+        before = self._read_markers({batch.topic for batch in batches})
+        # A marker at any topic says that the run has written all earlier checkpoints.
+        done = {b.run: max(marks.get(b.run, 0) for marks in before.values()) for b in batches}
+        todo = [batch for batch in batches if batch.checkpoint > done[batch.run]]
+        if not todo:
             return
-        todo = [period for period, _ in rest]
-        # Not at topics of what is written already: they may be gone.
-        topics = sorted({topic for _, topic in rest})
-        written = {topic: _with_periods(before[topic], todo) for topic in topics}
-        for left in reversed(range(_TRIES)):
-            if self._transact(todo, written, give_up=left == 0):
-                self._written |= written
+        # Topics of batches that are written already may be deleted.
+        topics = sorted({batch.topic for batch in todo})
+        markers = {topic: _with_batches(before[topic], todo) for topic in topics}
+        for left in reversed(range(_ATTEMPTS)):
+            if self._transact(todo, markers, is_last_attempt=left == 0):
+                self._markers |= markers
                 return
 
     def close(self) -> None:
-        """Leave the cluster; an open transaction is given up."""
+        """Leave the cluster; an open transaction is aborted."""
         try:
             self._producer.close()
         finally:
             if self._group is not None:
-                self._group.kafka.close()
+                self._group.close()
 
     def _transact(
-        self, periods: Sequence[TransactionBatch], written: Mapping[str, Mapping[str, int]], give_up: bool
+        self,
+        batches: Sequence[TransactionBatch],
+        markers: Mapping[str, Mapping[str, int]],
+        is_last_attempt: bool,
     ) -> bool:
-        """Run one transaction; return whether it was committed, and not aborted."""
+        """Run one transaction; return whether it is committed, and not aborted."""
         assert self._group is not None
-        offset = max(period.checkpoint for period in periods)
+        offset = max(batch.checkpoint for batch in batches)
         offsets = [
             topic_partition((topic, 0), offset, ",".join(f"{run}={n}" for run, n in marks.items()))
-            for topic, marks in written.items()
+            for topic, marks in markers.items()
         ]
         group = self._group.kafka.consumer_group_metadata()
         try:
             self._kafka.begin_transaction()
-            for period in periods:
-                self._producer.send(period.records())
+            for batch in batches:
+                self._producer.send(batch.records())
             self._producer.flush()
             self._persist(self._kafka.send_offsets_to_transaction, offsets, group)
             self._persist(self._kafka.commit_transaction)
         except confluent_kafka().KafkaException as raised:
-            raise self._meaning(raised.args[0]) from None
+            raise self._explained(raised.args[0]) from None
         except _AbortNeededError as aborted:
             self._abort()
-            if give_up:
+            if is_last_attempt:
                 raise RuntimeError(str(aborted)) from None
             return False
         except RuntimeError:
@@ -122,10 +136,9 @@ class Transactions:
         self._producer.forget_failures()
 
     def _persist(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """Call something of a transaction until it is done."""
-        module = confluent_kafka()
-        timeout = self._producer.client.timeout
-        deadline = time.monotonic() + timeout
+        """Repeat a step of a transaction until the cluster has done it."""
+        module, client = confluent_kafka(), self._producer.client
+        deadline = time.monotonic() + client.timeout
         while True:
             try:
                 call(*arguments, max(0.1, min(1.0, deadline - time.monotonic())))
@@ -133,17 +146,18 @@ class Transactions:
                 error = raised.args[0]
                 if not error.fatal():
                     self._kafka.poll(0)
-                    self._producer.client.problems.check()
+                    client.errors.check()
                 if error.txn_requires_abort():
                     raise _AbortNeededError(f"a Kafka transaction failed: {error.str()}") from None
                 if not error.retriable():
-                    raise self._meaning(error) from None
+                    raise self._explained(error) from None
                 if time.monotonic() >= deadline:
-                    raise self._producer.client.problems.not_reachable(timeout) from None
+                    raise client.errors.not_reachable(client.timeout) from None
             else:
+                client.errors.reachability.found()
                 return
 
-    def _meaning(self, error: Any) -> RuntimeError:
+    def _explained(self, error: Any) -> RuntimeError:
         codes = confluent_kafka().KafkaError
         if error.code() in {codes._FENCED, codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH}:
             return RuntimeError(
@@ -151,53 +165,46 @@ class Transactions:
             )
         return RuntimeError(f"a Kafka transaction failed: {error.str()}")
 
-    def _marker(self, properties: Mapping[str, str]) -> Client:
+    def _marker_group(self, properties: Mapping[str, str]) -> KafkaClient:
+        """Return a consumer of the group that stores the markers."""
         wanted = {
             key: value
             for key, value in client_properties(properties).items()
-            if key.startswith(_OF_CONNECTIONS)
+            if key.startswith(_CONNECTION_PROPERTIES)
         }
         wanted |= {"group.id": f"{self._id}-written", "isolation.level": "read_committed"}
         settings = {"enable.auto.commit": False}
-        return Client("Consumer", wanted, api_timeout(properties), settings)
+        return KafkaClient("Consumer", wanted, api_timeout(properties), settings)
 
-    def _written_to(self, topics: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return up to which checkpoint each run has written, as its markers at topics say."""
+    def _read_markers(self, topics: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return, by topic, up to which checkpoint each run has written."""
         wanted = [topic_partition((topic, 0)) for topic in sorted(topics)]
-        unknown = [partition for partition in wanted if partition.topic not in self._written]
+        unknown = [partition for partition in wanted if partition.topic not in self._markers]
         if unknown:
             assert self._group is not None
             for found in self._group.ask(self._group.kafka.committed, unknown):
-                self._written[found.topic] = _marks(found)
-        return {partition.topic: self._written[partition.topic] for partition in wanted}
+                self._markers[found.topic] = _parse_markers(found)
+        return {partition.topic: self._markers[partition.topic] for partition in wanted}
 
 
-def _marked_topic(period: TransactionBatch) -> str | None:
-    """Return the topic at which it is noted that a period is written.
-
-    It does not depend on other periods: the next time it may come with other ones.
-    """
-    return period.topic or next((record[0] for record in period.records()), None)
-
-
-def _with_periods(before: Mapping[str, int], periods: Iterable[TransactionBatch]) -> dict[str, int]:
-    """Return the marks of a topic once some periods are written, too."""
+def _with_batches(before: Mapping[str, int], batches: Iterable[TransactionBatch]) -> dict[str, int]:
+    """Return the markers of a topic after some batches are written."""
     written = dict(before)
-    for period in periods:
-        latest = max(period.checkpoint, written.pop(period.run, 0))
-        written[period.run] = latest  # behind the others, as the latest
+    for batch in batches:
+        latest = max(batch.checkpoint, written.pop(batch.run, 0))
+        written[batch.run] = latest  # at the end, where the latest runs are
     for run in list(written)[:-_REMEMBERED_RUNS]:
         del written[run]
     return written
 
 
-def _marks(found: Any) -> dict[str, int]:
-    """Return up to which checkpoint each run has written, as the metadata of an offset say."""
-    # confluent-kafka writes the NUL behind a text, too.
+def _parse_markers(found: Any) -> dict[str, int]:
+    """Return up to which checkpoint each run has written, from the metadata of an offset."""
+    # confluent-kafka also writes the NUL that ends a C string.
     text = (found.metadata or "").rstrip("\0") if found.offset >= 0 else ""
     pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
     return {run: int(number) for run, _, number in pairs}
 
 
 class _AbortNeededError(Exception):
-    """The transaction cannot be committed, another one may."""
+    """The transaction cannot be committed, but the next one may be."""

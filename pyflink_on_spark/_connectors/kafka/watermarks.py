@@ -1,23 +1,23 @@
-"""A watermark for each partition, and the smallest of them for the source."""
+"""A watermark for each partition, and the smallest of them for the subtask."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pyflink_on_spark._connectors.kafka.config import Partition
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.connector import WatermarkRule
-from pyflink_on_spark._connectors.kafka.partitions import Partition
 
 
 class PartitionWatermarks:
-    """The watermarks of one subtask's partitions.
+    """The watermarks of the partitions of one subtask.
 
-    Without partitions a subtask is idle: it never holds others back.
+    A subtask without partitions is idle, so that it never holds back other subtasks.
 
     Args:
-        rule: how they are made.
-        partitions: which there are.
-        now: processing time in ms.
+        rule: how to generate watermarks.
+        partitions: the partitions of the subtask.
+        now: the processing time in ms.
     """
 
     def __init__(self, rule: WatermarkRule, partitions: Iterable[Partition], now: int) -> None:
@@ -27,29 +27,35 @@ class PartitionWatermarks:
         self._emitted = MIN_TIMESTAMP
 
     def add(self, partition: Partition, now: int) -> None:
-        """Take a partition more."""
+        """Add a partition."""
         self._largest.setdefault(partition, MIN_TIMESTAMP)
         self._last[partition] = now
 
     def remove(self, partition: Partition) -> None:
-        """Forget a partition that is read to its end."""
+        """Remove a partition that is read to its end."""
         self._largest.pop(partition, None)
         self._last.pop(partition, None)
 
     def seen(self, partition: Partition, timestamp: int | None, now: int) -> None:
-        """Take the largest timestamp (ms) of some records, or None if they have none."""
+        """Note that records were read.
+
+        Args:
+            partition: the partition of the records.
+            timestamp: the largest timestamp of the records in ms, or None if they have none.
+            now: the processing time in ms.
+        """
         if timestamp is not None:
             self._largest[partition] = max(self._largest[partition], timestamp)
         self._last[partition] = now
 
     def idle(self, now: int) -> bool:
-        """Tell whether no partition holds others back."""
+        """Whether all partitions are idle."""
         return not self._last or (
             self._timeout is not None and now - max(self._last.values()) >= self._timeout
         )
 
     def advanced(self, now: int) -> int | None:
-        """Return the watermark (ms) if it is larger than the last one."""
+        """Return the watermark (ms) if it is larger than the previous one."""
         if self._delay is None or not self._largest:
             return None
         active = [

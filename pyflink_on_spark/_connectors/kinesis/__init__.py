@@ -1,1 +1,1 @@
-"""Kinesis data streams and Firehose, over boto3."""
+"""Kinesis data streams and Firehose as sources and sinks, with boto3."""

@@ -1,4 +1,4 @@
-"""Clients of AWS, made of Flink's properties."""
+"""Clients of AWS, made from Flink's properties."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._connectors.kinesis.credentials import Credentials
 from pyflink_on_spark._compat.optional_package import optional_package
+from pyflink_on_spark._connectors.kinesis.credentials import Credentials
 
 _log = logging.getLogger(__name__)
 _botocore_log = logging.getLogger("botocore")
 _DEFAULT_REGION = "us-east-1"
 _OF_THE_CLIENT = {"aws.region", "aws.endpoint", "aws.trust.all.certificates"}
+PATIENCE = 10.0
+"""How long AWS may throttle a client before a line is logged, in s."""
 
 
 class KinesisError(PyFlinkOnSparkError, RuntimeError):
-    """AWS cannot be reached, or refuses something; the text has its own words."""
+    """AWS cannot be reached, or rejects a request. The message contains AWS's own text."""
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """Return what boto3 raises."""
+    """Return the errors that boto3 raises."""
     exceptions = optional_package("botocore.exceptions", "boto3", "Kinesis's connectors", "kinesis")
     return exceptions.BotoCoreError, exceptions.ClientError
 
 
 def code_of(error: BaseException | None) -> str:
-    """Return AWS's name of an error, or an empty text."""
+    """Return AWS's code of an error, or an empty string."""
     return str(getattr(error, "response", {}).get("Error", {}).get("Code", ""))
 
 
@@ -35,8 +37,8 @@ def note_unused(properties: Mapping[str, str], others: Collection[str] = ()) -> 
     """Log the names of properties that have no effect here; boto3 has its own retries.
 
     Args:
-        properties: Flink's.
-        others: those that have one, beside the client's.
+        properties: of Flink's client.
+        others: properties that have an effect, beside those of the client.
     """
     for key in sorted(properties.keys() - _OF_THE_CLIENT - Credentials(properties).keys):
         if key not in others:
@@ -44,19 +46,20 @@ def note_unused(properties: Mapping[str, str], others: Collection[str] = ()) -> 
 
 
 def make_client(service: str, properties: Mapping[str, str]) -> Any:
-    """Return a client.
+    """Return a client of boto3's.
 
     Args:
         service: ``kinesis`` or ``firehose``.
-        properties: Flink's: ``aws.region``, ``aws.endpoint``, ``aws.credentials.provider``...
+        properties: of Flink's client: ``aws.region``, ``aws.endpoint``,
+            ``aws.credentials.provider``...
 
     Raises:
-        KinesisError: there is no such profile, or something else that boto3 finds out.
-        UnsupportedFlinkFeature: the way to get credentials is not known.
+        KinesisError: boto3 rejects the settings; for example, there is no such profile.
+        UnsupportedFlinkFeature: the credentials provider is unknown.
         ValueError: credentials are missing.
     """
     if _botocore_log.level == logging.NOTSET:
-        # At DEBUG it logs requests and answers whole, with the keys and tokens of a role.
+        # At DEBUG botocore logs whole requests and answers, with the keys and tokens of a role.
         _botocore_log.setLevel(logging.INFO)
     try:
         session = Credentials(properties).session(properties.get("aws.region", _DEFAULT_REGION))

@@ -1,4 +1,4 @@
-"""The credentials that Flink's properties describe."""
+"""Credentials of AWS, made from Flink's properties."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._compat.optional_package import optional_package
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 
 PROVIDER = "aws.credentials.provider"
 _KEYS = {
@@ -24,11 +24,12 @@ _VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 @dataclass(frozen=True)
 class Credentials:
-    """What properties say of how to get credentials.
+    """How to get credentials.
 
     Args:
-        properties: Flink's.
-        prefix: what the properties begin with; those of who assumes a role have a longer one.
+        properties: of Flink's client.
+        prefix: the prefix of the properties. The properties of the user that assumes a role have a
+            longer prefix.
     """
 
     properties: Mapping[str, str] = field(repr=False)
@@ -36,10 +37,10 @@ class Credentials:
 
     @property
     def kind(self) -> str:
-        """The way to get them.
+        """The kind of the credentials provider.
 
         Raises:
-            UnsupportedFlinkFeature: it is not known.
+            UnsupportedFlinkFeature: the kind is unknown.
         """
         basic = f"{self.prefix}.basic.accesskeyid" in self.properties
         kind = self.properties.get(self.prefix, "BASIC" if basic else "AUTO").upper()
@@ -47,7 +48,7 @@ class Credentials:
             raise_unsupported(
                 f"{self.prefix} = {kind}",
                 kind=Gap.NOT_YET,
-                reason="there is no such way to get credentials here",
+                reason="there is no such credentials provider here",
                 instead=f"Use one of {', '.join(_KEYS)}.",
             )
         return kind
@@ -60,10 +61,10 @@ class Credentials:
         return found | self._assuming.keys if kind == "ASSUME_ROLE" else found
 
     def session(self, region: str) -> Any:
-        """Return a session of boto3's with these credentials; it gets new ones in time.
+        """Return a session of boto3's, which refreshes the credentials when they expire.
 
         Raises:
-            ValueError: something is missing.
+            ValueError: a part of the credentials is missing.
         """
         kind = self.kind
         if kind == "BASIC":
@@ -79,7 +80,7 @@ class Credentials:
 
     @property
     def _assuming(self) -> Credentials:
-        """Those of who assumes the role."""
+        """The credentials of the user that assumes the role."""
         return Credentials(self.properties, f"{self.prefix}.role.provider")
 
     def _with_profile(self, region: str) -> Any:
@@ -98,7 +99,7 @@ class Credentials:
         found = session.get_credentials()
         if found is None:
             raise ValueError(f"there are no credentials to assume the role {role} with")
-        told = {
+        extra = {
             "RoleSessionName": self._get("role.sessionName") or "pyflink-on-spark",
             "ExternalId": self._get("role.externalId"),
         }
@@ -107,7 +108,7 @@ class Credentials:
             partial(session.client, region_name=region, endpoint_url=self._get("role.stsEndpoint")),
             found,
             role,
-            extra_args={name: value for name, value in told.items() if value is not None},
+            extra_args={name: value for name, value in extra.items() if value is not None},
         )
         credentials = module.DeferredRefreshableCredentials(
             method=_Given.METHOD, refresh_using=fetcher.fetch_credentials
@@ -127,10 +128,10 @@ class Credentials:
 
 
 class _Given:
-    """What botocore asks first for credentials.
+    """A credentials provider of botocore's that has precedence over all others.
 
     Args:
-        credentials: what it gets.
+        credentials: the credentials to provide.
     """
 
     METHOD = "role-of-properties"

@@ -1,8 +1,7 @@
-"""One subtask's end of a Kinesis source."""
+"""Reads shards in one subtask."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,28 +9,31 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._connectors.formats.corrupt import locating
 from pyflink_on_spark._connectors.kinesis.client import (
+    PATIENCE,
     KinesisError,
     code_of,
     errors,
     make_client,
 )
-from pyflink_on_spark._connectors.kinesis.options import KinesisReading
-from pyflink_on_spark._connectors.kinesis.shards import Begin, ShardPosition, new_positions
-from pyflink_on_spark._connectors.formats.corrupt import locating
+from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig
+from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, new_positions
+from pyflink_on_spark._connectors.reachability import Reachability
+from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.connector import SourceReader
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-_log = logging.getLogger(__name__)
 _MOST = "flink.shard.getrecords.maxrecordcount"
 _INTERVAL = "flink.shard.getrecords.intervalmillis"
-_BETWEEN_LOOKS = "flink.shard.discovery.intervalmillis"
-READ_BY_READER = (_MOST, _INTERVAL, _BETWEEN_LOOKS)
+_DISCOVERY_INTERVAL = "flink.shard.discovery.intervalmillis"
+READER_PROPERTIES = (_MOST, _INTERVAL, _DISCOVERY_INTERVAL)
+"""The properties of Flink's client that a reader uses."""
+
 _SECONDS_TO_WAIT = 0.01
-_AFTER_THROTTLING = 1000
+_FIRST_PAUSE, _LONGEST_PAUSE = 1_000, 30_000
 _AGGREGATED = b"\xf3\x89\x9a\xc2"
 _THROTTLED = {
     "ProvisionedThroughputExceededException",
@@ -45,49 +47,54 @@ class _Shard:
     """A shard that is being read.
 
     Args:
-        position: behind what was handed on.
-        asked: behind what was read from AWS.
+        position: after the last emitted record.
+        fetched: after the last fetched record.
+        reachability: logs when AWS throttles the requests.
         iterator: for the next request, or None.
-        due: when to ask again, in ms.
-        waiting: records that were not handed on.
-        last: whether AWS has told that nothing follows.
+        due: the time of the next request, in ms.
+        pause: the pause after a throttled request, in ms.
+        waiting: fetched records that are not emitted.
+        last: whether AWS has reported the end of the shard.
     """
 
     position: ShardPosition
-    asked: ShardPosition
+    fetched: ShardPosition
+    reachability: Reachability
     iterator: str | None = None
     due: int = 0
+    pause: int = _FIRST_PAUSE
     waiting: deque[dict[str, Any]] = field(default_factory=deque)
     last: bool = False
 
 
 class ShardsReader(SourceReader):
-    """Reads shards in turns.
+    """Reads the shards of one subtask, one after the other in turns.
 
     Args:
-        reading: what the source was told.
-        positions: of all shards that are known; this subtask reads its own.
-        context: the subtask's.
+        config: the settings of the source.
+        positions: the positions of all known shards; the subtask reads its own.
+        context: the context of the subtask.
         pause: waits some seconds.
     """
 
     def __init__(
         self,
-        reading: KinesisReading,
+        config: KinesisSourceConfig,
         positions: Sequence[ShardPosition],
         context: OperatorContext,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._reading, self._task, self._clock = reading, context.task, context.clock
+        self._config, self._task, self._clock = config, context.task, context.clock
         self._pause = pause
-        self._deserialize = reading.deserializer._deserializer()
-        properties = reading.properties
+        self._deserialize = config.deserializer._deserializer()
+        properties = config.properties
         self._most = int(properties.get(_MOST, 10_000))
         self._interval = int(properties.get(_INTERVAL, 200))
-        self._between_looks = int(properties.get(_BETWEEN_LOOKS, 10_000))
+        self._discovery_interval = int(properties.get(_DISCOVERY_INTERVAL, 10_000))
         now = self._clock.now()
         self._started = now / 1000
-        self._next_look = now + self._between_looks
+        self._next_discovery = now + self._discovery_interval
+        self._discovery = Reachability("the list of Kinesis shards", PATIENCE)
         self._client = make_client("kinesis", properties)
         self._known = {position.key: position for position in positions}
         self._shards: deque[_Shard] = deque()
@@ -95,15 +102,15 @@ class ShardsReader(SourceReader):
             self._add(position)
 
     def poll(self) -> Bundle | None:
-        """Return the next records of a shard."""
+        """Return the next records of one shard."""
         now = self._clock.now()
-        if self._between_looks > 0 and now >= self._next_look:
-            self._look(now)
+        if self._discovery_interval > 0 and now >= self._next_discovery:
+            self._discover(now)
         for _ in range(len(self._shards)):
             shard = self._shards[0]
             self._shards.rotate(-1)
             if not shard.waiting and not shard.last and now >= shard.due:
-                self._ask(shard, now)
+                self._fetch(shard, now)
             if shard.waiting:
                 return self._take(shard)
             if shard.last:
@@ -112,66 +119,72 @@ class ShardsReader(SourceReader):
         return None
 
     def snapshot(self) -> list[ShardPosition]:
-        """Return how far each of this subtask's shards is read."""
+        """Return the positions of the shards of this subtask."""
         return [self._saved(p) for p in self._known.values() if self._is_mine(p)]
 
     def close(self) -> None:
-        """Close the client."""
+        for reachability in (self._discovery, *(shard.reachability for shard in self._shards)):
+            reachability.close()
         self._client.close()
 
     def _saved(self, position: ShardPosition) -> ShardPosition:
-        if position.begin is Begin.LATEST:
-            # The latest is then another one.
-            return replace(position, begin=Begin.AT_TIMESTAMP, value=self._started)
+        if position.start is Start.LATEST:
+            # After a restart the latest record is a different one.
+            return replace(position, start=Start.AT_TIMESTAMP, value=self._started)
         return position
 
     def _is_mine(self, position: ShardPosition) -> bool:
         task = self._task
-        return position.owner(task.parallelism, self._reading.assignment) == task.subtask_index
+        return position.owner(task.parallelism, self._config.assignment) == task.subtask_index
 
     def _add(self, position: ShardPosition) -> None:
         self._known[position.key] = position
-        if self._is_mine(position) and position.begin is not Begin.ENDED:
-            self._shards.append(_Shard(position, position))
+        if self._is_mine(position) and position.start is not Start.ENDED:
+            place = f"the shard {position.shard} of the Kinesis stream {position.stream!r}"
+            self._shards.append(_Shard(position, position, Reachability(place, PATIENCE)))
 
-    def _look(self, now: int) -> None:
-        """Look for shards that came up because others were split or merged."""
-        self._next_look = now + self._between_looks
+    def _discover(self, now: int) -> None:
+        """Look for shards that were created by a split or a merge."""
+        self._next_discovery = now + self._discovery_interval
         try:
-            found = list(new_positions(self._client, self._reading, self._known))
+            found = list(new_positions(self._client, self._config, self._known))
         except KinesisError as error:
             if code_of(error.__cause__) not in _THROTTLED:
                 raise
-            _log.warning("%s", error)
+            self._discovery.lost(error)
             return
+        self._discovery.found()
         for position in found:
             self._add(position)
 
-    def _ask(self, shard: _Shard, now: int) -> None:
+    def _fetch(self, shard: _Shard, now: int) -> None:
         try:
             if shard.iterator is None:
-                shard.iterator = shard.asked.iterator(self._client)
-                # The latest is another one when this iterator has expired.
-                shard.asked = self._saved(shard.asked)
+                shard.iterator = shard.fetched.iterator(self._client)
+                # When this iterator has expired, the latest record is a different one.
+                shard.fetched = self._saved(shard.fetched)
             found = self._client.get_records(ShardIterator=shard.iterator, Limit=self._most)
         except errors() as error:
             self._recover(shard, error, now)
             return
+        shard.reachability.found()
+        shard.pause = _FIRST_PAUSE
         shard.iterator = found.get("NextShardIterator")
         shard.last = shard.iterator is None
         shard.due = now + self._interval
         if found["Records"]:
             shard.waiting.extend(found["Records"])
-            shard.asked = shard.asked.after(found["Records"][-1]["SequenceNumber"])
+            shard.fetched = shard.fetched.after(found["Records"][-1]["SequenceNumber"])
 
     def _recover(self, shard: _Shard, error: Exception, now: int) -> None:
-        """Ask again later, or raise what does not pass."""
+        """Prepare another request, or raise an error that is not transient."""
         code = code_of(error)
         if code == "ExpiredIteratorException":
             shard.iterator = None
         elif code in _THROTTLED:
-            _log.warning("Kinesis, shard %s: %s", shard.position.shard, error)
-            shard.due = now + _AFTER_THROTTLING
+            shard.reachability.lost(error)
+            shard.due = now + shard.pause
+            shard.pause = min(2 * shard.pause, _LONGEST_PAUSE)
         else:
             place = f"stream {shard.position.stream!r}, shard {shard.position.shard}"
             raise KinesisError(f"Kinesis, {place}: {error}") from error
@@ -182,7 +195,7 @@ class ShardsReader(SourceReader):
         for _ in range(min(self.limit, len(shard.waiting))):
             record = shard.waiting[0]
             with locating(partial(_place, shard.position, record)):
-                value = self._deserialize(_plain(record["Data"]))
+                value = self._deserialize(_single_record(record["Data"]))
             shard.waiting.popleft()
             shard.position = shard.position.after(record["SequenceNumber"])
             if value is not None:
@@ -193,13 +206,13 @@ class ShardsReader(SourceReader):
         return Bundle(values, timestamps) if values else None
 
     def _end(self, shard: _Shard) -> None:
-        self._known[shard.position.key] = replace(shard.position, begin=Begin.ENDED, value=None)
+        self._known[shard.position.key] = replace(shard.position, start=Start.ENDED, value=None)
         self._shards.remove(shard)
-        # Its children are there by now.
-        self._next_look = self._clock.now()
+        # The child shards exist by now.
+        self._next_discovery = self._clock.now()
 
 
-def _plain(data: bytes) -> bytes:
+def _single_record(data: bytes) -> bytes:
     if data.startswith(_AGGREGATED):
         raise ValueError(
             "it is an aggregate of records, made by the Kinesis Producer Library; switch its "

@@ -1,4 +1,4 @@
-"""The shards of streams: which there are, who reads them, where to begin."""
+"""The shards of streams: which exist, which subtask reads each, where reading begins."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.kinesis.client import KinesisError, code_of, errors
-from pyflink_on_spark._connectors.kinesis.options import KinesisReading, ShardAssignment
+from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardAssignment
 
 _POSITION = "flink.stream.initpos"
 _PUBLISHER = "flink.stream.recordpublisher"
-READ_BY_BEGINNING = (
+START_PROPERTIES = (
     _POSITION,
     f"{_POSITION}.timestamp",
     f"{_POSITION}.timestamp.format",
     _PUBLISHER,
 )
+"""The properties of Flink's client that set where reading begins."""
+
 _HASH_KEYS = 2**128
 _JAVA_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
 
 
-class Begin(Enum):
-    """Where to go on in a shard; the values are Kinesis's."""
+class Start(Enum):
+    """Where in a shard reading begins or resumes; the values are Kinesis's own."""
 
     LATEST = "LATEST"
     TRIM_HORIZON = "TRIM_HORIZON"
@@ -40,83 +42,83 @@ class ShardPosition:
     """How far a shard is read.
 
     Args:
-        stream: the stream's name.
-        shard: the shard's id.
-        middle: of its range of hash keys.
-        begin: where to go on.
-        value: the timestamp (in s) or the sequence number that belongs to that.
+        stream: the name of the stream.
+        shard: the id of the shard.
+        middle: the middle of the shard's range of hash keys.
+        start: where reading resumes.
+        value: the timestamp (in s) or the sequence number for ``start``.
     """
 
     stream: str
     shard: str
     middle: int
-    begin: Begin
+    start: Start
     value: Any = None
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from all others."""
+        """The stream and the shard."""
         return self.stream, self.shard
 
     def after(self, sequence_number: str) -> ShardPosition:
-        """Return the position behind a record."""
-        return replace(self, begin=Begin.AFTER, value=sequence_number)
+        """Return the position after a record."""
+        return replace(self, start=Start.AFTER, value=sequence_number)
 
     def owner(self, parallelism: int, assignment: ShardAssignment) -> int:
-        """Return which subtask reads it."""
+        """Return the index of the subtask that reads the shard."""
         if assignment is ShardAssignment.UNIFORM:
             return self.middle * parallelism // _HASH_KEYS
         return zlib.crc32(f"{self.stream} {self.shard}".encode()) % parallelism
 
     def iterator(self, client: Any) -> str:
-        """Ask for an iterator that begins here."""
+        """Request an iterator that begins at this position."""
         arguments: dict[str, Any] = {}
-        if self.begin is Begin.AT_TIMESTAMP:
+        if self.start is Start.AT_TIMESTAMP:
             arguments["Timestamp"] = datetime.fromtimestamp(self.value, UTC)
-        elif self.begin is Begin.AFTER:
+        elif self.start is Start.AFTER:
             arguments["StartingSequenceNumber"] = self.value
         found = client.get_shard_iterator(
             StreamName=self.stream,
             ShardId=self.shard,
-            ShardIteratorType=self.begin.value,
+            ShardIteratorType=self.start.value,
             **arguments,
         )
         iterator: str = found["ShardIterator"]
         return iterator
 
 
-def initial_positions(client: Any, reading: KinesisReading) -> list[ShardPosition]:
-    """Return the shards of all streams, and where to begin in each.
+def initial_positions(client: Any, config: KinesisSourceConfig) -> list[ShardPosition]:
+    """Return where reading begins in each shard of all streams.
 
     Raises:
-        KinesisError: there is no such stream, or AWS does not answer.
+        KinesisError: a stream does not exist, or AWS does not answer.
     """
-    begin, value = beginning(reading.properties)
+    start, value = start_of(config.properties)
     positions = []
-    for stream in reading.streams:
+    for stream in config.streams:
         for shard in list_shards(client, stream):
             closed = "EndingSequenceNumber" in shard["SequenceNumberRange"]
-            # Nothing new can be in a shard that was split or merged before.
-            here = Begin.ENDED if closed and begin is Begin.LATEST else begin
+            # A shard that was split or merged gets no new records.
+            here = Start.ENDED if closed and start is Start.LATEST else start
             positions.append(_position(stream, shard, here, value))
     return positions
 
 
 def new_positions(
-    client: Any, reading: KinesisReading, known: Mapping[tuple[str, str], Any]
+    client: Any, config: KinesisSourceConfig, known: Mapping[tuple[str, str], Any]
 ) -> Iterator[ShardPosition]:
-    """Yield the shards that came up since: they are read from their beginning."""
-    for stream in reading.streams:
+    """Yield the shards that are not known; they are read from their beginning."""
+    for stream in config.streams:
         for shard in list_shards(client, stream):
             if (stream, shard["ShardId"]) not in known:
-                yield _position(stream, shard, Begin.TRIM_HORIZON, None)
+                yield _position(stream, shard, Start.TRIM_HORIZON, None)
 
 
 def list_shards(client: Any, stream: str) -> list[dict[str, Any]]:
-    """Return what AWS tells of a stream's shards.
+    """Return AWS's descriptions of a stream's shards.
 
     Raises:
-        KinesisError: there is no such stream, or AWS does not answer.
+        KinesisError: a stream does not exist, or AWS does not answer.
     """
     shards: list[dict[str, Any]] = []
     request = {"StreamName": stream}
@@ -133,27 +135,27 @@ def list_shards(client: Any, stream: str) -> list[dict[str, Any]]:
         raise KinesisError(f"Kinesis, stream {stream!r}: {error}") from error
 
 
-def beginning(properties: Mapping[str, str]) -> tuple[Begin, float | None]:
-    """Return where to begin, and the timestamp that belongs to it (in s).
+def start_of(properties: Mapping[str, str]) -> tuple[Start, float | None]:
+    """Return where reading begins, and its timestamp in s.
 
     Raises:
-        ValueError: a property cannot be read.
-        UnsupportedFlinkFeature: records are to be pushed, not asked for.
+        ValueError: a property has an invalid value.
+        UnsupportedFlinkFeature: the properties ask for enhanced fan-out.
     """
     if properties.get(_PUBLISHER, "POLLING") != "POLLING":
         raise_unsupported(
             f"{_PUBLISHER} = EFO",
             kind=Gap.NOT_YET,
-            reason="records are asked for, not pushed",
+            reason="records are polled, and enhanced fan-out pushes them",
             instead="Leave the property out, or set it to POLLING.",
         )
-    name = properties.get(_POSITION, Begin.LATEST.value)
+    name = properties.get(_POSITION, Start.LATEST.value)
     if name not in {"LATEST", "TRIM_HORIZON", "AT_TIMESTAMP"}:
         raise ValueError(f"{_POSITION} is LATEST, TRIM_HORIZON or AT_TIMESTAMP, not {name}")
-    begin = Begin(name)
-    if begin is not Begin.AT_TIMESTAMP:
-        return begin, None
-    return begin, _timestamp(properties)
+    start = Start(name)
+    if start is not Start.AT_TIMESTAMP:
+        return start, None
+    return start, _timestamp(properties)
 
 
 def _timestamp(properties: Mapping[str, str]) -> float:
@@ -165,7 +167,7 @@ def _timestamp(properties: Mapping[str, str]) -> float:
         raise_unsupported(
             f"{key}.format",
             kind=Gap.NOT_YET,
-            reason="Java's patterns of dates are not read",
+            reason="this package reads no Java date patterns",
             instead="Write the timestamp in ISO 8601, or in seconds since 1970.",
         )
     try:
@@ -186,8 +188,8 @@ def _timestamp(properties: Mapping[str, str]) -> float:
 
 
 def _position(
-    stream: str, shard: Mapping[str, Any], begin: Begin, value: float | None
+    stream: str, shard: Mapping[str, Any], start: Start, value: float | None
 ) -> ShardPosition:
     keys = shard["HashKeyRange"]
     middle = (int(keys["StartingHashKey"]) + int(keys["EndingHashKey"])) // 2
-    return ShardPosition(stream, shard["ShardId"], middle, begin, value)
+    return ShardPosition(stream, shard["ShardId"], middle, start, value)

@@ -1,1 +1,1 @@
-"""Queues of RabbitMQ as sources and sinks, over pika."""
+"""Queues of RabbitMQ as sources and sinks, with pika."""

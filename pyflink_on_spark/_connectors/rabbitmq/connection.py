@@ -1,4 +1,4 @@
-"""A connection that stays alive while its user is busy."""
+"""A connection that answers heartbeats while its user is busy."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-_SIGNS = 4
-"""How many times in an interval without signs of life it is looked after."""
+_CHECKS_PER_HEARTBEAT = 4
 
 
-class LivingConnection:
-    """A connection of pika's, which a thread looks after.
+class HeartbeatConnection:
+    """A connection of pika's, with a thread that answers heartbeats.
 
-    A function that takes minutes for an element would else let the broker end the connection. The
-    lock is for all that is done with the connection: pika's are for one thread at a time.
+    Without the thread the broker would close the connection while a user's function takes minutes
+    for an element. A connection of pika's is not thread-safe, so a lock guards all its uses.
 
     Args:
-        connection: pika's connection.
-        heartbeat: the longest time (s) without a sign of life; 0 if there is none.
-        errors: what pika raises.
-        closed: what of these to raise if it is closed.
+        connection: the connection of pika's.
+        heartbeat: the interval of heartbeats in s; 0 for none.
+        errors: the errors that pika raises.
+        closed: the error to raise for a closed connection.
     """
 
     def __init__(
@@ -35,61 +34,55 @@ class LivingConnection:
         self._lock = threading.RLock()
         self._ended = threading.Event()
         if heartbeat:
-            seconds = heartbeat / _SIGNS
-            name = "signs of life for RabbitMQ"
+            seconds = heartbeat / _CHECKS_PER_HEARTBEAT
             threading.Thread(
-                target=self._look_after, args=(seconds,), name=name, daemon=True
+                target=self._answer, args=(seconds,), name="rabbitmq-heartbeat", daemon=True
             ).start()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it is not closed, as far as is known."""
-        return bool(self._connection.is_open)
-
-    def channel(self, prepare: Callable[[Any], None]) -> Channel:
-        """Return a new channel, with which something is done first."""
+    def channel(self, prepare: Callable[[Any], None]) -> LockedChannel:
+        """Return a new channel, after ``prepare`` was called with it."""
         with self._lock:
-            made = self._connection.channel()
-            prepare(made)
-        return Channel(made, self._lock)
+            channel = self._connection.channel()
+            prepare(channel)
+        return LockedChannel(channel, self._lock)
 
     def listen(self, seconds: float) -> None:
-        """Let messages and signs of life come and go."""
+        """Process messages and heartbeats for some time."""
         with self._lock:
-            # The thread may have found the loss meanwhile; pika has a ValueError for that.
+            # The thread may have noticed a loss. pika would raise ValueError for the connection.
             if not self._connection.is_open:
                 raise self._closed("the connection is closed")
             self._connection.process_data_events(time_limit=seconds)
 
     def close(self) -> None:
-        """Close it, if it is not closed."""
+        """Close the connection; a closed one stays closed."""
         self._ended.set()
         with self._lock, contextlib.suppress(*self._errors):
             self._connection.close()
 
-    def _look_after(self, seconds: float) -> None:
+    def _answer(self, seconds: float) -> None:
         while not self._ended.wait(seconds):
             with self._lock:
                 if self._ended.is_set() or not self._connection.is_open:
                     return
-                # Who uses it next finds out what is wrong.
+                # The next user of the connection gets the error.
                 with contextlib.suppress(*self._errors):
                     self._connection.process_data_events(time_limit=0)
 
 
-class Channel:
-    """What is done on a channel of a connection.
+class LockedChannel:
+    """A channel that holds the lock of its connection while it is used.
 
     Args:
-        channel: pika's.
-        lock: the connection's.
+        channel: the channel of pika's.
+        lock: the lock of the connection.
     """
 
     def __init__(self, channel: Any, lock: threading.RLock) -> None:
         self._channel, self._lock = channel, lock
 
     def basic_publish(self, exchange: str, queue: str, body: bytes) -> None:
-        """Send a message."""
+        """Publish a message."""
         with self._lock:
             self._channel.basic_publish(exchange, queue, body)
 
@@ -99,6 +92,6 @@ class Channel:
             self._channel.basic_ack(tag, multiple=multiple)
 
     def tx_commit(self) -> None:
-        """End a transaction, and wait until the broker has done so."""
+        """Commit a transaction, and wait for the broker's confirmation."""
         with self._lock:
             self._channel.tx_commit()

@@ -1,5 +1,5 @@
-"""Rows on their way between Spark's DataFrames and a job: staged in Parquet files.
+"""Rows between Spark's DataFrames and a job, staged in Parquet files.
 
-A DataFrame that a job reads is written by Spark, and read by the job's subtasks; what a job hands
-over is written by its subtasks, and read by Spark.
+Spark writes the rows of a DataFrame that a job reads, and the subtasks of the job read them. The
+subtasks write the rows that a job hands over, and Spark reads them.
 """

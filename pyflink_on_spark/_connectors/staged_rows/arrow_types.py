@@ -1,4 +1,4 @@
-"""Flink's types as Arrow's, and back."""
+"""Converts Flink's types to Arrow's types and back."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Convert = Callable[[Any], Any]
 
 
 def arrow_schema(type_info: TypeInformation) -> pa.Schema:
-    """Return the columns of a stream: those of its rows or tuples, or one called ``value``.
+    """Return the columns of a stream: the fields of its rows or tuples, or a column ``value``.
 
     Raises:
-        TypeError: if there is no column for such values.
+        TypeError: a DataFrame does not support such values.
     """
     return pa.schema([pa.field(name, arrow_type(kind)) for name, kind in columns_of(type_info)])
 
@@ -58,7 +58,7 @@ def columns_of(type_info: TypeInformation) -> list[tuple[str, TypeInformation]]:
 
 
 def is_composite(type_info: TypeInformation) -> bool:
-    """Tell whether values have a column for each of their fields."""
+    """Whether each field of a value has a column."""
     return isinstance(type_info, RowTypeInfo | TupleTypeInfo)
 
 
@@ -66,7 +66,7 @@ def arrow_type(type_info: TypeInformation) -> pa.DataType:
     """Return the type of a column.
 
     Raises:
-        TypeError: if there is none.
+        TypeError: a DataFrame does not support such values.
     """
     for ours, arrow in _BASIC:
         if type_info == ours:
@@ -86,7 +86,7 @@ def arrow_type(type_info: TypeInformation) -> pa.DataType:
 
 
 def to_arrow(type_info: TypeInformation) -> Convert:
-    """Return what makes of a value what Arrow takes for a column."""
+    """Return a function that converts a value for Arrow."""
     if isinstance(type_info, RowTypeInfo | TupleTypeInfo):
         names = [name for name, _ in columns_of(type_info)]
         fields = [to_arrow(kind) for _, kind in columns_of(type_info)]
@@ -112,7 +112,7 @@ def type_of_schema(schema: pa.Schema) -> TypeInformation:
     """Return the type of the rows of a DataFrame.
 
     Raises:
-        TypeError: if a column has no type in PyFlink.
+        TypeError: PyFlink has no type for a column.
     """
     return Types.ROW_NAMED(schema.names, [_type_of(field.type) for field in schema])
 

@@ -1,4 +1,4 @@
-"""The folder into which Spark writes one micro-batch after the other."""
+"""The folder into which Spark writes its micro-batches."""
 
 from __future__ import annotations
 
@@ -8,72 +8,73 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 _IDENTITY, _FIRST, _POSITIONS = "identity", "first-batch", "positions"
 _BATCH = re.compile(r"batch-(\d+)$")
 
 
 class BatchFolder:
-    """A sub-folder of Parquet files for each batch, and how far they are read and needed.
+    """A folder with a sub-folder for each batch, and notes about the batches in use.
 
     Args:
-        path: of the folder.
+        path: the path of the folder.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._notes = LocalFolder(path)
+        self._notes = Folder(path)
 
     def establish(self) -> None:
-        """Give the folder an identity, if it has none yet."""
+        """Give the folder an identity unless it has one."""
         if _IDENTITY not in self._notes.names():
             self._notes.write(_IDENTITY, uuid.uuid4().hex.encode())
 
     @property
     def identity(self) -> str:
-        """What tells the folder from another one at the same path.
+        """The identity of the folder, which another folder at the same path does not have.
 
         Raises:
-            FileNotFoundError: if the folder is not there.
+            FileNotFoundError: the folder does not exist.
         """
         return self._notes.read(_IDENTITY).decode()
 
     @property
     def first(self) -> int:
-        """The number of the first batch that was not removed."""
+        """The number of the first batch that is not removed."""
         try:
             return int(self._notes.read(_FIRST))
         except FileNotFoundError:
             return 0
 
     def batch(self, number: int) -> Path:
-        """Return the folder of a batch, which may not be there yet."""
+        """Return the folder of a batch, which may not exist yet."""
         return Path(self.path, f"batch-{number}")
 
     def is_there(self, number: int) -> bool:
-        """Tell whether Spark has written a batch."""
+        """Whether Spark has written a batch."""
         return self.batch(number).is_dir()
 
     def files(self, number: int) -> list[str]:
-        """Return the files of a batch, always in the same order."""
+        """Return the files of a batch in a fixed order."""
         return sorted(map(str, self.batch(number).glob("*.parquet")))
 
     def note_position(self, checkpoint_id: int, subtask: int, batch: int) -> None:
-        """Note the first batch that a subtask needs to go on from a checkpoint."""
+        """Note the first batch that a subtask needs to resume from a checkpoint."""
         folder = Path(self.path, _POSITIONS, str(checkpoint_id))
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{subtask}-{batch}").touch()
 
     def remove_read(self, checkpoint_id: int, parallelism: int) -> None:
-        """Remove the batches that are of no use to a checkpoint and to those after it.
+        """Remove the batches that neither a checkpoint nor a later one needs.
 
-        What the folder has is known first, then removed: who comes back to what is gone shall hear
-        of it.
+        The number of the first batch is written before batches are removed, so that a job that
+        needs a removed batch fails with an explanation.
 
         Args:
-            checkpoint_id: the oldest that has to be restorable.
-            parallelism: how many subtasks it has positions of; without all of them nothing is done.
+            checkpoint_id: the oldest checkpoint that must be restorable.
+            parallelism: the number of subtasks. Nothing is removed unless the positions of all of
+                them are known.
         """
         positions: dict[int, int] = {}
         for note in Path(self.path, _POSITIONS, str(checkpoint_id)).glob("*-*"):

@@ -1,4 +1,4 @@
-"""Rows of Parquet files, as a job has them."""
+"""Reads rows of Parquet files."""
 
 from __future__ import annotations
 

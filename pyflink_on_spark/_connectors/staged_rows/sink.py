@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import copy
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._connectors.staged_rows.staged_file import (
     StagedFile,
     attempt_of,
-    file_name,
     files_in,
-    make_safe,
     not_handed_over,
     note_handed_over,
     remove_files,
 )
+from pyflink_on_spark._connectors.staged_rows.writer import StagedWriter
+from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -33,11 +30,11 @@ HandOver = Callable[[list[str], int], None]
 
 @dataclass(frozen=True)
 class StagingPlace:
-    """Where rows are staged.
+    """The folder in which rows are staged.
 
     Args:
-        path: a local folder; on a cluster one that all workers and the driver reach.
-        stays: whether it outlives the process.
+        path: a local folder; on a cluster a folder that all workers and the driver share.
+        stays: whether the folder outlives the process.
     """
 
     path: str
@@ -45,16 +42,16 @@ class StagingPlace:
 
 
 class StagedSink(Sink):
-    """Writes Parquet files, and hands those of a checkpoint over as one.
+    """Writes Parquet files, and hands over the files of a checkpoint together.
 
-    Each run of a job has a folder of its own. There it is noted up to which checkpoint the rows of
-    each attempt were handed over: before their files are removed, all at once, and for as long as a
-    checkpoint may name them.
+    Each run of a job has a folder of its own. A note in the folder says up to which checkpoint the
+    rows of each attempt were handed over. The note is written before the files are removed, and
+    stays as long as a checkpoint may name them.
 
     Args:
-        place: says for a job's configuration where to stage.
-        hand_over: takes the files and the checkpoint's number; 0 without checkpoints. Like
-            ``place`` for the driver only: it does not travel.
+        place: returns the folder for the configuration of a job.
+        hand_over: called with the files and the number of the checkpoint, or 0 without checkpoints.
+            Like ``place`` it stays in the driver: workers get the sink without it.
     """
 
     def __init__(
@@ -73,7 +70,7 @@ class StagedSink(Sink):
         """Return this sink for a stream of a type.
 
         Raises:
-            TypeError: if a DataFrame cannot have such values.
+            TypeError: a DataFrame does not support such values.
         """
         from pyflink_on_spark._connectors.staged_rows.arrow_types import arrow_schema
 
@@ -99,21 +96,21 @@ class StagedSink(Sink):
         """Raise if rows are staged where they do not outlive the process."""
         if not self._stays:
             raise CheckpointError(
-                "to_spark() stages rows in a temporary folder, which goes with this process; a "
-                "checkpoint or savepoint that stays would name files that are gone. Give "
+                "to_spark() stages rows in a temporary folder, which this process removes; "
+                "a checkpoint or savepoint that stays would name missing files. Give "
                 "to_spark() a folder that stays (staging=...), or keep checkpoints in a local "
                 "folder (execution.checkpointing.dir)."
             )
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return a writer with a file of its own for each checkpoint."""
-        return _StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
+        return StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
 
     def commit(self, committables: list[Any]) -> None:
-        """Hand over what was not handed over before, note that, and only then remove the files.
+        """Hand over the files that were not handed over, write the note, then remove the files.
 
         Raises:
-            FileNotFoundError: if files are gone and there is no such note.
+            FileNotFoundError: files are missing that the note does not mention.
         """
         waiting = not_handed_over(committables)
         if waiting:
@@ -126,18 +123,14 @@ class StagedSink(Sink):
         self._in_savepoints -= {file.path for file in committables}
 
     def keep(self, committables: list[Any]) -> None:
-        """Spare files; nobody but this very sink removes what was left in its folder."""
+        """Do not remove the files as leftovers of an earlier attempt."""
         self._in_savepoints |= {file.path for file in committables}
 
     def abort(self, committables: list[Any]) -> None:
-        """Remove the files."""
         remove_files(committables)
 
     def _abandoned(self, committed: list[StagedFile]) -> list[StagedFile]:
-        """Return what former attempts of this run left, and no savepoint has.
-
-        All of theirs that counts is committed.
-        """
+        """Return the leftovers of earlier attempts of this run that no savepoint names."""
         own = [file.attempt for file in committed if file.folder == Path(self._folder)]
         return [
             StagedFile(str(path))
@@ -156,68 +149,3 @@ def _check_there(files: list[StagedFile]) -> None:
             "are missing). The staging folder has to stay for as long as a checkpoint or "
             "savepoint that was made with it; begin with another one."
         )
-
-
-class _StagedWriter(SinkWriter):
-    def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
-        from pyflink_on_spark._connectors.staged_rows.arrow_types import (
-            arrow_schema,
-            is_composite,
-            to_arrow,
-        )
-
-        self._folder, self._attempt, self._stays = Path(folder), attempt, stays
-        self._schema = arrow_schema(type_info)
-        self._convert = to_arrow(type_info)
-        self._single = self._schema.names == ["value"] and not is_composite(type_info)
-        self._file: Path | None = None
-        self._open: Any = None
-        self._ended: list[StagedFile] = []
-
-    def write(self, elements: Iterator[Any]) -> None:
-        """Append rows to the file."""
-        import pyarrow as pa
-
-        while values := list(islice(elements, BUNDLE_SIZE)):
-            converted = list(map(self._convert, values))
-            if self._single:
-                batch = pa.RecordBatch.from_pydict({"value": converted}, self._schema)
-            else:
-                batch = pa.RecordBatch.from_pylist(converted, self._schema)
-            self._writer().write_batch(batch)
-
-    def prepare_commit(self) -> list[Any]:
-        """End the file; if a checkpoint follows, it gets that one's number."""
-        if self._file is None:
-            return []
-        self._open.close()
-        staged = StagedFile(str(self._file))
-        self._file = self._open = None
-        self._ended.append(staged)
-        return [staged]
-
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
-        """End the file, for a checkpoint."""
-        prepared = self.prepare_commit()
-        for file in self._ended:
-            file.number = checkpoint_id
-            if self._stays:
-                make_safe(Path(file.path))
-        self._ended.clear()
-        return prepared
-
-    def close(self) -> None:
-        """Give up what is not prepared."""
-        if self._file is not None:
-            self._open.close()
-            self._file.unlink(missing_ok=True)
-            self._file = None
-
-    def _writer(self) -> Any:
-        from pyarrow import parquet
-
-        if self._file is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = self._folder / file_name(self._attempt, uuid.uuid4().hex)
-            self._open = parquet.ParquetWriter(self._file, self._schema)
-        return self._open

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
+from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_file
+from pyflink_on_spark._connectors.staged_rows.reader import BatchReader
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader
-from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
-from pyflink_on_spark._connectors.staged_rows.batch_reader import BatchReader
-from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_file
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -26,14 +26,14 @@ _log = logging.getLogger("pyflink_on_spark")
 
 
 class Staging(Protocol):
-    """Spark writing into a folder."""
+    """A query of Spark that writes into a folder."""
 
     def failure(self) -> BaseException | None:
-        """Return why no more batches come, unless all is well."""
+        """Return the error of the query, or None."""
         ...
 
     def end(self) -> None:
-        """Let Spark end; also a second time."""
+        """Stop the query. Idempotent."""
         ...
 
 
@@ -41,17 +41,18 @@ Stage = Callable[[str], Staging]
 
 
 class StagedRows(Source):
-    """Reads what Spark writes into a folder: a sub-folder of Parquet files for each batch.
+    """Reads the batches that Spark writes into a folder, each as a sub-folder of Parquet files.
 
     Args:
-        folder: the folder; on a cluster one that all workers reach.
-        lasting: whether a later run of the job goes on with what is there. A bounded one has a
-            folder of its own in there for each run, which stays with a checkpoint that may name its
-            files. Those that do not last have one, too, which goes with the run.
+        folder: the folder; on a cluster a folder that all workers share.
+        lasting: whether a later run of the job resumes from the files in the folder. A bounded
+            source has a sub-folder for each run, which stays if the run leaves a checkpoint that
+            may name its files. A source that is not lasting removes its sub-folder after the run.
         produced_type: the type of the rows.
-        bounded: whether there is one batch only, number 0.
-        stage: makes Spark write into a folder. For the driver only: it does not travel.
-        clock: seconds that pass evenly.
+        bounded: whether there is only one batch, number 0.
+        stage: starts a query that writes into a folder. It stays in the driver: workers get the
+            source without it.
+        clock: returns monotonic seconds.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class StagedRows(Source):
         return own
 
     def splits(self, parallelism: int) -> list[str]:
-        """Let Spark begin; return the files, if they are known."""
+        """Start the query; return the files of a bounded source."""
         self._parallelism = parallelism
         if not self.bounded:
             self._folder.establish()
@@ -98,13 +99,13 @@ class StagedRows(Source):
         self._staging = self._stage(self._folder.path)
 
     def begin_again(self) -> None:
-        """Let Spark begin again, where it was, if it has failed."""
+        """Restart the query if it has failed."""
         if self._staging is not None and self._staging.failure() is not None:
             self._staging.end()
             self._begin()
 
     def between_epochs(self, oldest_checkpoint: int | None) -> None:
-        """Look whether Spark still writes; remove the batches that no checkpoint needs any more.
+        """Check the query, and remove the batches that no checkpoint needs any more.
 
         Raises:
             BaseException: what Spark failed with.
@@ -125,7 +126,7 @@ class StagedRows(Source):
                 _log.warning("batches that are read could not be removed: %s", error)
 
     def job_ended(self, resumable: bool) -> None:
-        """Let Spark end; remove what no other run can go on with."""
+        """Stop the query, and remove the files that no other run can resume from."""
         if self._staging is not None:
             self._staging.end()
             self._staging = None
@@ -139,10 +140,10 @@ class StagedRows(Source):
     def reader(
         self, splits: Sequence[str], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        """Return a reader of one batch, or of all that will come.
+        """Return a reader of a single batch, or of all batches.
 
         Raises:
-            FileNotFoundError: if files are gone that a checkpoint of a bounded one names.
+            FileNotFoundError: files are missing that the checkpoint of a bounded source names.
         """
         if self.bounded:
             if restored is not None:
@@ -155,7 +156,7 @@ def _check_there(restored: Sequence[tuple[str, Any, int]]) -> None:
     for file, *_ in restored:
         if not Path(file).exists():
             raise FileNotFoundError(
-                f"this checkpoint goes on reading {file}, where Spark had put rows for "
+                f"this checkpoint resumes reading {file}, where Spark had put rows for "
                 "from_spark(), and which is gone. Rows of a batch DataFrame stay for as long as a "
                 "checkpoint may need them only in a folder that is given (staging=...), and only "
                 "if the job leaves a checkpoint or savepoint; begin without this one"

@@ -1,15 +1,15 @@
-"""A file of rows that Spark is to get, and the note that it got them."""
+"""Files of rows for Spark, and the note that says which rows Spark has."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyflink_on_spark._runtime.checkpoints.folder import LocalFolder
+from pyflink_on_spark._filesystem.local_files import LOCAL
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 _NOTE = "handed-over"
 _SUFFIX = ".parquet"
@@ -17,11 +17,11 @@ _SUFFIX = ".parquet"
 
 @dataclass
 class StagedFile:
-    """What one subtask wrote between two checkpoints; part of the second one.
+    """A file that one subtask writes with one checkpoint: the committable of the sink.
 
     Args:
-        path: of the file, in the folder of the run that wrote it.
-        number: the checkpoint's; 0 until there is one, and in a job that makes none.
+        path: the path of the file, in the folder of the run that wrote it.
+        number: the number of the checkpoint; 0 before and without a checkpoint.
     """
 
     path: str
@@ -34,37 +34,33 @@ class StagedFile:
 
     @property
     def attempt(self) -> int:
-        """Which attempt of the run wrote it."""
+        """The attempt of the run that wrote the file."""
         return attempt_of(Path(self.path))
 
 
 def file_name(attempt: int, unique: str) -> str:
-    """Return the name of a file that an attempt writes."""
+    """Return the name of a file of an attempt."""
     return f"{attempt}-{unique}{_SUFFIX}"
 
 
 def attempt_of(path: Path) -> int:
-    """Return which attempt wrote a file."""
+    """Return the attempt that wrote a file."""
     return int(path.name.partition("-")[0])
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files that lie in the folder of a run."""
+    """Return the files in the folder of a run."""
     return list(folder.glob(f"*-*{_SUFFIX}"))
 
 
-def make_safe(path: Path) -> None:
-    """Let a file reach the disk, as the checkpoint will that names it."""
-    for place, flags in ((path, os.O_RDWR), (path.parent, os.O_RDONLY)):
-        descriptor = os.open(place, flags)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def make_durable(path: Path) -> None:
+    """Write a file to the disk, because the checkpoint that names it is durable, too."""
+    LOCAL.make_durable(str(path))
+    LOCAL.make_durable(str(path.parent))
 
 
 def not_handed_over(files: Iterable[StagedFile]) -> list[StagedFile]:
-    """Return the files whose rows Spark has not got, with their checkpoint or a later one."""
+    """Return the files that were handed over neither with their checkpoint nor with a later one."""
     last: dict[Path, dict[int, int]] = {}
     waiting = []
     for file in files:
@@ -76,10 +72,10 @@ def not_handed_over(files: Iterable[StagedFile]) -> list[StagedFile]:
 
 
 def note_handed_over(files: Iterable[StagedFile]) -> None:
-    """Note, for all files of a checkpoint at once, that Spark has got their rows.
+    """Note, for all files of a checkpoint together, that Spark has their rows.
 
-    Of each attempt by itself: a later one goes back, and does not have what a savepoint has of an
-    earlier one.
+    Each attempt has its own number: a later attempt restarts from an earlier checkpoint, and does
+    not have the rows that a savepoint has of an earlier attempt.
     """
     numbers: dict[Path, dict[int, int]] = {}
     for file in files:
@@ -89,11 +85,11 @@ def note_handed_over(files: Iterable[StagedFile]) -> None:
             of_attempts = numbers[file.folder]
             of_attempts[file.attempt] = max(file.number, of_attempts.get(file.attempt, 0))
     for folder, of_attempts in numbers.items():
-        LocalFolder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
+        Folder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
 
 
 def remove_files(files: Iterable[StagedFile]) -> None:
-    """Remove files, and the folder of a run that has neither files nor a note any more."""
+    """Remove files, and the folder of a run that contains neither files nor a note any more."""
     folders = set()
     for file in files:
         Path(file.path).unlink(missing_ok=True)
@@ -104,9 +100,9 @@ def remove_files(files: Iterable[StagedFile]) -> None:
 
 
 def _last_handed_over(folder: Path) -> dict[int, int]:
-    """Return the number of the last checkpoint of each attempt that handed anything over."""
+    """Return the last checkpoint whose rows were handed over, for each attempt."""
     try:
-        noted = json.loads(LocalFolder(str(folder)).read(_NOTE))
+        noted = json.loads(Folder(str(folder)).read(_NOTE))
     except FileNotFoundError:
         return {}
     return {int(attempt): number for attempt, number in noted.items()}

@@ -21,12 +21,12 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     stored_records,
     write_record,
 )
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
 SHARED = "shared"
-_FORMAT = 2
+_FORMAT = 3
 _CHUNK = 1024 * 1024
 
 
@@ -140,8 +140,13 @@ def read_metadata(place: Folder) -> Metadata:
     """
     try:
         content = json.loads(place.read(METADATA))
-        if content.pop("format") != _FORMAT:
-            raise CheckpointError(f"{place.shown}/{METADATA} has a format of another version")
+        written = content.pop("format")
+        if written != _FORMAT:
+            raise CheckpointError(
+                f"{place.shown}/{METADATA} is of another version: it has format {written}; here "
+                f"keys are in the key groups of format {_FORMAT}; begin without it, or run the job "
+                "with the version of pyflink_on_spark that wrote it"
+            )
         files = tuple(StateFile(**file) for file in content.pop("files"))
         committables = StateFile(**content.pop("committables"))
         return Metadata(files=files, committables=committables, **content)

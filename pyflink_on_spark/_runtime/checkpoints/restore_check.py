@@ -18,11 +18,13 @@ class JobLayout:
         operators: with the number of key groups of each.
         sources: those that have positions.
         sinks: those that commit.
+        adaptable: the operators that may have as many key groups as the checkpoint has.
     """
 
     operators: Mapping[str, int]
     sources: Collection[str]
     sinks: Collection[str]
+    adaptable: Collection[str] = ()
 
 
 def check_restore(
@@ -55,7 +57,7 @@ def check_restore(
             )
     for name, maximum in stateful.items():
         now = owners.operators.get(name, maximum)
-        if now != maximum:
+        if now != maximum and name not in owners.adaptable:
             raise CheckpointError(
                 f"{where} was written with a max parallelism of {maximum} for {name!r}; "
                 f"the job has {now}. Set it with set_max_parallelism({maximum})."

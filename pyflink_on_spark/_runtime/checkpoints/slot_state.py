@@ -18,12 +18,12 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     stored_records,
     write_record,
 )
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
-from pyflink_on_spark._runtime.keys import key_groups_of
-from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
 
 _NOTHING = serialize(OperatorSnapshot())
 
@@ -152,7 +152,9 @@ def shares(
     return found
 
 
-def _share(region: VertexPlan, slot: int, whole: SlotState, checkpoint_id: int) -> TaskStateSnapshot:
+def _share(
+    region: VertexPlan, slot: int, whole: SlotState, checkpoint_id: int
+) -> TaskStateSnapshot:
     state = TaskStateSnapshot(checkpoint_id)
     for segment in region.segments:
         for plan in segment.operators:

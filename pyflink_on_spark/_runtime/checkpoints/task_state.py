@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import key_groups_of
+from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks
 
@@ -46,7 +46,9 @@ class TaskStateSnapshot:
     sources: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def split_redistribute(parts: Sequence[OperatorSubtaskState], parallelism: int) -> list[OperatorSubtaskState]:
+def split_redistribute(
+    parts: Sequence[OperatorSubtaskState], parallelism: int
+) -> list[OperatorSubtaskState]:
     """Return each subtask's share of an operator's state.
 
     Args:

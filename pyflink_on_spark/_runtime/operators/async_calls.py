@@ -74,9 +74,9 @@ class Call:
         "_task",
         "_timeout",
         "_timer",
-        "_value",
         "done",
         "timestamp",
+        "value",
     )
 
     def __init__(
@@ -88,7 +88,7 @@ class Call:
         strategy: Any,
         finished: Callable[[Call], None],
     ) -> None:
-        self._function, self._value, self.timestamp = function, value, timestamp
+        self._function, self.value, self.timestamp = function, value, timestamp
         self._timeout, self._strategy, self._finished = timeout, strategy, finished
         self._attempts = 0
         self._result: Any = None
@@ -118,7 +118,7 @@ class Call:
     async def _invoke(self) -> None:
         result, error = None, None
         try:
-            result = await self._function.async_invoke(self._value)
+            result = await self._function.async_invoke(self.value)
         except BaseException as raised:  # noqa: BLE001 - also what would end the loop
             error = raised
         if not self.done:
@@ -128,7 +128,7 @@ class Call:
         """Finish, or make another attempt after a while."""
         try:
             delay = self._delay_of_retry(result, error)
-        except Exception as raised:  # noqa: BLE001 - it fails the job
+        except BaseException as raised:  # noqa: BLE001 - it fails the job, not the loop
             delay, error = None, raised
         if delay is None:
             self._finish(result, error)
@@ -159,8 +159,8 @@ class Call:
         if self._task is not None:
             self._task.cancel()
         try:
-            self._finish(self._function.timeout(self._value), None)
-        except Exception as error:  # noqa: BLE001 - it fails the job
+            self._finish(self._function.timeout(self.value), None)
+        except BaseException as error:  # noqa: BLE001 - it fails the job, not the loop
             self._finish(None, error)
 
     def _finish(self, result: Any, error: BaseException | None) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.async_calls import Call, CallsAsReady, CallsInOrder, EventLoop
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.operators.async_calls import (
+    Call,
+    CallsAsReady,
+    CallsInOrder,
+    EventLoop,
+)
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark.common.types import Row
+from pyflink_on_spark._runtime.operators.select_key import keyed_rows
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -50,6 +54,7 @@ class AsyncWaitOperator(RichFunctionOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the function, start the event loop."""
+        context.runtime_context.withhold_state()
         super().open(context)
         self._strategy = None if self._retry_strategy is None else self._retry_strategy.load()
         self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")
@@ -57,14 +62,14 @@ class AsyncWaitOperator(RichFunctionOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the results for the elements."""
         if self.keyed:
-            elements = (Row(f0=unwrap_key(key), f1=value) for key, value in elements)
+            elements = keyed_rows(elements)
         cursor, capacity = self._cursor, self._capacity
         calls = CallsInOrder() if self._ordered else CallsAsReady()
-        for value in elements:
+        for element in elements:
             timestamp = cursor.timestamp
             while len(calls) >= capacity:
                 yield from self._results(calls.wait())
-            self._start(value, timestamp, calls)
+            self._start(element, timestamp, calls)
             while (call := calls.ready()) is not None:
                 yield from self._results(call)
             cursor.timestamp = timestamp
@@ -84,7 +89,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         self._event_loop.run(call.start)
 
     def _results(self, call: Call) -> Iterator[Any]:
-        cursor = self._cursor
+        cursor, value = self._cursor, call.value  # noqa: F841 - a failure is traced to the value
         for result in call.results():
             cursor.timestamp = call.timestamp
             yield result

@@ -71,9 +71,9 @@ class BatchKeyedInput(Operator):
         """Close the operator."""
         self._operator.close()
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the operator's."""
-        return self._operator.code_of_functions()
+    def parts(self) -> Iterable[Any]:
+        """Return the operator and its parts."""
+        return (self._operator, *self._operator.parts())
 
     def _collector(self, port: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
         def collect(pairs: Iterator[Any]) -> Iterator[Any]:

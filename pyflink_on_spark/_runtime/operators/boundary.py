@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.immutability import Isolation
 from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.immutability import isolated, isolated_pairs
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.types import boundary_converter, collect_converter
-
-Conversion = Callable[[Iterator[Any]], Iterator[Any]]
+from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 
 
 class ConvertOperator(Operator):
@@ -36,15 +34,12 @@ class ConvertOperator(Operator):
         self.emits_pairs = pairs
         self._collected = collected
         self._timestamped = timestamped
-
-    def declares(self, type_name: str) -> bool:
-        """Tell whether this is the text of the declared type."""
-        return str(self._type_info) == type_name
+        self._convert: StreamConverter | None = None
 
     def open(self, context: OperatorContext) -> None:
         """Compile the conversion."""
         make = collect_converter if self._collected else boundary_converter
-        self._convert: Conversion | None = make(self._type_info)
+        self._convert = make(self._type_info)
         self._cursor = context.cursor
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -57,6 +52,10 @@ class ConvertOperator(Operator):
             return self._convert(elements)
         return _with_timestamps(self._convert, elements, self._cursor)
 
+    def parts(self) -> Iterable[Any]:
+        """Return what converts a stream, and what converts a value."""
+        return () if self._convert is None else (self._convert, self._convert.codec)
+
 
 class IsolateOperator(Operator):
     """Makes sure that an element does not change any more.
@@ -67,12 +66,16 @@ class IsolateOperator(Operator):
 
     def __init__(self, pairs: bool = False) -> None:
         self.emits_pairs = pairs
+        self._isolation = Isolation()
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements as they are now."""
-        if self.emits_pairs:
-            return isolated_pairs(elements)
-        return isolated(elements)
+        isolation = self._isolation
+        return isolation.pairs(elements) if self.emits_pairs else isolation.elements(elements)
+
+    def parts(self) -> Iterable[Any]:
+        """Return what looks at the elements."""
+        return (self._isolation,)
 
 
 class PassOperator(Operator):
@@ -83,7 +86,9 @@ class PassOperator(Operator):
         return elements
 
 
-def _with_timestamps(convert: Conversion, elements: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
+def _with_timestamps(
+    convert: StreamConverter, elements: Iterator[Any], cursor: Cursor
+) -> Iterator[Any]:
     """Convert elements; a conversion reads ahead, so each gets its own timestamp back."""
     timestamps: deque[int | None] = deque()
     next_timestamp = timestamps.popleft
@@ -102,7 +107,7 @@ def _noting(
         cursor.timestamp = timestamp
 
 
-def _in_pairs(convert: Conversion, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
+def _in_pairs(convert: StreamConverter, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
     keys: deque[tuple[Any, int | None]] = deque()
     for value in convert(_values(pairs, cursor, keys.append)):
         key, cursor.timestamp = keys.popleft()

@@ -10,9 +10,9 @@ from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.cursor import noting, timed
 from pyflink_on_spark._runtime.operators.function_contexts import (
     BroadcastElementContext,
-    ReadOnlyContext,
-    OtherKeyedElementContext,
     BroadcastOnTimerContext,
+    OtherKeyedElementContext,
+    ReadOnlyContext,
 )
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.clock import Clock
     from pyflink_on_spark._runtime.cursor import Cursor
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.task_info import TaskInfo
     from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
-    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 
 @dataclass
@@ -47,4 +46,3 @@ class OperatorContext:
     restored: int | None = None
     checkpointed: bool = False
     head_state: KeyedStateBackend | None = None
-

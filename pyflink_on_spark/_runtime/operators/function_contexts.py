@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.operator_state import OperatorState
     from pyflink_on_spark._runtime.state.timers import (
-        KeyedTimerService,
         BroadcastTimerService,
+        KeyedTimerService,
         NonKeyedTimerService,
     )
 
@@ -36,6 +36,14 @@ class ElementContext:
     def __init__(self, cursor: Cursor, timer_service: TimerService) -> None:
         self._cursor = cursor
         self._timer_service = timer_service
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "get_current_key":
+            raise AttributeError(
+                "there is no get_current_key() here: the element has no key. Call key_by() before "
+                "this operator; elements of a broadcast stream never have one"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def timer_service(self) -> TimerService:
         """Return what tells the time and registers timers."""

@@ -77,6 +77,6 @@ class Operator:
     def close(self) -> None:
         """Let go of everything; called once, after a failure too."""
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the user's callables that run inside, so that a failure can be traced to here."""
+    def parts(self) -> Iterable[Any]:
+        """Return the objects that do its work, so that a failure in one can be traced to here."""
         return ()

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
+from pyflink_on_spark._compat.own_frames import user_traceback
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function, open_function
+from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
+from pyflink_on_spark._runtime.user_code.user_function import (
+    UserFunction,
+    close_function,
+    describe,
+    open_function,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+_log = logging.getLogger(__name__)
 
 
 class UdfOperator(Operator):
     """Has a function object of the user's, which may take part in checkpoints."""
 
     _checkpoints: FunctionCheckpoints | None = None
+    _opened: bool = False
+    _task: str = ""
 
     def snapshot_state(self, checkpoint_id: int) -> None:
         """Have the function keep what has to survive."""
@@ -36,10 +46,26 @@ class UdfOperator(Operator):
 
     def _open_function(self, function: Any, context: OperatorContext) -> None:
         """Give a function its state, then open it."""
+        self._task = context.task.task_name_with_subtasks
         checkpoints = FunctionCheckpoints(function, context)
         checkpoints.initialize()
         open_function(function, context.runtime_context)
-        self._checkpoints = checkpoints
+        self._checkpoints, self._opened = checkpoints, True
+
+    def _close_function(self, function: Any) -> None:
+        """Close a function; as in PyFlink no job fails because that fails."""
+        try:
+            close_function(function)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - others have to be closed as well
+            if self._opened:
+                _log.error(
+                    "close() of %s failed in the task %r; the job goes on, as in PyFlink:\n%s",
+                    describe(function),
+                    self._task,
+                    user_traceback(error).rstrip(),
+                )
 
 
 class RichFunctionOperator(UdfOperator):
@@ -66,12 +92,7 @@ class RichFunctionOperator(UdfOperator):
     def close(self) -> None:
         """Close the function."""
         if self._loaded is not None:
-            close_function(self._loaded)
-
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the methods that run inside."""
-        found = (getattr(self._loaded, name, None) for name in self.methods)
-        return [method for method in found if method is not None]
+            self._close_function(self._loaded)
 
 
 class KeyedFunctionOperator(RichFunctionOperator):

@@ -7,14 +7,14 @@ a key comes out as it is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.operators.aggregations import aggregation
+from pyflink_on_spark._runtime.operators.aggregations import Combine, aggregation, field_type
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
-from pyflink_on_spark._runtime.user_code.user_function import close_function
+from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -24,28 +24,42 @@ STATE_NAME = "_rolling"
 
 
 class RollingOperator(Operator):
-    """Keeps a value per key, and combines it with each element."""
+    """Keeps a value per key, and combines it with each element.
+
+    Args:
+        type_info: the type of the stream, and so of the values; None if untyped.
+    """
 
     keyed = True
+    uses_state: bool = False
+    """Whether what combines elements may ask for other state of their key."""
+
+    def __init__(self, type_info: Any = None) -> None:
+        self._type_info = type_info
 
     def open(self, context: OperatorContext) -> None:
         """Get ready."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._backend = keyed_state_of(context)
+        self._table = self._backend.table(STATE_NAME, "value")
+        self._converted = self._backend.converted
+        self._first = self.fit(self._type_info) or _as_it_is
         self._cursor = context.cursor
         self._batch = context.task.batch
         self._combine = self.combination(context)
 
-    def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
+    def combination(self, context: OperatorContext) -> Combine:
         """Return what makes one element of two."""
         raise NotImplementedError
+
+    def fit(self, type_info: Any) -> Coercion | None:
+        """Return what makes sure that a result, or a part of one, has its declared type."""
+        return fit_of("rolling result", type_info, self._converted)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the new value for each element; in BATCH nothing."""
         if self._batch:
             return self._absorbed(pairs)
-        if self._table.changed is not None:
-            return self._tracked(pairs)
-        return self._rolled(pairs)
+        return self._combined(pairs)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the last values in BATCH, at the end."""
@@ -53,27 +67,46 @@ class RollingOperator(Operator):
             return self._final()
         return ()
 
+    def _combined(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        if self.uses_state:
+            return self._with_state(pairs)
+        return self._rolled(pairs) if self._table.changed is None else self._tracked(pairs)
+
     def _rolled(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        values, combine = self._table.current, self._combine
+        values, first, combine = self._table.current, self._first, self._combine
         get = values.get
         for key, value in pairs:
             current = get(key)
-            result = values[key] = value if current is None else combine(current, value)
+            result = values[key] = first(value) if current is None else combine(current, value)
             yield result
 
     def _tracked(self, pairs: Iterator[Any]) -> Iterator[Any]:
         table = self._table
         assert table.changed is not None
-        values, combine, note = table.current, self._combine, table.changed.add
+        values, note = table.current, table.changed.add
+        first, combine = self._first, self._combine
         get = values.get
         for key, value in pairs:
             current = get(key)
-            result = values[key] = value if current is None else combine(current, value)
+            result = values[key] = first(value) if current is None else combine(current, value)
             note((None, key))
             yield result
 
+    def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        backend, values = self._backend, self._table.current
+        first, combine = self._first, self._combine
+        changed = self._table.changed
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            key = backend.key
+            current = values.get(key)
+            result = values[key] = first(value) if current is None else combine(current, value)
+            if changed is not None:
+                changed.add((None, key))
+            yield result
+
     def _absorbed(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        deque(self._rolled(pairs), maxlen=0)
+        deque(self._combined(pairs), maxlen=0)
         return
         yield
 
@@ -91,26 +124,29 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
 
     Args:
         function: the user's ReduceFunction.
+        type_info: the type of the stream.
     """
 
-    def __init__(self, function: UserFunction) -> None:
+    def __init__(self, function: UserFunction, type_info: Any = None) -> None:
+        super().__init__(type_info)
         self._function = function
         self._loaded: Any = None
 
-    def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
+    def combination(self, context: OperatorContext) -> Combine:
         """Return the user's function, opened."""
         self._loaded = self._function.load()
         self._open_function(self._loaded, context)
-        return self._loaded.reduce  # type: ignore[no-any-return]
+        self.uses_state = hasattr(self._loaded, "open")
+        reduce: Combine = self._loaded.reduce
+        fit = self.fit(self._type_info)
+        if fit is None:
+            return reduce
+        return lambda first, second: fit(reduce(first, second))
 
     def close(self) -> None:
         """Close the user's function."""
         if self._loaded is not None:
-            close_function(self._loaded)
-
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the user's method."""
-        return () if self._loaded is None else (getattr(self._loaded, "reduce", None),)
+            self._close_function(self._loaded)
 
 
 class RollingAggregateOperator(RollingOperator):
@@ -119,20 +155,29 @@ class RollingAggregateOperator(RollingOperator):
     Args:
         kind: ``sum``, ``min``, ``max``, ``min_by`` or ``max_by``.
         position: of the field: an int, or a field's name.
+        type_info: the type of the stream.
     """
 
-    def __init__(self, kind: str, position: int | str) -> None:
+    def __init__(self, kind: str, position: int | str, type_info: Any = None) -> None:
+        super().__init__(type_info)
         self._kind = kind
         self._position = position
 
-    def combination(self, context: OperatorContext) -> Callable[[Any, Any], Any]:
+    def combination(self, context: OperatorContext) -> Combine:
         """Return what finds out what to do when it is called first."""
-        chosen: Callable[[Any, Any], Any] | None = None
+        chosen: Combine | None = None
+        # Only a sum can be of another type than the elements.
+        summed = field_type(self._type_info, self._position) if self._kind == "sum" else None
+        fit = self.fit(summed)
 
         def choose(first: Any, second: Any) -> Any:
             nonlocal chosen
             if chosen is None:
-                chosen = self._combine = aggregation(self._kind, self._position, second)
+                chosen = self._combine = aggregation(self._kind, self._position, second, fit)
             return chosen(first, second)
 
         return choose
+
+
+def _as_it_is(value: Any) -> Any:
+    return value

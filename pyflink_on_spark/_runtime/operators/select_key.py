@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
+from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark.common.types import Row
 
 KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
@@ -30,17 +31,17 @@ class SelectKeyOperator(FunctionOperator):
 
     def __init__(self, function: UserFunction, key_type: Any = None) -> None:
         super().__init__(function)
-        self._key_type = key_type
+        self.key_type = key_type
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's selector, compile the key's conversion."""
         super().open(context)
         self._known: dict[Any, Any] = {}
-        self._convert = None if self._key_type is None else key_converter(self._key_type)
+        self._convert = None if self.key_type is None else key_converter(self.key_type)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
-        select, plain = self._call, PLAIN_KEY_TYPES
+        select, plain = self.call, PLAIN_KEY_TYPES
         if self._convert is not None:
             yield from self._converted(elements, self._convert)
             return
@@ -49,7 +50,7 @@ class SelectKeyOperator(FunctionOperator):
             yield (key if type(key) in plain else wrap_key(key)), value
 
     def _converted(self, elements: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Any]:
-        select, plain, known = self._call, PLAIN_KEY_TYPES, self._known
+        select, plain, known = self.call, PLAIN_KEY_TYPES, self._known
         for value in elements:
             found = select(value)
             key = known.get(found) if type(found) in plain else None
@@ -70,3 +71,16 @@ class DropKeyOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements."""
         return map(_VALUE, elements)
+
+
+class KeyedRowsOperator(Operator):
+    """Makes of each pair of key and element a row of both."""
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        return keyed_rows(elements)
+
+
+def keyed_rows(pairs: Iterator[Any]) -> Iterator[Row]:
+    """Yield a row of the user's key and the element for each pair."""
+    return (Row(f0=unwrap_key(key), f1=value) for key, value in pairs)

@@ -93,6 +93,6 @@ class SinkOperator(Operator):
         if self._writer is not None:
             self._writer.close()
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the writer's."""
-        return () if self._writer is None else self._writer.code_of_functions()
+    def parts(self) -> Iterable[Any]:
+        """Return the writer."""
+        return () if self._writer is None else (self._writer,)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.operators.function_loop import OneCall
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import print_text
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function, code_of
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class FunctionOperator(UdfOperator):
@@ -30,69 +30,33 @@ class FunctionOperator(UdfOperator):
         """Load and open the user's function."""
         self._loaded = self.function.load()
         self._open_function(self._loaded, context)
-        self._call: Any = getattr(self._loaded, self.method)
+        self.call: Any = getattr(self._loaded, self.method)
 
     def close(self) -> None:
         """Close the user's function."""
         if self._loaded is not None:
-            close_function(self._loaded)
-
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the user's method."""
-        return () if self._loaded is None else (getattr(self._loaded, self.method, None),)
-
-    def results(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what the function makes of each element.
-
-        A function without Python code leaves no frame in a traceback: then one of ours, which
-        holds the element, has to be there.
-        """
-        if code_of(self._call) is not None:
-            return map(self._call, elements)
-        return self._with_frame(elements)
-
-    def _with_frame(self, elements: Iterator[Any]) -> Iterator[Any]:
-        call = self._call
-        for value in elements:
-            yield call(value)
+            self._close_function(self._loaded)
 
 
-class MapOperator(FunctionOperator):
+class MapOperator(FunctionOperator, OneCall):
     """One element for each."""
 
     method = "map"
-
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the function's results."""
-        return self.results(elements)
+    line = "{result} = {call}({value})"
 
 
-class FlatMapOperator(FunctionOperator):
+class FlatMapOperator(FunctionOperator, OneCall):
     """Any number of elements for each."""
 
     method = "flat_map"
-
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what is in the function's results."""
-        return chain.from_iterable(self.results(elements))
+    line = "for {result} in {call}({value}):"
 
 
-class FilterOperator(FunctionOperator):
+class FilterOperator(FunctionOperator, OneCall):
     """Those elements for which the function is true."""
 
     method = "filter"
-
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the elements to be kept."""
-        if code_of(self._call) is not None:
-            return filter(self._call, elements)
-        return self._kept(elements)
-
-    def _kept(self, elements: Iterator[Any]) -> Iterator[Any]:
-        call = self._call
-        for value in elements:
-            if call(value):
-                yield value
+    line = "if not {call}({value}): continue"
 
 
 class ProjectOperator(Operator):

@@ -9,8 +9,8 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.types.int64 import time_in_ms
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 class AssignTimestamps(Operator):

@@ -6,22 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction, close_function
-from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
-from pyflink_on_spark._runtime.windows.contents import contents_of
-from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowDescription, WindowOperation
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
+from pyflink_on_spark._runtime.windows.contents import contents_of
+from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
+from pyflink_on_spark._runtime.windows.operation import (
+    WindowDescription,
+    WindowGrid,
+    WindowOperation,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
-
-_METHODS = {
-    "assigner": ("assign_windows", "merge_windows"),
-    "trigger": ("on_element", "on_event_time", "on_processing_time", "on_merge", "clear"),
-    "reduce": ("reduce",),
-    "aggregate": ("create_accumulator", "add", "get_result", "merge"),
-    "window": ("apply", "process", "clear"),
-}
 
 
 class WindowOperator(UdfOperator):
@@ -53,12 +49,14 @@ class WindowOperator(UdfOperator):
         self._passes_through = passes_through
         self._grid = grid
         self._description: WindowDescription | None = None
+        self._parts: tuple[Any, ...] = ()
 
     def open(self, context: OperatorContext) -> None:
         """Load the parts, and open the window function."""
         description: WindowDescription = self._pickled.load()
         self._description = description
-        self._open_function(description.internal_window_function, context)
+        function = description.internal_window_function
+        self._open_function(function, context)
         self._operation = WindowOperation(
             description,
             context,
@@ -67,6 +65,7 @@ class WindowOperator(UdfOperator):
             passes_through=self._passes_through,
         )
         self._windows = self._kind_of_windows(self._operation)
+        self._parts = (self._operation, self._windows, *self._windows.parts(), function)
         self._ended = False
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
@@ -89,26 +88,11 @@ class WindowOperator(UdfOperator):
     def close(self) -> None:
         """Close the window function."""
         if self._description is not None:
-            close_function(self._description.internal_window_function)
+            self._close_function(self._description.internal_window_function)
 
-    def code_of_functions(self) -> Iterable[Any]:
-        """Return the methods of the user's parts."""
-        description = self._description
-        if description is None:
-            return []
-        state = description.window_state_descriptor
-        window_function = description.internal_window_function
-        parts = {
-            "assigner": description.assigner,
-            "trigger": description.trigger,
-            "reduce": getattr(state, "_reduce_function", None),
-            "aggregate": getattr(state, "_agg_function", None),
-            "window": getattr(window_function, "_wrapped_function", window_function),
-        }
-        found = [
-            getattr(parts[part], name, None) for part, names in _METHODS.items() for name in names
-        ]
-        return [method for method in found if method is not None]
+    def parts(self) -> Iterable[Any]:
+        """Return what keeps the windows, and what calls the window function."""
+        return self._parts
 
     def _kind_of_windows(self, operation: WindowOperation) -> GeneralWindows | AlignedWindows:
         grid = self._grid

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
@@ -21,11 +22,11 @@ from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.snapshot import (
-    StateDelta,
     Entry,
     KeyGroupState,
     Piece,
     StateChunks,
+    StateDelta,
     StateMeta,
 )
 from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
@@ -33,8 +34,8 @@ from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_
 from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
-from pyflink_on_spark._runtime.state.value_state import ValueState
 from pyflink_on_spark._runtime.state.timers import Timers
+from pyflink_on_spark._runtime.state.value_state import ValueState
 
 _LASTING: dict[str, Any] = {
     "value": ValueState,
@@ -65,6 +66,7 @@ class KeyedStateBackend:
     Args:
         clock: processing time.
         max_parallelism: the number of key groups.
+        key_type: the declared type of the keys, or None.
         track_changes: whether ``take_changes`` will be asked for.
         converted: whether values are kept as their declared type makes them.
         disk: where the entries are, if not in memory. Timers are in memory always.
@@ -74,16 +76,17 @@ class KeyedStateBackend:
         self,
         clock: Clock,
         max_parallelism: int = 128,
+        key_type: Any = None,
         track_changes: bool = False,
         converted: bool = False,
         disk: DiskStore | None = None,
     ) -> None:
         self.key: Any = NO_KEY
-        self._converted = converted
+        self.converted = converted
         self._disk = disk
         self.timers = Timers(clock, track_changes)
         self._clock = clock
-        self._max_parallelism = max_parallelism
+        self._key_groups = KeyGroups(max_parallelism, key_type)
         self._track = track_changes
         self._tables: dict[str, StateTable] = {}
         self._states: dict[str, Any] = {}
@@ -153,12 +156,12 @@ class KeyedStateBackend:
     def snapshot(self) -> dict[int, KeyGroupState]:
         """Return everything, by key group; values by reference."""
         self._purge()
-        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._key_groups)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)
         sorter.add_timers(self.timers.all())
-        return sorter.groups
+        return sorter.take()
 
     def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
@@ -176,7 +179,7 @@ class KeyedStateBackend:
     def change_pieces(self) -> StateChunks:
         """Return what ``take_changes`` does, by key group."""
         changes = self.take_changes()
-        return StateChunks(lambda: iter(changes_by_group(changes, self._max_parallelism).items()))
+        return StateChunks(lambda: iter(changes_by_group(changes, self._key_groups).items()))
 
     def restore(self, groups: Iterable[Piece]) -> None:
         """Take over key groups and changes; nothing of this counts as a change."""
@@ -229,15 +232,14 @@ class KeyedStateBackend:
             yield from self.snapshot().items()
             return
         self._purge()
-        sorter = KeyGroupPartitioner(self._meta(), self._max_parallelism)
+        sorter = KeyGroupPartitioner(self._meta(), self._key_groups)
         for name, table in self._tables.items():
             for namespace, entries in table.all_entries():
                 sorter.add(name, namespace, entries)
                 if sorter.count >= _PIECE:
-                    yield from sorter.groups.items()
-                    sorter.clear()
+                    yield from sorter.take().items()
         sorter.add_timers(self.timers.all())
-        yield from sorter.groups.items()
+        yield from sorter.take().items()
 
     def _purge(self) -> None:
         for state in self._states.values():
@@ -277,7 +279,7 @@ class KeyedStateBackend:
 
     def _declared(self, state: Any, descriptor: Any) -> Any:
         type_info = getattr(descriptor, "type_info", None)
-        state.declare(descriptor.get_name(), type_info, self._converted)
+        state.declare(descriptor.get_name(), type_info, self.converted)
         return state
 
     def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:

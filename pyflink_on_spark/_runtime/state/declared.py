@@ -9,6 +9,7 @@ it always stays as it is, unless the cache is turned off, and it fails when it i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._runtime.types.codecs import codec_of
@@ -51,7 +52,9 @@ def fit_of(name: str, type_info: Any, converted: bool) -> Coercion | None:
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return None
-    convert = _explained(name, one_by_one(codec_of(type_info)))
+    # A state has no null, also where a stream of the type has.
+    codec = replace(codec_of(type_info), nullable=False)
+    convert = _explained(name, one_by_one(codec))
     if converted:
         return convert
     if isinstance(type_info, BasicTypeInfo):
@@ -94,7 +97,9 @@ def element_fit(name: str, type_info: Any, converted: bool) -> Coercion | None:
     return fit_of(name, element, converted)
 
 
-def entry_fits(name: str, type_info: Any, converted: bool) -> tuple[Coercion | None, Coercion | None]:
+def entry_fits(
+    name: str, type_info: Any, converted: bool
+) -> tuple[Coercion | None, Coercion | None]:
     """Return the same for the keys and for the values of a map state; a value may be None."""
     if not isinstance(type_info, MapTypeInfo):
         return None, None
@@ -130,7 +135,8 @@ def _test(type_info: Any) -> _Test:
     if isinstance(type_info, TupleTypeInfo):
         return _tuple_test(type_info.get_field_types())
     if isinstance(type_info, RowTypeInfo):
-        return _row_test([_test(field) for field in type_info.get_field_types()])
+        fields = [_test(field) for field in type_info.get_field_types()]
+        return _row_test(fields, list(type_info.get_field_names()))
     if isinstance(type_info, ListTypeInfo):
         element = _test(type_info.elem_type)
         return lambda value: type(value) is list and (not value or element(value[-1]))
@@ -172,8 +178,28 @@ def _flat_tuple_test(kinds: tuple[Any, ...], fields: Sequence[Any]) -> _Test:
         if field._basic_type in _BITS
     ]
 
+    if len(kinds) == 2:
+        return _pair_test(kinds, ranges)
+
     def fits(value: Any) -> bool:
         if type(value) is not tuple or tuple(map(type, value)) != kinds:
+            return False
+        for index, low, high in ranges:  # noqa: SIM110 - a generator takes twice as long
+            if not low <= value[index] <= high:
+                return False
+        return True
+
+    return fits
+
+
+def _pair_test(kinds: tuple[Any, ...], ranges: list[tuple[int, int, int]]) -> _Test:
+    """Return the same for two fields, which takes half the time."""
+    first, second = kinds
+
+    def fits(value: Any) -> bool:
+        if type(value) is not tuple or len(value) != 2:
+            return False
+        if type(value[0]) is not first or type(value[1]) is not second:
             return False
         for index, low, high in ranges:  # noqa: SIM110 - a generator takes twice as long
             if not low <= value[index] <= high:
@@ -189,11 +215,11 @@ def _exact_type(type_info: Any) -> type | None:
     return int if type_info._basic_type in _BITS else _EXACT.get(type_info._basic_type)
 
 
-def _row_test(fields: list[_Test]) -> _Test:
+def _row_test(fields: list[_Test], names: list[str]) -> _Test:
     def fits(value: Any) -> bool:
         return (
             type(value) is Row
-            and value._names is None
+            and (value._names is None or value._names == names)
             and len(value) == len(fields)
             and all(map(_fits, fields, value))
         )

@@ -77,11 +77,13 @@ class ExpiringValueState(ExpiringSingle, ValueState):
         return self._load()
 
     def update(self, value: Any) -> None:
-        """Set the value; None removes it."""
+        """Set the value; None removes an untyped one, and has no declared type."""
+        if self._fit is not None:
+            value = self._fit(value)
         if value is None:
             self.clear()
         else:
-            self._store(value if self._fit is None else self._fit(value))
+            self._store(value)
 
 
 class ExpiringReducingState(ExpiringSingle, ReducingState):

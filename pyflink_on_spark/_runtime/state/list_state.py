@@ -68,7 +68,8 @@ class ListState(MergingState):
         self._fit = element_fit(name, type_info, converted)
 
     def _fitting(self, values: Iterable[Any]) -> list[Any]:
-        return list(values) if self._fit is None else list(map(self._fit, values))
+        fit = self._fit
+        return list(values) if fit is None else [fit(value) for value in values]
 
     def _append(self, elements: list[Any]) -> None:
         if elements:

@@ -50,6 +50,10 @@ class MapState(KeyedState, WritableMap):
         if not entries:
             self.clear()
 
+    def get_internal_state(self) -> MapState:
+        """Return itself, where PyFlink has an object with the same methods."""
+        return self
+
     def clear(self) -> None:
         """Remove all entries."""
         self._version += 1

@@ -22,7 +22,10 @@ class BroadcastState(WritableMap):
     __slots__ = ("_content", "_fit_key", "_fit_value", "_version")
 
     def __init__(
-        self, entries: dict[Any, Any], fit_key: Coercion | None = None, fit_value: Coercion | None = None
+        self,
+        entries: dict[Any, Any],
+        fit_key: Coercion | None = None,
+        fit_value: Coercion | None = None,
     ) -> None:
         self._content = entries
         self._fit_key, self._fit_value = fit_key, fit_value

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import chain, islice
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import key_group, key_groups
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.state.snapshot import (
-    StateDelta,
     KeyGroupState,
+    StateDelta,
     StateMeta,
     Timer,
 )
+
+_AT_ONCE = 10_000
 
 
 class KeyGroupPartitioner:
@@ -19,63 +22,82 @@ class KeyGroupPartitioner:
 
     Args:
         states: what has to be known of all states.
-        max_parallelism: the number of key groups.
+        key_groups: the key groups of keys.
     """
 
-    def __init__(self, states: dict[str, StateMeta], max_parallelism: int) -> None:
-        self.groups: dict[int, KeyGroupState] = {}
+    def __init__(self, states: dict[str, StateMeta], key_groups: KeyGroups) -> None:
         self.count = 0
-        self._states, self._maximum = states, max_parallelism
-
-    def clear(self) -> None:
-        """Begin again with nothing."""
-        self.groups, self.count = {}, 0
+        self._states, self._key_groups = states, key_groups
+        self._groups: dict[int, KeyGroupState] = {}
+        self._unsorted: list[tuple[str, Hashable, dict[Any, Any]]] = []
+        self._unsorted_count = 0
 
     def add(self, name: str, namespace: Hashable, entries: dict[Any, Any]) -> None:
-        """Take in entries of a state."""
-        if not entries:
-            return
+        """Take in entries of a state, which must not change before they are taken."""
         self.count += len(entries)
-        sorted_entries: dict[int, dict[Any, Any]] = {}
-        find = sorted_entries.get
-        of_keys = key_groups(entries, self._maximum)
-        for group, (key, value) in zip(of_keys, entries.items(), strict=True):
-            found = find(group)
-            if found is None:
-                found = sorted_entries[group] = {}
-            found[key] = value
-        for group, found in sorted_entries.items():
-            known = self._group(group).tables.setdefault(name, {})
-            if namespace in known:
-                known[namespace].update(found)
-            else:
-                known[namespace] = found
+        self._unsorted.append((name, namespace, entries))
+        self._unsorted_count += len(entries)
+        if self._unsorted_count >= _AT_ONCE:
+            self._sort()
 
     def add_timers(self, timers: Iterable[Timer]) -> None:
         """Take in timers."""
-        for timer in timers:
-            self._group(key_group(timer[2], self._maximum)).timers.append(timer)
+        timers = list(timers)
+        of_timers = self._key_groups.of_all([timer[2] for timer in timers])
+        for group, timer in zip(of_timers, timers, strict=True):
+            self._group(group).timers.append(timer)
+
+    def take(self) -> dict[int, KeyGroupState]:
+        """Return what there is so far, once."""
+        self._sort()
+        groups, self._groups, self.count = self._groups, {}, 0
+        return groups
+
+    def _sort(self) -> None:
+        unsorted, self._unsorted, self._unsorted_count = self._unsorted, [], 0
+        keys = chain.from_iterable(entries for _, _, entries in unsorted)
+        groups = iter(self._key_groups.of_all(keys))
+        for name, namespace, entries in unsorted:
+            of_keys = islice(groups, len(entries))
+            for group, found in _by_group(of_keys, entries).items():
+                known = self._group(group).tables.setdefault(name, {})
+                if namespace in known:
+                    known[namespace].update(found)
+                else:
+                    known[namespace] = found
 
     def _group(self, group: int) -> KeyGroupState:
-        found = self.groups.get(group)
+        found = self._groups.get(group)
         if found is None:
-            found = self.groups[group] = KeyGroupState(self._states)
+            found = self._groups[group] = KeyGroupState(self._states)
         return found
 
 
-def changes_by_group(changes: StateDelta, max_parallelism: int) -> dict[int, StateDelta]:
+def _by_group(of_keys: Iterable[int], entries: dict[Any, Any]) -> dict[int, dict[Any, Any]]:
+    groups: dict[int, dict[Any, Any]] = {}
+    find = groups.get
+    for group, (key, value) in zip(of_keys, entries.items(), strict=True):
+        found = find(group)
+        if found is None:
+            found = groups[group] = {}
+        found[key] = value
+    return groups
+
+
+def changes_by_group(changes: StateDelta, key_groups: KeyGroups) -> dict[int, StateDelta]:
     """Return changes by key group."""
     groups: dict[int, StateDelta] = {}
 
-    def of(key: Any) -> StateDelta:
-        group = key_group(key, max_parallelism)
+    def of(group: int) -> StateDelta:
         found = groups.get(group)
         if found is None:
             found = groups[group] = StateDelta(changes.states, [], [])
         return found
 
-    for entry in changes.entries:
-        of(entry[2]).entries.append(entry)
-    for change in changes.timers:
-        of(change[0][2]).timers.append(change)
+    of_entries = key_groups.of_all([entry[2] for entry in changes.entries])
+    for group, entry in zip(of_entries, changes.entries, strict=True):
+        of(group).entries.append(entry)
+    of_timers = key_groups.of_all([change[0][2] for change in changes.timers])
+    for group, change in zip(of_timers, changes.timers, strict=True):
+        of(group).timers.append(change)
     return groups

@@ -17,12 +17,12 @@ class ValueState(KeyedState):
         return self._table.current.get(self._backend.key)
 
     def update(self, value: Any) -> None:
-        """Set the value; None removes it."""
+        """Set the value; None removes an untyped one, and has no declared type."""
+        if self._fit is not None:
+            value = self._fit(value)
         if value is None:
             self.clear()
             return
-        if self._fit is not None:
-            value = self._fit(value)
         table = self._table
         key = self._backend.key
         table.current[key] = value

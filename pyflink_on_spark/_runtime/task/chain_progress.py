@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._runtime.connector import SourceReader
-from pyflink_on_spark._runtime.task.progress import TaskProgress, event_time
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.progress import TaskProgress, event_time
 
 _SHARE = 0.01
 
@@ -51,7 +51,9 @@ class ChainProgress:
 
     __slots__ = ("_entries", "_name", "_segment")
 
-    def __init__(self, name: str, segment: OperatorChain, states: Sequence[KeyedStateBackend]) -> None:
+    def __init__(
+        self, name: str, segment: OperatorChain, states: Sequence[KeyedStateBackend]
+    ) -> None:
         self._name, self._segment = name, segment
         self._entries = ThrottledGauge(lambda: sum(state.size() for state in states))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pyflink_on_spark._runtime.bundle import (
@@ -22,11 +23,12 @@ from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
 from pyflink_on_spark._runtime.immutability import (
     IMMUTABLE_TYPES,
     ImmutabilityGuard,
+    deserialize_all,
     is_immutable,
     serialize,
-    deserialize,
 )
-from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, unwrap_key
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -36,7 +38,8 @@ from pyflink_on_spark._runtime.task.partitioners import (
 )
 
 BUFFER_BYTES = 512 * 1024
-ROUTES_KEPT = 1_000_000
+NEW_KEYS_ONE_BY_ONE = 128
+"""How many new keys of a write are hashed as they come, before the others are hashed together."""
 
 
 class Row(NamedTuple):
@@ -88,7 +91,7 @@ def decode(payload: bytes) -> Event:
     if type(thing) is not tuple:
         return thing  # type: ignore[no-any-return]
     values, timestamps, keys, sealed = thing
-    return Bundle(list(map(deserialize, values)) if sealed else values, timestamps, keys)
+    return Bundle(deserialize_all(values) if sealed else values, timestamps, keys)
 
 
 class _Buffer:
@@ -122,7 +125,9 @@ class ExchangeWriter:
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         self._buffers = [_Buffer(plan.first_target + index) for index in reached]
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
-        self._routes: dict[Any, _Buffer] = {}
+        self._unrouted: list[tuple[Any, Any]] = []
+        self._unrouted_times: list[int | None] = []
+        self._one_by_one = NEW_KEYS_ONE_BY_ONE
         self._next = 0
         self._spread = self._spread_method(plan.partitioner, sender)
 
@@ -150,10 +155,11 @@ class ExchangeWriter:
         self, partitioner: Partitioner, sender: int
     ) -> Callable[[Iterator[Any], Cursor], None]:
         if isinstance(partitioner, HashPartitioner):
+            key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
+            self._routes = KeyRoutes(self._buffers, key_groups)
             return self._by_key
         if isinstance(partitioner, CustomPartitioner):
-            self._partition = partitioner.load()
-            return self._by_custom_key
+            return self._as_chosen
         if isinstance(partitioner, ShufflePartitioner):
             self._random = partitioner.generator(sender)
             return self._at_random
@@ -162,12 +168,20 @@ class ExchangeWriter:
         return self._round_robin
 
     def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
-        timestamped, isolate, routes = self._plan.timestamped, self._plan.isolate, self._routes
+        timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
         freezer, immutable = self._freezer, IMMUTABLE_TYPES
-        for key, value in pairs:
-            buffer = routes.get(key)
+        known: Callable[[Any], _Buffer | None] = self._routes.known.get
+        one_by_one = self._one_by_one
+        for pair in pairs:
+            key, value = pair
+            buffer = known(key)
             if buffer is None:
-                buffer = self._route(key)
+                if not one_by_one:
+                    # Whatever comes later has to wait, too: first in, first out.
+                    self._wait(chain((pair,), pairs), cursor)
+                    break
+                one_by_one -= 1
+                buffer = find(key)
             if isolate:
                 kind = type(value)
                 if freezer.sealed:
@@ -186,30 +200,39 @@ class ExchangeWriter:
             if timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
-    def _route(self, key: Any) -> _Buffer:
-        if len(self._routes) >= ROUTES_KEPT:
-            self._routes.clear()
-        plan = self._plan
-        index = subtask_of_key_group(
-            key_group(key, plan.max_parallelism), plan.max_parallelism, plan.receivers
-        )
-        buffer = self._routes[key] = self._buffers[index]
-        return buffer
+    def _wait(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        """Take over elements whose receivers will be found together."""
+        if self._plan.isolate:
+            pairs = self._sealing(pairs)
+        if self._plan.timestamped:
+            pairs = noting(pairs, cursor, self._unrouted_times)
+        wait = self._unrouted.append
+        for pair in pairs:
+            wait(pair)
 
-    def _by_custom_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
-        plan, count = self._plan, len(self._buffers)
-        for key, value in pairs:
-            index = self._partition.partition(unwrap_key(key), count)
-            if type(index) is not int or not 0 <= index < count:
-                raise ValueError(
-                    f"the partitioner returned {index!r} for the key {unwrap_key(key)!r}; "
-                    f"expected an int from 0 to {count - 1}"
-                )
-            buffer = self._buffers[index]
-            if plan.isolate and not self._freezer.sealed and not is_immutable(value):
-                self._seal_buffers()
-            buffer.values.append(serialize(value) if self._freezer.sealed else value)
+    def _route(self) -> None:
+        """Find the receivers of what waits for them."""
+        count = len(self._unrouted)
+        if not count:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
+            return
+        known = len(self._routes.known)
+        pairs = _take(self._unrouted, count)
+        buffers = self._routes.find_all([key for key, _ in pairs])
+        for (key, value), buffer in zip(pairs, buffers, strict=True):
             buffer.keys.append(key)
+            buffer.values.append(value)
+        for timestamp, buffer in zip(_take(self._unrouted_times, count), buffers):
+            buffer.timestamps.append(timestamp)
+        many = len(self._routes.known) - known > NEW_KEYS_ONE_BY_ONE
+        self._one_by_one = 0 if many else NEW_KEYS_ONE_BY_ONE
+
+    def _as_chosen(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        plan = self._plan
+        for index, value in self._sealing(pairs) if plan.isolate else pairs:
+            buffer = self._buffers[index]
+            buffer.values.append(value)
+            buffer.keys.append(index)
             if plan.timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
@@ -253,18 +276,27 @@ class ExchangeWriter:
             self._seal_buffers()
         return values, timestamps
 
+    def _sealing(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        for key, value in pairs:
+            if not self._freezer.sealed and not is_immutable(value):
+                self._seal_buffers()
+            yield key, serialize(value) if self._freezer.sealed else value
+
     def _seal_buffers(self) -> None:
         self._freezer.sealed = True
         for buffer in self._buffers:
             buffer.values = list(map(serialize, buffer.values))
+        self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:
+        self._route()
         for buffer in self._buffers:
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
     def flush(self) -> None:
         """Ship all that waits."""
+        self._route()
         for buffer in self._buffers:
             while buffer.values:
                 self._send_bundle(buffer, self._limit)

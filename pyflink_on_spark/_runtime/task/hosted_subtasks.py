@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.source_turns import SourceTurns
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.subtask import Driver, Subtask
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 
 _OUTPUT_LIMIT = 32 * 1024 * 1024
 _PAUSE = 0.002

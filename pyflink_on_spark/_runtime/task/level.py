@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.task.subtask import Driver, Subtask
 

@@ -17,9 +17,17 @@ from pyflink_on_spark._runtime.bundle import (
     Watermark,
 )
 from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
-from pyflink_on_spark._runtime.immutability import ImmutabilityGuard, are_flat, isolated, serialize, deserialize
+from pyflink_on_spark._runtime.immutability import (
+    ImmutabilityGuard,
+    Isolation,
+    are_flat,
+    deserialize,
+    deserialize_all,
+    serialize,
+)
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 
@@ -62,7 +70,7 @@ class LocalOutput:
             else:
                 values = self._freezer.collect(chunk)
                 if self._freezer.sealed:
-                    values = list(map(deserialize, values))
+                    values = deserialize_all(values)
             if not values:
                 return
             self._target.receive(self._port, Bundle(values, timestamps))
@@ -95,7 +103,7 @@ class ForkOutput:
             if not values:
                 return
             for output in self._outputs:
-                copies = map(deserialize, values) if self._freezer.sealed else iter(values)
+                copies = (deserialize(v) for v in values) if self._freezer.sealed else iter(values)
                 own = Cursor()
                 output.write(timed(copies, timestamps, own) if timestamps else copies, own)
 
@@ -132,7 +140,7 @@ class SideOutput:
             values, timestamps = self._values, self._timestamps
             self._values, self._timestamps = [], []
             cursor = Cursor()
-            self.output.write(timed(map(deserialize, values), timestamps, cursor), cursor)
+            self.output.write(timed(deserialize_all(values), timestamps, cursor), cursor)
 
 
 class OperatorChain:
@@ -162,6 +170,7 @@ class OperatorChain:
         self.records = 0
         """How many elements have come in."""
         self._heads = operators[0].inputs() if operators else ()
+        self._lines: dict[int, list[Process]] = {}
         last = operators[-1] if operators else None
         self._freezer = ImmutabilityGuard()
         self._assigner = last if isinstance(last, AssignTimestamps) else None
@@ -200,9 +209,10 @@ class OperatorChain:
 
     def feed(self, port: int, elements: Iterator[Any]) -> None:
         """Work off elements; the cursor gets their timestamps as they are drawn."""
-        if self._heads:
-            elements = self._heads[port](elements)
-        self._run(elements, 1)
+        if len(self._heads) > 1:
+            self._run(self._heads[port](elements), 1)
+        else:
+            self._run(elements, 0)
 
     def event(self, channel: Hashable, event: Watermark | ChannelStatus | EndOfInput) -> None:
         """Take a watermark, a status or the end of a channel."""
@@ -249,8 +259,8 @@ class OperatorChain:
                 self._run(iter(produced), index + 1)
 
     def _run(self, elements: Iterator[Any], start: int) -> None:
-        for operator in self.operators[start:]:
-            elements = operator.process(elements)
+        for process in self._line(start):
+            elements = process(elements)
         if self._assigner is not None:
             self._write_with_watermarks(elements, self._assigner)
         elif self._main is None:
@@ -259,6 +269,12 @@ class OperatorChain:
             self._main.write(elements, self.cursor)
         for side in self._sides.values():
             side.flush()
+
+    def _line(self, start: int) -> list[Process]:
+        """Return what elements go through from an operator on; all operators are open."""
+        if start not in self._lines:
+            self._lines[start] = processes(self.operators[start:])
+        return self._lines[start]
 
     def _write_with_watermarks(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
         if assigner.at_once:
@@ -270,7 +286,7 @@ class OperatorChain:
             if not values:
                 return
             if self._freezer.sealed:
-                values = list(map(deserialize, values))
+                values = deserialize_all(values)
             self._hand_on(values, assigner.take_timestamps(), assigner)
 
     def _assign_at_once(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
@@ -279,7 +295,7 @@ class OperatorChain:
             elements = operator.process(elements)
         while values := list(islice(elements, assigner.until_watermark())):
             if not are_flat(values):
-                values = list(isolated(values))
+                values = list(Isolation().elements(values))
             self._hand_on(values, assigner.timestamps_of(values), assigner)
 
     def _hand_on(

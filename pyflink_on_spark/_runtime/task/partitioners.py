@@ -6,8 +6,6 @@ import random
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-
 
 @dataclass(frozen=True)
 class Partitioner:
@@ -88,19 +86,17 @@ class GlobalPartitioner(Partitioner):
 
 @dataclass(frozen=True)
 class HashPartitioner(Partitioner):
-    """By the key group of the element's key; elements are pairs of key and value."""
+    """By the key group of the element's key; elements are pairs of key and value.
+
+    ``key_type`` is the declared type of the keys, or None.
+    """
 
     strategy: ClassVar[str] = "HASH"
+    key_type: Any = None
 
 
 @dataclass(frozen=True)
 class CustomPartitioner(Partitioner):
-    """By the user's function of key and number of subtasks; elements are pairs of key and value."""
+    """To the subtask that the user has chosen; elements are pairs of its index and the value."""
 
     strategy: ClassVar[str] = "CUSTOM"
-    function: UserFunction | None = None
-
-    def load(self) -> Any:
-        """Return the user's partitioner."""
-        assert self.function is not None
-        return self.function.load()

@@ -8,9 +8,9 @@ from typing import Any
 
 from pyflink_on_spark._compat.call_site import CallSite
 from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,11 @@ class OperatorPlan:
         operator: the operator, not opened.
         task_name: the name of the task in which Flink would run it.
         max_parallelism: its number of key groups.
+        max_parallelism_set: whether the user has set that number.
         call_site: where the user's script added it; None for the engine's own.
         state_id: the stable name of its state; None for an operator of the engine, which has none.
         chained: whether PyFlink runs it in one worker with the operator before.
+        key_type: the declared type of the keys of its keyed state, or None.
     """
 
     node: int
@@ -33,9 +35,11 @@ class OperatorPlan:
     operator: Operator
     task_name: str
     max_parallelism: int = 128
+    max_parallelism_set: bool = False
     call_site: CallSite | None = None
     state_id: str | None = None
     chained: bool = False
+    key_type: Any = None
 
 
 @dataclass(frozen=True)

@@ -8,44 +8,43 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.task.finished_readers import FinishedReaders
-from pyflink_on_spark._runtime.task.exchange import ExchangeWriter, Row, decode
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.task.plan import (
-    JobSettings,
-    LocalPlan,
-    OperatorPlan,
-    OutputPlan,
-    VertexPlan,
-    OperatorChainPlan,
-)
-from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.task.operator_chain import (
-    ForkOutput,
-    LocalOutput,
-    Output,
-    OperatorChain,
-    SideOutput,
-)
-from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
+from pyflink_on_spark._runtime.task.exchange import ExchangeWriter, Row, decode
+from pyflink_on_spark._runtime.task.finished_readers import FinishedReaders
+from pyflink_on_spark._runtime.task.operator_chain import (
+    ForkOutput,
+    LocalOutput,
+    OperatorChain,
+    Output,
+    SideOutput,
+)
+from pyflink_on_spark._runtime.task.plan import (
+    JobSettings,
+    LocalPlan,
+    OperatorChainPlan,
+    OperatorPlan,
+    OutputPlan,
+    VertexPlan,
+)
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.user_code.failure import Explained, SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark.common._options import python
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 _SOURCE = "source"
 _REPORT_INTERVAL = 1_000
-_STATE_CACHE = "python.state.cache-size"
-_METRICS_ENABLED = "python.metric.enabled"
 
 
 class Subtask:
@@ -78,7 +77,7 @@ class Subtask:
         self._plan: VertexPlan = pickle.loads(pickle.dumps(region, 5))
         self._index, self._job, self._attempt = index, job, attempt
         self._clock, self._driver, self._restored = clock, driver, restored
-        self._converted = job.configuration.get(_STATE_CACHE, "").strip() == "0"
+        self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
         self._rows: list[Row] = []
         self._operators: list[tuple[OperatorPlan, Operator]] = []
         self._opened: list[Operator] = []
@@ -258,7 +257,7 @@ class Subtask:
             operator = self._opened.pop()
             try:
                 operator.close()
-            except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
+            except BaseException as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
         for _, context in self._contexts:
             if context.keyed_state is not None:
@@ -277,7 +276,7 @@ class Subtask:
             for plan, context in self._contexts
             if (metrics := context.runtime_context.metrics) is not None
         ]
-        if reports and self._job.configuration.get(_METRICS_ENABLED, "true").lower() != "false":
+        if reports and python.METRICS.read(self._job.configuration):
             self._driver(METRICS)(reports)
         self._next_report = self._clock.now() + _REPORT_INTERVAL
 
@@ -394,7 +393,7 @@ class Subtask:
             self._job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-        backend = self._keyed_state(task) if keyed else None
+        backend = self._keyed_state(task, plan.key_type) if plan is not None and keyed else None
         data = OperatorSubtaskState()
         if self._restored is not None and plan is not None and plan.state_id is not None:
             data = self._restored.operators.get(plan.state_id, data)
@@ -415,11 +414,12 @@ class Subtask:
             checkpointed=self._job.checkpointed,
         )
 
-    def _keyed_state(self, task: TaskInfo) -> KeyedStateBackend:
+    def _keyed_state(self, task: TaskInfo, key_type: Any) -> KeyedStateBackend:
         settings = self._job.state
         return KeyedStateBackend(
             self._clock,
             max_parallelism=task.max_parallelism,
+            key_type=key_type,
             track_changes=settings.track_changes,
             converted=self._converted,
             disk=None if settings.disk is None else DiskStore(settings.disk, self._index),
@@ -431,15 +431,13 @@ class Subtask:
         name = f"{self._plan.name} ({self._index + 1}/{self._plan.parallelism})"
         return describe_failure(error, self._operators, name)
 
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            raise self._failure(error) from error
+    def _explained(self) -> Explained:
+        return Explained(self._failure)
 
 
-def _side_output(segment: OperatorChain | None, plan: OperatorPlan | None) -> Callable[[str, Any], None]:
+def _side_output(
+    segment: OperatorChain | None, plan: OperatorPlan | None
+) -> Callable[[str, Any], None]:
     if segment is None or plan is None:
         return _no_side_output
     node = plan.node

@@ -6,22 +6,24 @@ can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.types.errors import ConversionError, NullValueError, plain_error
 from pyflink_on_spark._runtime.types.explanation import bounded_repr, explain_source
-from pyflink_on_spark._runtime.types.stream import one_by_one, stream_converter
+from pyflink_on_spark._runtime.types.stream import StreamConverter, one_by_one
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
 from pyflink_on_spark.common.types import Row
 
 __all__ = [
     "ConversionError",
+    "StreamConverter",
     "boundary_converter",
     "collect_converter",
     "java_text",
     "key_converter",
+    "plain_error",
     "print_text",
     "source_converter",
 ]
@@ -52,7 +54,7 @@ def source_converter(type_info: Any) -> Callable[[Any], Any]:
     return convert
 
 
-def boundary_converter(type_info: Any) -> Callable[[Iterator[Any]], Iterator[Any]] | None:
+def boundary_converter(type_info: Any) -> StreamConverter | None:
     """Return what happens to a function's results on their way to the next; None when untyped.
 
     Values that cannot be changed are taken in chunks, so the input may be read ahead.
@@ -60,16 +62,16 @@ def boundary_converter(type_info: Any) -> Callable[[Iterator[Any]], Iterator[Any
     Raises:
         ConversionError: from the iterator, in the place of the first value that does not fit.
     """
-    return None if _is_untyped(type_info) else stream_converter(codec_of(type_info))
+    return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info))
 
 
-def collect_converter(type_info: Any) -> Callable[[Iterator[Any]], Iterator[Any]] | None:
+def collect_converter(type_info: Any) -> StreamConverter | None:
     """Return what happens to results on their way to ``execute_and_collect``; None when untyped.
 
     Raises:
         ConversionError: from the iterator, in the place of the first value that does not fit.
     """
-    return None if _is_untyped(type_info) else stream_converter(codec_of(type_info), collected=True)
+    return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info), collected=True)
 
 
 def key_converter(type_info: Any) -> Callable[[Any], Any] | None:
@@ -102,8 +104,14 @@ def java_text(type_info: Any) -> Callable[[Any], str]:
     """
     if _is_untyped(type_info):
         return str
-    text = codec_of(type_info).text
-    return lambda value: "null" if value is None else text(value)
+    name, text = str(type_info), codec_of(type_info).text
+
+    def text_of(value: Any) -> str:
+        if value is None:
+            raise NullValueError(f"None in a stream of {name} cannot be written: it has no text")
+        return text(value)
+
+    return text_of
 
 
 def _python_text(value: Any) -> str:
@@ -121,4 +129,4 @@ def _row_text(value: Any) -> str:
             f"a stream declared as ROW can only print rows, "
             f"got {type(value).__name__} {bounded_repr(value)}"
         )
-    return f"{value._row_kind}[{','.join(map(str, value._values))}]"
+    return f"{value._row_kind}[{','.join([str(field) for field in value._values])}]"

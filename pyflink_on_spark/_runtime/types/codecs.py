@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.types import (
     collections,
     composite,
-    java_map_order,
     numbers,
     temporal,
     text,
@@ -53,18 +53,6 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
     LocalTimeTypeInfo.TimeType.LOCAL_DATE: temporal.local_date,
     LocalTimeTypeInfo.TimeType.LOCAL_TIME: temporal.local_time,
     LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: temporal.local_date_time,
-}
-
-_KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
-    BasicType.STRING: java_map_order.string_hash,
-    BasicType.CHAR: java_map_order.string_hash,
-    BasicType.BOOLEAN: java_map_order.boolean_hash,
-    BasicType.BYTE: java_map_order.int_hash,
-    BasicType.SHORT: java_map_order.int_hash,
-    BasicType.INT: java_map_order.int_hash,
-    BasicType.LONG: java_map_order.long_hash,
-    BasicType.FLOAT: java_map_order.float_hash,
-    BasicType.DOUBLE: java_map_order.double_hash,
 }
 
 _PRIMITIVES = frozenset(
@@ -135,7 +123,7 @@ def _list(type_info: ListTypeInfo) -> Codec:
 
 def _map(type_info: MapTypeInfo) -> Codec:
     key, value = type_info._key_type_info, type_info._value_type_info
-    key_hash = _KEY_HASHES.get(key._basic_type) if isinstance(key, BasicTypeInfo) else None
+    key_hash = java_hash(key).plain if isinstance(key, BasicTypeInfo) else None
     return collections.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
 
 

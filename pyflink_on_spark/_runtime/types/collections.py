@@ -100,13 +100,13 @@ def _convert_all(element: Codec, nullable: bool) -> Callable[[list[Any]], list[A
     column, one = element.column, element.convert
     one_or_null = accept_null(one) if nullable else one
     if column is None:
-        return lambda values: list(map(one_or_null, values))
+        return lambda values: [one_or_null(value) for value in values]
 
     def convert_all(values: list[Any]) -> list[Any]:
         if not values:
             return []
         if nullable and None in values:
-            return list(map(one_or_null, values))
+            return [one_or_null(value) for value in values]
         return list(column(values))
 
     return convert_all

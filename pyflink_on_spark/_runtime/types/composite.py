@@ -214,7 +214,6 @@ def new_row(names: list[str], values: list[Any], kind: RowKind) -> Row:
     row = Row.__new__(Row)
     row._names = names
     row._values = values
-    row._from_dict = False
     row._row_kind = kind
     return row
 

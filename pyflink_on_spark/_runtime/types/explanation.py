@@ -38,9 +38,7 @@ def _explain(
         error_class = type(cause)
     else:
         error_class = NullValueError if _is_null(part, cause) else error_class_for(cause)
-    error = error_class(message)
-    error.declared = codec.name
-    return error
+    return error_class(message)
 
 
 def _is_null(part: Part, cause: BaseException) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -10,8 +10,6 @@ from pyflink_on_spark._runtime.types.codec import Codec, Convert, ConvertColumn,
 from pyflink_on_spark._runtime.types.explanation import explain
 
 _CHUNK = 1000
-
-ConvertStream = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def one_by_one(codec: Codec, *, collected: bool = False) -> Convert:
@@ -36,38 +34,43 @@ def one_by_one(codec: Codec, *, collected: bool = False) -> Convert:
     return convert_one
 
 
-def stream_converter(codec: Codec, *, collected: bool = False) -> ConvertStream:
-    """Return a function that converts a stream; what comes before a bad value still comes out.
+class StreamConverter:
+    """Converts a stream; what comes before a bad value still comes out.
 
     Args:
         codec: the declared type's.
         collected: whether the values are delivered to ``execute_and_collect``.
     """
-    convert_one = one_by_one(codec, collected=collected)
-    column = codec.column or codec.snapshot_column
-    if column is None:
-        return lambda elements: map(convert_one, elements)
-    if collected:
-        column = _collecting(codec, column)
-    snapshot = _explained(codec, codec.snapshot) if codec.column is None else None
 
-    def convert_stream(elements: Iterator[Any]) -> Iterator[Any]:
-        elements = iter(elements) if snapshot is None else map(snapshot, elements)
+    def __init__(self, codec: Codec, *, collected: bool = False) -> None:
+        self.codec = codec
+        self._convert_one = one_by_one(codec, collected=collected)
+        self._column = codec.column or codec.snapshot_column
+        if collected and self._column is not None:
+            self._column = _collecting(codec, self._column)
+        self._snapshot = _explained(codec, codec.snapshot) if codec.column is None else None
+
+    def __call__(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Return the converted elements."""
+        if self._column is None:
+            return map(self._convert_one, elements)
+        return self._in_chunks(elements, self._column)
+
+    def _in_chunks(self, elements: Iterator[Any], column: ConvertColumn) -> Iterator[Any]:
+        elements = iter(elements) if self._snapshot is None else map(self._snapshot, elements)
         while True:
             chunk: list[Any] = []
-            failure: Exception | None = None
+            failure: BaseException | None = None
             try:
                 chunk.extend(islice(elements, _CHUNK))
-            except Exception as error:  # noqa: BLE001 - what came before it goes out first
+            except BaseException as error:  # noqa: BLE001 - what came before it goes out first
                 failure = error
             if chunk:
-                yield from _converted(chunk, column, convert_one)
+                yield from _converted(chunk, column, self._convert_one)
             if failure is not None:
                 raise failure
             if len(chunk) < _CHUNK:
                 return
-
-    return convert_stream
 
 
 def _explained(codec: Codec, snapshot: Convert | None) -> Convert | None:
@@ -85,9 +88,12 @@ def _explained(codec: Codec, snapshot: Convert | None) -> Convert | None:
 
 def _converted(chunk: list[Any], column: ConvertColumn, convert_one: Convert) -> Iterator[Any]:
     try:
-        return iter(column(chunk))
+        converted = column(chunk)
+        if len(converted) == len(chunk):  # a StopIteration would have ended it before
+            return iter(converted)
     except Exception:  # noqa: BLE001 - a None, or a value that does not fit: find out which
-        return map(convert_one, chunk)
+        pass
+    return map(convert_one, chunk)
 
 
 def _collecting(codec: Codec, column: ConvertColumn) -> ConvertColumn:

@@ -56,6 +56,8 @@ def timestamp(name: str) -> Codec:
         return naive.replace(microsecond=naive.microsecond // 1000 * 1000)
 
     def source(value: Any) -> datetime.datetime:
+        if isinstance(value, datetime.time):
+            raise AttributeError("'datetime.time' object has no attribute 'timetuple'")
         return convert(value if value.tzinfo is None else value.astimezone())
 
     def text(value: datetime.datetime) -> str:

@@ -6,12 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark.common._options import python
 
-FILES = "python.files"
-ARCHIVES = "python.archives"
-REQUIREMENTS = "python.requirements"
-EXECUTABLE = "python.executable"
 DELIMITER = ","
 PARAMETER_DELIMITER = "#"
 
@@ -48,16 +45,18 @@ class PythonDependencies:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> PythonDependencies:
-        """Read the options ``python.files``, ``python.archives`` and ``python.requirements``.
+        """Return what the options of a configuration name.
 
         Raises:
             FileNotFoundError: something that is named there does not exist.
             UnsupportedFlinkFeature: it is on another file system.
         """
         return cls(
-            tuple(require(path, FILES) for path in _items(configuration, FILES)),
-            tuple(_archive(item) for item in _items(configuration, ARCHIVES)),
-            _requirements(configuration.get(REQUIREMENTS, "")),
+            tuple(
+                require(path, python.FILES.key) for path in _items(python.FILES.read(configuration))
+            ),
+            tuple(_archive(item) for item in _items(python.ARCHIVES.read(configuration))),
+            _requirements(python.REQUIREMENTS.read(configuration)),
         )
 
 
@@ -77,21 +76,23 @@ def require(path: str, wanted_by: str) -> str:
     return found
 
 
-def _items(configuration: Mapping[str, str], key: str) -> Iterator[str]:
-    return filter(None, (item.strip() for item in configuration.get(key, "").split(DELIMITER)))
+def _items(text: str) -> Iterator[str]:
+    return filter(None, (item.strip() for item in text.split(DELIMITER)))
 
 
 def _archive(text: str) -> Archive:
     path, _, target = text.partition(PARAMETER_DELIMITER)
     target = target or os.path.basename(path)
     if os.path.isabs(target) or ".." in target.split("/"):
-        raise ValueError(f"{ARCHIVES}: {target!r} is not a folder inside the working directory")
-    return Archive(require(path, ARCHIVES), target)
+        raise ValueError(
+            f"{python.ARCHIVES.key}: {target!r} is not a folder inside the working directory"
+        )
+    return Archive(require(path, python.ARCHIVES.key), target)
 
 
 def _requirements(text: str) -> Requirements | None:
     if not text:
         return None
     path, _, packages = text.partition(PARAMETER_DELIMITER)
-    found = require(path, REQUIREMENTS)
-    return Requirements(found, require(packages, REQUIREMENTS) if packages else None)
+    found = require(path, python.REQUIREMENTS.key)
+    return Requirements(found, require(packages, python.REQUIREMENTS.key) if packages else None)

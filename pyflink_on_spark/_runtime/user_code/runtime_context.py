@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.clock import Clock, SystemClock
-from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark._runtime.metrics.group import OperatorMetrics
+from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.metrics import MetricGroup
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class RuntimeContext:
         self._clock = clock or SystemClock()
         self.metrics: OperatorMetrics | None = None
         """The operator's metrics, once somebody has asked for its metrics group."""
+
+    def withhold_state(self) -> None:
+        """Give no state from now on: the function does not run with a current key."""
+        self._keyed_state = None
 
     def get_task_name(self) -> str:
         """Return the name of the task."""
@@ -76,23 +80,23 @@ class RuntimeContext:
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return the current key's single value."""
-        return self._keyed().value_state(state_descriptor)
+        return _of_key(self._keyed().value_state(state_descriptor))
 
     def get_list_state(self, state_descriptor: Any) -> Any:
         """Return the current key's list."""
-        return self._keyed().list_state(state_descriptor)
+        return _of_key(self._keyed().list_state(state_descriptor))
 
     def get_map_state(self, state_descriptor: Any) -> Any:
         """Return the current key's map."""
-        return self._keyed().map_state(state_descriptor)
+        return _of_key(self._keyed().map_state(state_descriptor))
 
     def get_reducing_state(self, state_descriptor: Any) -> Any:
         """Return the current key's reduced value."""
-        return self._keyed().reducing_state(state_descriptor)
+        return _of_key(self._keyed().reducing_state(state_descriptor))
 
     def get_aggregating_state(self, state_descriptor: Any) -> Any:
         """Return the current key's aggregate."""
-        return self._keyed().aggregating_state(state_descriptor)
+        return _of_key(self._keyed().aggregating_state(state_descriptor))
 
     def _keyed(self) -> KeyedStateBackend:
         if self._keyed_state is None:
@@ -101,3 +105,9 @@ class RuntimeContext:
                 f"call key_by() before this operator (task {self._task.task_name!r})"
             )
         return self._keyed_state
+
+
+def _of_key(state: Any) -> Any:
+    """Return a state as that of the key alone, if it was used as that of a window before."""
+    state.set_current_namespace(None)
+    return state

@@ -53,21 +53,27 @@ def describe(function: Any) -> str:
 def _complaint(function: Any, error: Exception) -> str:
     if isinstance(function, PlainFunction):
         function = function.plain
-    holder = _unpicklable_part(function)
-    where = f"; it holds {holder}" if holder else ""
+    name, value = _unpicklable_part(function)
+    where = f"it holds {name} = {type(value).__qualname__} object" if name else ""
+    if type(value).__module__.partition(".")[0] == "pyspark":
+        return (
+            f"{describe(function)} cannot be sent to the workers: {where}, and Spark can only be "
+            "used where the job is described, not in its functions. Read what they need before, or "
+            "make a stream of a DataFrame with pyflink_on_spark.extensions.from_spark."
+        )
     return (
-        f"{describe(function)} cannot be sent to the workers: {error}{where}. "
-        "Create such objects in open(), or inside the function."
+        f"{describe(function)} cannot be sent to the workers: {error}{'; ' if where else ''}{where}"
+        ". Create such objects in open(), or inside the function."
     )
 
 
-def _unpicklable_part(function: Any) -> str | None:
+def _unpicklable_part(function: Any) -> tuple[str | None, Any]:
     for name, value in _captured(function).items():
         try:
             cloudpickle.dumps(value)
         except Exception:  # noqa: BLE001 - that is what is asked
-            return f"{name} = {type(value).__qualname__} object"
-    return None
+            return name, value
+    return None, None
 
 
 def _captured(function: Any) -> dict[str, Any]:
@@ -106,13 +112,3 @@ def close_function(function: Any) -> None:
     """Call the user's ``close`` if there is one."""
     if hasattr(function, "close"):
         function.close()
-
-
-def code_of(function: Any) -> Any:
-    """Return the code object of a callable, or None if it has no Python code of its own."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    if not hasattr(function, "__code__") and not isinstance(function, type):
-        function = getattr(type(function).__call__, "__func__", type(function).__call__)
-    return getattr(function, "__code__", None)

@@ -1,8 +1,8 @@
 """Tumbling and sliding windows of event time with the default trigger: what most jobs have.
 
-They do what ``GeneralWindows`` would, without asking assigner or trigger for each element and without a
-timer for each key: the end of a window says when it fires, and the elements of a stretch of time in
-which no window starts or ends ("pane") all go to the same windows.
+They do what ``GeneralWindows`` would, without asking assigner or trigger for each element and
+without a timer for each key: the end of a window says when it fires, and the elements of a stretch
+of time in which no window starts or ends ("pane") all go to the same windows.
 """
 
 from __future__ import annotations
@@ -69,6 +69,10 @@ class AlignedWindows:
             self._fired = operation.backend.table(FIRED_NAME, "value")
         self._panes: dict[int, Pane] = {}
 
+    def parts(self) -> Iterable[Any]:
+        """Return what adds elements to windows."""
+        return (self._contents,)
+
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield what late elements bring forth at once."""
         self._panes = {}
@@ -134,6 +138,8 @@ class AlignedWindows:
             operation.too_late(value, timestamp)
 
     def _new_pane(self, start: int, end: int, windows: list[Any]) -> Pane:
+        for window in windows:
+            self._operation.cleanup_time(window)  # refuses a window that could never fire
         limit = self._timers.watermark + 1
         fired = () if self._fired is None else self._fired.namespaces
         if not windows or any(window.end <= limit or window in fired for window in windows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.immutability import is_immutable, serialize, deserialize
+from pyflink_on_spark._runtime.immutability import deserialize, is_immutable, serialize
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.cursor import Cursor

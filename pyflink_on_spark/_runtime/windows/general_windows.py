@@ -30,6 +30,10 @@ class GeneralWindows:
             MergingWindows(operation.assigner, operation.backend) if operation.merging else None
         )
 
+    def parts(self) -> Iterable[Any]:
+        """Return nothing: it does all by itself."""
+        return ()
+
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield what elements bring forth at once."""
         operation, backend, cursor = self._operation, self._backend, self._operation.cursor

@@ -116,8 +116,17 @@ class WindowOperation:
             self._side_output(self._late_tag, value)
 
     def cleanup_time(self, window: Any) -> int:
-        """Return when a window is given up (ms); 2**63 - 1 for never."""
+        """Return when a window is given up (ms); 2**63 - 1 for never.
+
+        Raises:
+            OverflowError: if the window ends after all time.
+        """
         last: int = window.max_timestamp()
+        if last > MAX_WATERMARK:
+            raise OverflowError(
+                f"{window} ends after the largest timestamp, {MAX_WATERMARK}. "
+                "In BATCH mode the results of reduce, sum and the like have that timestamp."
+            )
         if not self.event_time:
             return last
         if self.lateness < 0:

@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.level import DRIVER, START
-from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
-from pyflink_on_spark._spark.transport.rpc import RpcConnection, connect
-from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
+from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.rpc import RpcConnection, connect
 
 _CHUNK_BYTES = 4 * 1024 * 1024
 

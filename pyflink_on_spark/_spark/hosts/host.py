@@ -16,6 +16,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
@@ -26,16 +27,16 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
 from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
 from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.user_code.refused_exit import refused_exit
 from pyflink_on_spark._runtime.user_code.worker_dependencies import import_from, working_folder
-from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection, connect
 from pyflink_on_spark._spark.transport.handshake import Address, Listener
 from pyflink_on_spark._spark.transport.result_sender import ChannelAddress, ChannelClosed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
-from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection, connect
 
 _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     WHOLE: KeyedStateBackend.pieces,
@@ -211,7 +212,9 @@ class SlotHost:
         except HostLost:
             wire.close()
 
-    def _answer(self, wire: RpcConnection, request: Callable[..., None], arguments: list[Any]) -> None:
+    def _answer(
+        self, wire: RpcConnection, request: Callable[..., None], arguments: list[Any]
+    ) -> None:
         """Do what a task asks; what failed once stays failed, with the reason of the first time.
 
         Spark runs a task that failed again, and tells of the last time only.
@@ -226,7 +229,9 @@ class SlotHost:
         if self._failure is not None:
             wire.send("failed", self._failure)
 
-    def _poll(self, wire: RpcConnection, targets: list[int], seconds: float, draining: bool) -> None:
+    def _poll(
+        self, wire: RpcConnection, targets: list[int], seconds: float, draining: bool
+    ) -> None:
         assert self._subtasks is not None
         for rows in self._subtasks.poll(targets, seconds, draining):
             wire.send("rows", rows)
@@ -287,7 +292,8 @@ def main() -> None:
     control.send(slot, host.address, os.getpid())
     code = 0
     try:
-        host.run()
+        with refused_exit():
+            host.run()
     except HostLost:
         code = 1
     sys.stdout.flush()

@@ -13,8 +13,8 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts.host import Deployment
-from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 from pyflink_on_spark._spark.transport.handshake import Address, Listener
+from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 
 _START_SECONDS = 120.0
 _CLOSE_SECONDS = 10.0
@@ -187,7 +187,7 @@ class HostPool:
             given_up: whether nobody wants to wait for that any more.
 
         Raises:
-            SubtaskFailure: if a function's ``close`` fails in a job that did not.
+            SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
             TimeoutError: if it was given up before that.
         """

@@ -17,10 +17,10 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._runtime.user_code.worker_dependencies import search_path, working_folder
-from pyflink_on_spark._spark.transport.rpc import HostLost, connect
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.transport.handshake import Address
 from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, is_local
+from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.rpc import HostLost, connect
 
 _MODULE = "pyflink_on_spark._spark.hosts.host"
 _BEGIN = f"import sys, json; sys.path[:] = json.loads(sys.argv[1]); import {_MODULE} as h; h.main()"

@@ -10,17 +10,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.level import DRIVER
 from pyflink_on_spark._spark.jobs.level_plan import (
     run_levels,
     subtasks_of,
 )
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
-from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
 _numbers = itertools.count()
 

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._spark.transport.result_channel import Channel
+
+
+class EndsEarly(Protocol):
+    """A job that can end before its input does."""
+
+    def cancel(self) -> None:
+        """End the job, and wait until it has ended."""
+        ...
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed, and wait until it has ended."""
+        ...
+
+    def abandon(self) -> None:
+        """Let the job end, without waiting for that."""
+        ...
 
 
 class CollectedElements:
@@ -16,19 +32,12 @@ class CollectedElements:
     Args:
         channel: where pickled elements come in.
         finish: called after the last element; raises what the job failed with.
-        cancel: ends the job, and waits until it has ended.
-        abandon: lets the job end without waiting for it.
+        job: the job, to end it early.
     """
 
-    def __init__(
-        self,
-        channel: Channel,
-        finish: Callable[[], Any],
-        cancel: Callable[[], None],
-        abandon: Callable[[], None],
-    ) -> None:
+    def __init__(self, channel: Channel, finish: Callable[[], Any], job: EndsEarly) -> None:
         self._elements = _elements(channel)
-        self._finish, self._cancel, self._abandon = finish, cancel, abandon
+        self._finish, self._job = finish, job
         self._over = False
 
     def __iter__(self) -> Self:
@@ -43,7 +52,11 @@ class CollectedElements:
             self._over = True
             self._finish()
             raise
-        except BaseException:  # Ctrl-C, or an element that cannot be unpickled here
+        except KeyboardInterrupt:
+            self._over = True
+            self._job.interrupt()
+            raise
+        except BaseException:  # an element that cannot be unpickled here, for example
             self.close()
             raise
 
@@ -51,14 +64,15 @@ class CollectedElements:
         """End the job, unless all its elements were seen."""
         if not self._over:
             self._over = True
-            self._cancel()
+            self._job.cancel()
 
     def __del__(self) -> None:
         if not self._over:
             with contextlib.suppress(Exception):
-                self._abandon()
+                self._job.abandon()
 
 
 def _elements(channel: Channel) -> Iterator[Any]:
     for sealed in channel.batches():
-        yield from map(deserialize, sealed)
+        for payload in sealed:
+            yield deserialize(payload)

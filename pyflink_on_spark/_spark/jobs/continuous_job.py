@@ -8,36 +8,39 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
-from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._runtime.task.plan import StagePlan, OperatorPlan, source_names
-from pyflink_on_spark._runtime.task.progress import JobProgress
-from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
-from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._spark.hosts.epoch_function import Epoch, EpochFunction
-from pyflink_on_spark._spark.hosts.pool import HostPool
-from pyflink_on_spark._spark.hosts.host import Deployment
-from pyflink_on_spark._job.progress_line import PROGRESS, Progress, line_for
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.progress_line import Progress, line_for
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
+from pyflink_on_spark._runtime.task.level import DRIVER
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, StagePlan, source_names
+from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
+from pyflink_on_spark._spark.hosts.epoch_function import Epoch, EpochFunction
+from pyflink_on_spark._spark.hosts.host import Deployment
+from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.hosts.spawn import spawn_hosts
+from pyflink_on_spark._spark.jobs.failures import job_error
 from pyflink_on_spark._spark.jobs.level_plan import (
     channel_names,
     driver_channel,
     exchanged,
 )
-from pyflink_on_spark._spark.jobs.failures import job_error
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
+from pyflink_on_spark._spark.transport.result_channel import ResultServer
+from pyflink_on_spark.common._options import own
 
 _SHORTEST_EPOCH, _LONGEST_EPOCH = 0.2, 2.0
 _numbers = itertools.count()
@@ -56,7 +59,8 @@ class ContinuousJob(RunningJob):
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         super().__init__(job, server)
         self._requests: list[SavepointRequest] = []
-        setting = job.settings.configuration.get(PROGRESS, "auto")
+        self._interrupted = False
+        setting = own.PROGRESS.read(job.settings.configuration)
         self._progress = Progress(job.name, job.listeners, line_for(setting))
         self._coordinator = CheckpointCoordinator(
             CheckpointSettings.of(job.settings.configuration),
@@ -76,6 +80,8 @@ class ContinuousJob(RunningJob):
             EnvironmentSetupError: if there is no session, or what the job takes along is not there.
         """
         self._coordinator.restore_given()
+        counts = self._coordinator.key_groups
+        self._job = replace(self._job, levels=with_key_groups(self._job.levels, counts))
         super().start()
 
     @property
@@ -87,6 +93,11 @@ class ContinuousJob(RunningJob):
         """End the job and wait until it has ended; nothing happens when it is over."""
         self.abandon()
         self._join()
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed: the last checkpoint stays."""
+        self._interrupted = True
+        self.cancel()
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint between two epochs; return its path."""
@@ -142,7 +153,9 @@ class ContinuousJob(RunningJob):
         super()._wait_for_restart(error)
 
     def _give_up(self) -> None:
-        if self._cancelled.is_set():
+        if self._interrupted:
+            self._coordinator.job_interrupted()
+        elif self._cancelled.is_set():
             self._coordinator.job_cancelled()
         else:
             self._coordinator.job_failed()

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._spark.jobs.level_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.session.java_text import gist
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
-_STAGE_FAILURE = re.compile(r"Job aborted due to stage failure: .*?(?=: org\.apache|: java\.|\n|$)")
-_FULL_TEXT_LIMIT, _SHORT_TEXT_LIMIT = 2000, 300
 _LOST = (
     "a Python worker process ended unexpectedly: it was killed, ran out of memory, or crashed in "
     "native code"
 )
 
 
-def job_error(job_name: str, error: BaseException) -> JobExecutionError:
-    """Return the one error of a failed job: the user's traceback first, Spark's text last.
+def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) -> JobExecutionError:
+    """Return the one error of a failed job: what a user did wrong, or the gist of what Spark said.
 
     Args:
         job_name: the job's name.
         error: what Spark raised; kept as ``spark_error``.
+        tasks: the names of the job's tasks.
     """
     if isinstance(error, JobExecutionError):
         return error
-    told = JobExecutionError(_text(job_name, str(error) or repr(error)))
+    told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told
 
@@ -44,20 +45,11 @@ def print_error(job_name: str, error: BaseException) -> JobExecutionError:
     )
 
 
-def _text(job_name: str, text: str) -> str:
+def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
     found = _FAILURE.search(text)
     if found is not None:
-        return f"{found[1]}\n\nSpark said: {_in_short(text)}"
+        return found[1]
     if _LOST_WORKER.search(text):
-        return f"the job {job_name!r} failed: {_LOST}\n\nSpark said: {_in_short(text)}"
-    return f"the job {job_name!r} failed in Spark: {_bounded(text, _FULL_TEXT_LIMIT)}"
-
-
-def _in_short(text: str) -> str:
-    said = _STAGE_FAILURE.search(text)
-    first_line = text.strip().partition("\n")[0].rstrip(":")
-    return _bounded(said[0] if said else first_line, _SHORT_TEXT_LIMIT)
-
-
-def _bounded(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[:limit] + " ..."
+        ran = "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
+        return f"the job {job_name!r} failed: {_LOST}{ran}"
+    return f"the job {job_name!r} failed in Spark: {gist(text)}"

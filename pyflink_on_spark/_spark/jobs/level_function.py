@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import uuid
@@ -14,15 +15,22 @@ import pyarrow as pa
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
 from pyflink_on_spark._runtime.task.level import DRIVER, START, LevelRunner
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._runtime.user_code.refused_exit import refused_exit
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
-from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
-from pyflink_on_spark._spark.transport.result_sender import ChannelAddress, ChannelClosed, Sender, connect
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
+from pyflink_on_spark._spark.transport.result_sender import (
+    ChannelAddress,
+    ChannelClosed,
+    ChannelFailed,
+    Sender,
+    connect,
+)
 
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
@@ -54,7 +62,7 @@ class LevelFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn the rows of one partition into those that leave it."""
         self._prepare()
-        with in_use(self.dependencies.here()):
+        with in_use(self.dependencies.here()), refused_exit():
             try:
                 yield from self._run(batches)
             except SubtaskFailure as failure:
@@ -76,6 +84,9 @@ class LevelFunction:
             yield from batches_of_rows(self._announced(runner.run(rows)))
             while senders:
                 senders.pop().close()
+        except SubtaskFailure:
+            _deliver(senders)
+            raise
         finally:
             for sender in senders:
                 sender.abandon()
@@ -101,13 +112,21 @@ class LevelFunction:
     ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
         def of_subtask(target: int) -> Callable[[str], Callable[[list[Any]], None]]:
             def of_channel(channel: str) -> Callable[[list[Any]], None]:
-                sender = connect(self.address, self.channels[channel], target)
+                producer = f"{target}#{self.attempt}"
+                sender = connect(self.address, self.channels[channel], producer)
                 senders.append(sender)
                 return sender.send
 
             return of_channel
 
         return of_subtask
+
+
+def _deliver(senders: list[Sender]) -> None:
+    """Let the driver have what a subtask printed before it failed."""
+    for sender in senders:
+        with contextlib.suppress(ChannelClosed, ChannelFailed):
+            sender.flush()
 
 
 def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own habit
 from pyflink_on_spark._compat.import_hook import is_installed
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.plan import StagePlan
-from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.jobs.level_function import LevelFunction
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.transport.arrow_rows import ROW_SCHEMA
 from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
 
 

@@ -13,17 +13,17 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.restarts import restart_strategy
+from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._spark.jobs.collected import CollectedElements
+from pyflink_on_spark._spark.jobs.failures import job_error, print_error
 from pyflink_on_spark._spark.jobs.level_plan import channel_names, driver_channel
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
-from pyflink_on_spark._spark.jobs.failures import job_error, print_error
 from pyflink_on_spark._spark.session.own_package import ship_own_package
-from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 
@@ -80,12 +80,12 @@ class RunningJob(ABC):
     def result(self) -> JobExecutionResult:
         """Wait for the end; return the result or raise what the job failed with.
 
-        Ctrl-C while it waits cancels the job.
+        Ctrl-C while it waits ends the job, and its last checkpoint stays.
         """
         try:
             self._join()
         except KeyboardInterrupt:
-            self.cancel()
+            self.interrupt()
             raise
         if self._error is not None:
             raise self._error.with_traceback(None)
@@ -95,11 +95,15 @@ class RunningJob(ABC):
         """Return what the job collects, as it comes; closing it ends the job."""
         assert self._job.collected is not None
         channel = self._channels[self._job.collected]
-        return CollectedElements(channel, self.result, self.cancel, self.abandon)
+        return CollectedElements(channel, self.result, self)
 
     @abstractmethod
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed, and wait until it has ended."""
+        self.cancel()
 
     def abandon(self) -> None:
         """Let the job end, as soon as it has something to send, without waiting for that."""
@@ -152,8 +156,9 @@ class RunningJob(ABC):
         delay = self._restarts.delay(SystemClock().now())
         if delay is None:
             raise error
+        told = self._told(error)
+        check_may_restart(self._job, told)
         self._status = JobStatus.RESTARTING
-        told = job_error(self._job.name, error)
         _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()
@@ -178,7 +183,7 @@ class RunningJob(ABC):
 
     def _fail(self, error: BaseException) -> JobStatus:
         status = JobStatus.FAILED
-        self._error = self._failed_printer() or job_error(self._job.name, error)
+        self._error = self._failed_printer() or self._told(error)
         if self._cancelled.is_set():
             status = JobStatus.CANCELED
             self._error = JobCancelledError("Job was cancelled.")
@@ -187,6 +192,10 @@ class RunningJob(ABC):
         except Exception as left:  # noqa: BLE001 - the job's own error is the one to tell
             self._error.add_note(f"Then what its sinks had prepared could not be removed: {left}")
         return status
+
+    def _told(self, error: BaseException) -> JobExecutionError:
+        tasks = [vertex.name for stage in self._job.levels for vertex in stage.regions]
+        return job_error(self._job.name, error, tasks)
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():

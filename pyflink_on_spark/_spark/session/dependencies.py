@@ -18,10 +18,11 @@ from pyflink_on_spark._runtime.user_code.dependency_folders import (
     FolderKind,
     lay_out,
 )
-from pyflink_on_spark._runtime.user_code.python_dependencies import EXECUTABLE, PythonDependencies
+from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.session import INTERPRETER
 from pyflink_on_spark._spark.session.spark_defaults import command_line, is_local, master_of
+from pyflink_on_spark.common._options import python
 
 _FOLDER = "dependencies"
 _shipped: set[tuple[str, str]] = set()
@@ -50,7 +51,7 @@ def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
     """
     wished = {key: value for key, value in configuration.items() if key.startswith("spark.")}
     settings = command_line | wished
-    executable = configuration.get(EXECUTABLE)
+    executable = python.EXECUTABLE.read(configuration)
     if executable and is_local(master_of(settings)):
         settings.setdefault(INTERPRETER, _interpreter(executable, configuration))
     elif executable:
@@ -102,7 +103,8 @@ def _interpreter(executable: str, configuration: Mapping[str, str]) -> str:
     found = shutil.which(executable)
     if found is None:
         raise EnvironmentSetupError(
-            f"{EXECUTABLE} (set_python_executable) names no program that can be run: {executable}"
+            f"{python.EXECUTABLE.key} (set_python_executable) names no program that can be run: "
+            f"{executable}"
         )
     return os.path.abspath(found)
 

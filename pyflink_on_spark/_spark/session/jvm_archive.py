@@ -24,7 +24,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
-from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, configuration_folder, spark_home
+from pyflink_on_spark._spark.session.spark_defaults import (
+    PACKAGE_ROOT,
+    configuration_folder,
+    spark_home,
+)
 
 SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
 _RECORDER = "pyflink_on_spark._spark.session.jvm_archive_recorder"

@@ -12,12 +12,20 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._spark.session.session import spark_defaults
+from pyflink_on_spark._spark.session import spark_defaults
 from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java
-from pyflink_on_spark._spark.session.jvm_archive import find_archive
+from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
 from pyflink_on_spark._spark.session.jvm_watch import can_watch, watched_launch
+from pyflink_on_spark._spark.session.masters import check_master
+from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
 from pyflink_on_spark._spark.session.scratch import remove_scratch_folder, scratch_folder
-from pyflink_on_spark._spark.session.spark_defaults import JAVA_OPTIONS, LOOPBACK, SQL_DEFAULTS, joined
+from pyflink_on_spark._spark.session.spark_defaults import (
+    JAVA_OPTIONS,
+    LOOPBACK,
+    SQL_DEFAULTS,
+    joined,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +58,7 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
     """
     with _LOCK:
         _require_pyspark()
+        quiet_libraries()
         alive = _living_session()
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
 
@@ -147,20 +156,17 @@ def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
         return _start_under_submit(settings)
     from_file = spark_defaults.settings_from_file()
     master = spark_defaults.master_of(settings)
+    check_master(master)
     java = find_java()
     archive = find_archive(java)
     wished = settings.get(JAVA_OPTIONS, from_file.get(JAVA_OPTIONS, ""))
     options = spark_defaults.java_options(wished, long_running=long_running)
     everything = _all_settings(master, settings, from_file)
     with _environment(java, settings, is_local=spark_defaults.is_local(master)):
-        try:
-            mapped = archive.start_options() if archive and "Archive" not in wished else []
-            session = _launch({**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)})
-        except EnvironmentSetupError:
-            if archive is None or archive.file() is None:
-                raise
-            session = _launch({**everything, JAVA_OPTIONS: joined(options, wished)})
-            archive.discard()
+        mapped = archive.start_options() if archive and "Archive" not in wished else []
+        with_archive = {**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)}
+        without = {**everything, JAVA_OPTIONS: joined(options, wished)}
+        session = _launch_once_or_twice(with_archive, without, archive)
     _started[session.sparkContext.applicationId] = dict(settings)
     if archive is not None:
         archive.record_at_exit()
@@ -201,6 +207,26 @@ def _launch(settings: Mapping[str, str]) -> SparkSession:
     return session
 
 
+def _launch_once_or_twice(
+    settings: Mapping[str, str], without_archive: Mapping[str, str], archive: JvmArchive | None
+) -> SparkSession:
+    """Start Spark; without the archive if Java dies, for it may have died of that."""
+    try:
+        return _launch(settings)
+    except _JavaDied as died:
+        reason = str(died)
+    if archive is not None and archive.file() is not None:
+        with contextlib.suppress(_JavaDied):
+            session = _launch(without_archive)
+            archive.discard()
+            return session
+    raise EnvironmentSetupError(reason)
+
+
+class _JavaDied(Exception):
+    """Spark's Java process has ended before it was ready."""
+
+
 def _load_libraries() -> None:
     """Import what PySpark will import for the first job, while the JVM starts."""
     with contextlib.suppress(ImportError):
@@ -215,9 +241,11 @@ def _build(settings: Mapping[str, str]) -> SparkSession:
     try:
         return SparkSession.builder.config(map=dict(settings)).getOrCreate()
     except PySparkRuntimeError as error:
-        raise EnvironmentSetupError(
+        raise _JavaDied(
             f"Spark's Java process did not start; what it said is above ({error})"
-        ) from error
+        ) from None
+    except Exception as error:  # noqa: BLE001 - Java's, and whatever PySpark makes of it
+        raise EnvironmentSetupError(f"Spark did not start: {gist(str(error))}") from None
 
 
 def _end(process: int) -> None:

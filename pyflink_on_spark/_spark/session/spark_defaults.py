@@ -18,7 +18,7 @@ GIB = 1024**3
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOOPBACK = "127.0.0.1"
 QUIET_LOG = Path(__file__).with_name("log_quiet.properties")
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 # Our rows are whole bundles of records: few rows, each one large, and each exchange laid out by us.
 # A query's own log is in a temporary folder and never read again: Spark's other way of writing it

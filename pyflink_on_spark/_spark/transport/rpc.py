@@ -9,7 +9,12 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._spark.transport.handshake import Address, dial, set_unacked_timeout, options_of
+from pyflink_on_spark._spark.transport.handshake import (
+    Address,
+    dial,
+    options_of,
+    set_unacked_timeout,
+)
 
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):

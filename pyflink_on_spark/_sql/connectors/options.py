@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark.common._option_text import parse_boolean, parse_duration_ms, parse_long
+from pyflink_on_spark.common._options.option_text import (
+    parse_boolean,
+    parse_duration_ms,
+    parse_long,
+)
 
 Value = TypeVar("Value")
 

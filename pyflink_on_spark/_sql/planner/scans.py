@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
+from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.catalog.objects import ObjectPath
 from pyflink_on_spark._sql.connectors.table import TableSource
 from pyflink_on_spark._sql.operators.kinds import AsInserts

@@ -9,9 +9,7 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark.common._option_text import parse_duration_ms
-
-_IDLE_TIMEOUT = "table.exec.source.idle-timeout"
+from pyflink_on_spark.common._options.table import IDLE_TIMEOUT
 
 
 class WatermarkAssigner(PhysicalNode):
@@ -35,7 +33,7 @@ class WatermarkAssigner(PhysicalNode):
         (source,) = inputs
         settings = translation.settings
         program = compile_value(self.watermark, len(self.schema), settings.time_zone)
-        timeout = parse_duration_ms(settings.configuration.get(_IDLE_TIMEOUT, "0 ms"))
+        timeout = IDLE_TIMEOUT.read(settings.configuration)
         operator = WatermarkOperator(program, source.changelog, timeout or None)
         return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
 

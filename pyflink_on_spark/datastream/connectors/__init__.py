@@ -1,4 +1,4 @@
-"""What connects a job to the world: sources and sinks."""
+"""Sources and sinks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what the connectors' builders are told, at the call and not in the running job."""
+"""Checks of the arguments of builders, at the call and not in the running job."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ T = TypeVar("T")
 
 
 def argument(value: Any, kind: type[T], call: str) -> T:
-    """Return an argument of a builder's method.
+    """Return a checked argument of a builder's method.
 
     Args:
-        value: what the user gave.
-        kind: the class that belongs there. ``int`` does not include bool.
-        call: the call as the user would write it.
+        value: the argument.
+        kind: the expected class. ``int`` does not include bool.
+        call: the call as a user writes it.
 
     Raises:
-        UnsupportedFlinkFeature: it is a Java object.
-        TypeError: it is anything else than a ``kind``.
+        UnsupportedFlinkFeature: the argument is a Java object.
+        TypeError: the argument is not a ``kind``.
     """
     refuse_java_object(value, call)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -29,11 +29,11 @@ def argument(value: Any, kind: type[T], call: str) -> T:
 
 
 def properties_argument(properties: Any, call: str) -> dict[str, str]:
-    """Return a copy of a client's properties; keys and values are texts.
+    """Return a copy of the properties of a client, whose keys and values are str.
 
     Raises:
-        TypeError: it is no dict, or holds anything else than texts. The text names no value, since
-            that may be a password.
+        TypeError: the argument is not a dict of str. The message contains no value, which may be a
+            password.
     """
     for key, value in argument(properties, Mapping, call).items():  # type: ignore[type-abstract]
         if not isinstance(key, str):
@@ -47,6 +47,6 @@ def properties_argument(properties: Any, call: str) -> dict[str, str]:
 
 
 def require(condition: Any, text: str) -> None:
-    """Raise ValueError with a text if a condition does not hold."""
+    """Raise ValueError with a text if a condition is false."""
     if not condition:
         raise ValueError(text)

@@ -1,20 +1,40 @@
-"""What is said when a connector is used that has no client behind it yet."""
+"""Marks the classes of a connector that has no client yet."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported_use
+from pyflink_on_spark._compat.unsupported import Gap, unsupported
+
+C = TypeVar("C", bound=type)
 
 
-def connector_gap(system: str) -> Any:
-    """Return what stands for a connector's runtime until there is one.
+def without_client(system: str) -> Callable[[C], C]:
+    """Return a class decorator that makes the constructor and all methods raise the marker.
+
+    The class keeps the names and signatures of PyFlink's. Functions whose class has a marker of
+    its own for them keep that one.
 
     Args:
-        system: what it would connect to.
+        system: the system that the connector would connect to.
     """
-    return unsupported_use(
-        kind=Gap.NOT_YET,
-        reason=f"there is no client for {system} behind it",
-        instead="Read and write files, and move them with a tool of that system.",
-    )
+
+    def gap(function: Any) -> unsupported:
+        return unsupported(
+            function,
+            kind=Gap.NOT_YET,
+            reason=f"this package has no client for {system}",
+            instead="Read and write files, and move them with a tool of that system.",
+        )
+
+    def mark(cls: C) -> C:
+        for name, declared in list(vars(cls).items()):
+            if inspect.isfunction(declared):
+                setattr(cls, name, gap(declared))
+            elif isinstance(declared, staticmethod) and inspect.isfunction(declared.__func__):
+                setattr(cls, name, staticmethod(gap(declared.__func__)))
+        return cls
+
+    return mark

@@ -1,4 +1,4 @@
-"""What all sources and sinks have in common."""
+"""The base classes of sources and sinks."""
 
 from __future__ import annotations
 
@@ -7,55 +7,48 @@ from enum import Enum
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import unsupported_use
 from pyflink_on_spark._runtime import connector
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.functions import JavaFunctionWrapper
 
 
 class Source(JavaFunctionWrapper):
-    """Where a stream's elements come from.
+    """A source of a stream.
 
     Args:
-        source: the runtime's source; the subclasses make it.
+        source: made by the subclass.
 
-    On Spark: neither a Java object nor the name of a Java class is taken.
+    On Spark: neither a Java object nor the name of a Java class is accepted.
     """
-
-    _source: Any  # a connector.Source, or what stands for one until there is one
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        if not isinstance(getattr(type(self), "_source", None), unsupported_use):
-            call = f"{type(self).__name__}(source)"
-            self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
+        call = f"{type(self).__name__}(source)"
+        self._source = own_handle(source, connector.Source, call)  # type: ignore[type-abstract]
 
 
 class Sink(JavaFunctionWrapper):
-    """Where a stream's elements go.
+    """A sink of a stream.
 
     Args:
-        sink: the runtime's sink; the subclasses make it.
+        sink: made by the subclass.
 
-    On Spark: neither a Java object nor the name of a Java class is taken.
+    On Spark: neither a Java object nor the name of a Java class is accepted.
     """
-
-    _sink: Any  # a connector.Sink, or what stands for one until there is one
 
     def __init__(self, sink: Any) -> None:
         super().__init__(sink)
-        if not isinstance(getattr(type(self), "_sink", None), unsupported_use):
-            call = f"{type(self).__name__}(sink)"
-            self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
+        call = f"{type(self).__name__}(sink)"
+        self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]
 
 
 class DeliveryGuarantee(Enum):
     """What a sink promises about elements when a job fails and is restarted.
 
     Attributes:
-        EXACTLY_ONCE: each element arrives once.
-        AT_LEAST_ONCE: each element arrives, some perhaps more than once.
-        NONE: elements may be lost or arrive more than once.
+        EXACTLY_ONCE: each element is written once.
+        AT_LEAST_ONCE: each element is written, some possibly more than once.
+        NONE: elements may be lost or written more than once.
     """
 
     # The tuples are PyFlink's values.
@@ -65,19 +58,19 @@ class DeliveryGuarantee(Enum):
 
 
 class StreamTransformer(ABC):
-    """A step that a sink needs in front of itself."""
+    """A transformation of the stream before a sink."""
 
     @abstractmethod
     def apply(self, ds: Any) -> Any:
-        """Return the stream that the sink is to get, made from the one it was given."""
+        """Return the transformed stream."""
 
 
 class SupportsPreprocessing(ABC):
-    """A sink that may need a step in front of itself."""
+    """A sink that may need a transformation of its stream."""
 
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
-        """Return the step, or None."""
+        """Return the transformation, or None."""
 
 
 __getattr__ = missing_name(__name__)

@@ -1,12 +1,11 @@
-"""Several sources, one after the other."""
+"""The source that reads several sources one after the other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.hybrid.source import SourceChain as RuntimeChain
+from pyflink_on_spark._connectors.hybrid.source import SourceChain
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.connectors.base import Source
@@ -14,42 +13,35 @@ from pyflink_on_spark.datastream.connectors.base import Source
 __all__ = ["HybridSource", "HybridSourceBuilder"]
 
 
-@dataclass(frozen=True)
-class SourceChain:
-    """Sources that are read one after the other.
-
-    Attributes:
-        sources: the sources, of which only the last one need not end.
-    """
-
-    sources: tuple[Source, ...]
-
-
 class HybridSource(Source):
-    """Reads several sources, each when the one before it has ended; made with ``builder(...)``.
+    """Reads several sources, one after the other; made with ``builder(...)``.
 
     Args:
-        j_hybrid_source: the sources.
+        j_hybrid_source: made by the builder.
 
-    On Spark: each subtask begins with the next source when its own share of the one before has
-    ended, where Flink waits for all subtasks. Where a source begins is settled when the job
-    starts.
+    Example::
+
+        source = HybridSource.builder(files).add_source(topic).build()
+        records = env.from_source(source, WatermarkStrategy.no_watermarks(), "files, then topic")
+
+    On Spark: a subtask starts the next source when its own share of the previous one has ended;
+    Flink waits for all subtasks. The positions at which all sources begin are determined when the
+    job starts.
     """
 
     def __init__(self, j_hybrid_source: Any):
         call = "HybridSource(j_hybrid_source)"
-        self._chain = own_handle(j_hybrid_source, SourceChain, call)
-        super().__init__(RuntimeChain([source._source for source in self._chain.sources]))
+        super().__init__(own_handle(j_hybrid_source, SourceChain, call))
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:
-        """Begin with the source that is read first."""
+        """Return a builder with the first source."""
         first = argument(first_source, Source, "HybridSource.builder(first_source)")
-        return HybridSourceBuilder(SourceChain((first,)))
+        return HybridSourceBuilder(SourceChain([first._source]))
 
 
 class HybridSourceBuilder:
-    """Says which sources are read one after the other.
+    """Configures the sources to read one after the other.
 
     Args:
         j_hybrid_source_builder: the sources to begin with.
@@ -60,17 +52,17 @@ class HybridSourceBuilder:
         self._chain = own_handle(j_hybrid_source_builder, SourceChain, call)
 
     def add_source(self, source: Source) -> HybridSourceBuilder:
-        """Add a source that is read when all others have ended.
+        """Add a source, which is read at the end of all others.
 
         Raises:
-            ValueError: the last of these never ends.
+            ValueError: the last source is unbounded, or the sources produce different types.
         """
         added = argument(source, Source, "add_source(source)")
         require(
-            self._chain.sources[-1]._source.bounded,
+            self._chain.bounded,
             "All sources except the final source need to be bounded.",
         )
-        self._chain = replace(self._chain, sources=(*self._chain.sources, added))
+        self._chain = self._chain.followed_by(added._source)
         return self
 
     def build(self) -> HybridSource:

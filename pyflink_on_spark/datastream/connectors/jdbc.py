@@ -1,4 +1,4 @@
-"""Tables of relational databases as sinks."""
+"""Tables of databases as sinks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcSink as RuntimeSink
+from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
@@ -31,24 +31,35 @@ _NO_SQL_TYPE = (ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo, RowTypeInfo, Tu
 class JdbcSink(SinkFunction):
     """Executes an SQL statement for each row; made with ``sink(...)``.
 
-    Each row is written at least once: write with a statement that may be repeated (an upsert).
+    Each row is written at least once, so the statement should be repeatable, for example an upsert.
 
     Args:
-        j_jdbc_sink: what the sink was told.
+        j_jdbc_sink: made by ``sink(...)``.
 
-    On Spark: the URL chooses the driver. ``jdbc:postgresql:`` is psycopg, ``jdbc:mysql:`` and
-    ``jdbc:mariadb:`` are PyMySQL (the extra ``jdbc`` has both), ``jdbc:sqlite:`` is the standard
-    library's. A batch is one transaction. Only what may pass is tried again: a lost connection, a
-    deadlock, a lock.
+    Example::
+
+        sink = JdbcSink.sink(
+            "INSERT INTO words VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET n = excluded.n",
+            Types.ROW([Types.STRING(), Types.LONG()]),
+            JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
+            .with_url("jdbc:postgresql://db/shop")
+            .build(),
+        )
+        counts.add_sink(sink)
+
+    On Spark: the URL chooses the driver. ``jdbc:postgresql:`` uses psycopg, ``jdbc:mysql:`` and
+    ``jdbc:mariadb:`` use PyMySQL (``pip install 'pyflink_on_spark[jdbc]'`` installs both), and
+    ``jdbc:sqlite:`` uses the standard library. A batch is one transaction. Only transient errors
+    are retried: a lost connection, a deadlock, a lock.
     """
 
     def __init__(self, j_jdbc_sink):
-        self._statement = own_handle(j_jdbc_sink, JdbcStatement, "JdbcSink(j_jdbc_sink)")
+        self._config = own_handle(j_jdbc_sink, JdbcSinkConfig, "JdbcSink(j_jdbc_sink)")
         super().__init__(sink_func=j_jdbc_sink)
 
     @property
-    def _sink(self) -> RuntimeSink:
-        return RuntimeSink(self._statement)
+    def _sink(self) -> BatchedJdbcSink:
+        return BatchedJdbcSink(self._config)
 
     @staticmethod
     def sink(
@@ -57,13 +68,14 @@ class JdbcSink(SinkFunction):
         jdbc_connection_options: JdbcConnectionOptions,
         jdbc_execution_options: JdbcExecutionOptions | None = None,
     ):
-        """Make a sink.
+        """Return a sink.
 
         Args:
             sql: a statement that changes data, with a question mark for each field of a row.
-            type_info: the rows' type.
-            jdbc_connection_options: where the statement is executed.
-            jdbc_execution_options: how; ``JdbcExecutionOptions.defaults()`` when left out.
+            type_info: the type of the rows.
+            jdbc_connection_options: how to connect to the database.
+            jdbc_execution_options: when the statement is executed; by default
+                ``JdbcExecutionOptions.defaults()``.
 
         Raises:
             ValueError: SQL has no type for a field.
@@ -74,7 +86,7 @@ class JdbcSink(SinkFunction):
             require(not isinstance(kind, _NO_SQL_TYPE), f"Unsupported type: {kind}")
         execution = jdbc_execution_options or JdbcExecutionOptions.defaults()
         return JdbcSink(
-            JdbcStatement(
+            JdbcSinkConfig(
                 argument(sql, str, call),
                 row_type,
                 argument(jdbc_connection_options, JdbcConnectionOptions, call)._connection,
@@ -84,10 +96,10 @@ class JdbcSink(SinkFunction):
 
 
 class JdbcConnectionOptions:
-    """How a database is reached; made with ``JdbcConnectionOptionsBuilder()``.
+    """How to connect to a database; made with ``JdbcConnectionOptionsBuilder()``.
 
     Args:
-        j_jdbc_connection_options: the options.
+        j_jdbc_connection_options: made by the builder.
     """
 
     def __init__(self, j_jdbc_connection_options):
@@ -103,7 +115,7 @@ class JdbcConnectionOptions:
         return self._connection.driver_name
 
     def get_user_name(self) -> str | None:
-        """Return who connects."""
+        """Return the name of the user."""
         return self._connection.user_name
 
     def get_password(self) -> str | None:
@@ -111,7 +123,7 @@ class JdbcConnectionOptions:
         return self._connection.password
 
     class JdbcConnectionOptionsBuilder:
-        """Says how a database is reached. The URL has to be set."""
+        """Configures a connection. The URL is required."""
 
         def __init__(self):
             self._connection = JdbcConnection("")
@@ -125,14 +137,14 @@ class JdbcConnectionOptions:
         ) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
             """Set the Java class of the driver.
 
-            On Spark: it is kept and not used; the URL says which Python driver is used.
+            On Spark: no effect; the URL chooses the Python driver.
             """
             return self._with(driver_name=argument(driver_name, str, "with_driver_name(driver)"))
 
         def with_user_name(
             self, user_name: str
         ) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            """Set who connects."""
+            """Set the name of the user."""
             return self._with(user_name=argument(user_name, str, "with_user_name(user_name)"))
 
         def with_password(
@@ -156,10 +168,10 @@ class JdbcConnectionOptions:
 
 
 class JdbcExecutionOptions:
-    """How a statement is executed; made with ``builder()``.
+    """When a statement is executed; made with ``builder()``.
 
     Args:
-        j_jdbc_execution_options: the options.
+        j_jdbc_execution_options: made by the builder.
     """
 
     def __init__(self, j_jdbc_execution_options):
@@ -167,44 +179,44 @@ class JdbcExecutionOptions:
         self._execution = own_handle(j_jdbc_execution_options, JdbcExecution, call)
 
     def get_batch_interval_ms(self) -> int:
-        """Return after how many ms at the latest it is executed."""
+        """Return the longest time until a row is written, in ms."""
         return self._execution.batch_interval
 
     def get_batch_size(self) -> int:
-        """Return for how many rows at most it is executed at a time."""
+        """Return the largest number of rows in a batch."""
         return self._execution.batch_size
 
     def get_max_retries(self) -> int:
-        """Return how often it is tried again."""
+        """Return the number of retries."""
         return self._execution.max_retries
 
     @staticmethod
     def defaults() -> JdbcExecutionOptions:
-        """Return 5,000 rows at a time, no interval, three retries."""
+        """Return the defaults: batches of 5,000 rows, no interval, three retries."""
         return JdbcExecutionOptions(j_jdbc_execution_options=JdbcExecution())
 
     @staticmethod
     def builder() -> JdbcExecutionOptions.Builder:
-        """Begin with the defaults."""
+        """Return a builder with the defaults."""
         return JdbcExecutionOptions.Builder()
 
     class Builder:
-        """Says how a statement is executed."""
+        """Configures when a statement is executed."""
 
         def __init__(self):
             self._execution = JdbcExecution()
 
         def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
-            """Set for how many rows at most it is executed at a time."""
+            """Set the largest number of rows in a batch."""
             return self._with(batch_size=argument(size, int, "with_batch_size(size)"))
 
         def with_batch_interval_ms(self, interval_ms: int) -> JdbcExecutionOptions.Builder:
-            """Set after how many ms at the latest it is executed; 0: whenever a batch is full."""
+            """Set the longest time until a row is written, in ms; 0 for no limit."""
             interval = argument(interval_ms, int, "with_batch_interval_ms(interval_ms)")
             return self._with(batch_interval=interval)
 
         def with_max_retries(self, max_retries: int) -> JdbcExecutionOptions.Builder:
-            """Set how often it is tried again."""
+            """Set the number of retries."""
             retries = argument(max_retries, int, "with_max_retries(max_retries)")
             return self._with(max_retries=retries)
 

@@ -10,17 +10,17 @@ __all__ = ["NumberSequenceSource"]
 
 
 class NumberSequenceSource(Source):
-    """A bounded stream of all integers from one number to another; its type is LONG.
+    """A bounded source of all integers between two numbers, of type LONG.
 
-    The parallel subtasks read contiguous ranges, each in ascending order.
+    Each subtask reads a contiguous range in ascending order.
 
     Args:
         start: the first number.
-        end: the last number, which is included.
+        end: the last number.
 
     Raises:
-        TypeError: if a number is not an int.
-        ValueError: if the end is below the start, or a number does not fit into 64 bits.
+        TypeError: a number is not an int.
+        ValueError: the end is less than the start, or a number does not fit into 64 bits.
     """
 
     def __init__(self, start: int, end: int) -> None:

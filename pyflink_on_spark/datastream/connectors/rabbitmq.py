@@ -1,4 +1,4 @@
-"""RabbitMQ's queues as sources and sinks."""
+"""Queues of RabbitMQ as sources and sinks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
-    RMQReading,
-    RMQWriting,
+    RMQSinkConfig,
+    RMQSourceConfig,
 )
 from pyflink_on_spark._connectors.rabbitmq.sink import QueueSink
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
@@ -22,10 +22,21 @@ __all__ = ["RMQConnectionConfig", "RMQSource", "RMQSink"]
 
 
 class RMQConnectionConfig:
-    """How a broker is reached; made with ``Builder()``.
+    """How to connect to a broker; made with ``Builder()``.
 
     Args:
-        j_rmq_connection_config: the settings.
+        j_rmq_connection_config: made by the builder.
+
+    Example::
+
+        connection = (
+            RMQConnectionConfig.Builder()
+            .set_host("broker").set_port(5672).set_virtual_host("/")
+            .set_user_name("guest").set_password("guest")
+            .build()
+        )
+        lines = env.add_source(RMQSource(connection, "in", True, SimpleStringSchema()))
+        lines.add_sink(RMQSink(connection, "out", SimpleStringSchema()))
     """
 
     def __init__(self, j_rmq_connection_config):
@@ -45,7 +56,7 @@ class RMQConnectionConfig:
         return self._connection.virtual_host
 
     def get_user_name(self) -> str | None:
-        """Return who connects."""
+        """Return the name of the user."""
         return self._connection.user_name
 
     def get_password(self) -> str | None:
@@ -57,35 +68,35 @@ class RMQConnectionConfig:
         return self._connection.uri
 
     def get_network_recovery_interval(self) -> int | None:
-        """Return the time between two tries to connect again, in ms."""
+        """Return the time between two attempts to reconnect, in ms."""
         return self._connection.network_recovery_interval
 
     def is_automatic_recovery(self) -> bool | None:
-        """Return whether a lost connection is made again."""
+        """Return whether the client reconnects after a loss."""
         return self._connection.automatic_recovery
 
     def is_topology_recovery(self) -> bool | None:
-        """Return whether queues and bindings are then made again, too."""
+        """Return whether the client declares the queue again after a reconnect."""
         return self._connection.topology_recovery
 
     def get_connection_timeout(self) -> int | None:
-        """Return how long a connection may take, in ms."""
+        """Return the time limit for a connection attempt, in ms."""
         return self._connection.connection_timeout
 
     def get_requested_channel_max(self) -> int | None:
-        """Return how many channels a connection may have."""
+        """Return the largest number of channels of a connection."""
         return self._connection.requested_channel_max
 
     def get_requested_frame_max(self) -> int | None:
-        """Return how many bytes a frame may have."""
+        """Return the largest size of a frame, in bytes."""
         return self._connection.requested_frame_max
 
     def get_requested_heartbeat(self) -> int | None:
-        """Return the time between two signs of life, in s."""
+        """Return the interval of heartbeats, in s."""
         return self._connection.requested_heartbeat
 
     class Builder:
-        """Says how a broker is reached: with a URI, or with host, port, virtual host and user."""
+        """Configures a connection: with a URI, or with host, port, virtual host and user."""
 
         def __init__(self):
             self._connection = RMQConnection()
@@ -103,7 +114,7 @@ class RMQConnectionConfig:
             return self._with(str, virtual_host=vhost)
 
         def set_user_name(self, user_name: str) -> RMQConnectionConfig.Builder:
-            """Set who connects."""
+            """Set the name of the user."""
             return self._with(str, user_name=user_name)
 
         def set_password(self, password: str) -> RMQConnectionConfig.Builder:
@@ -111,52 +122,52 @@ class RMQConnectionConfig:
             return self._with(str, password=password)
 
         def set_uri(self, uri: str) -> RMQConnectionConfig.Builder:
-            """Set ``amqp://<user>:<password>@<host>:<port>/<virtual host>``, in place of these."""
+            """Set the URI: ``amqp://<user>:<password>@<host>:<port>/<virtual host>``."""
             return self._with(str, uri=uri)
 
         def set_topology_recovery_enabled(
             self, topology_recovery_enabled: bool
         ) -> RMQConnectionConfig.Builder:
-            """Set whether queues and bindings are made again with a lost connection."""
+            """Set whether the client declares the queue again after a reconnect."""
             return self._with(bool, topology_recovery=topology_recovery_enabled)
 
         def set_requested_heartbeat(self, requested_heartbeat: int) -> RMQConnectionConfig.Builder:
-            """Set the time between two signs of life, in s."""
+            """Set the interval of heartbeats, in s."""
             return self._with(int, requested_heartbeat=requested_heartbeat)
 
         def set_requested_frame_max(self, requested_frame_max: int) -> RMQConnectionConfig.Builder:
-            """Set how many bytes a frame may have."""
+            """Set the largest size of a frame, in bytes."""
             return self._with(int, requested_frame_max=requested_frame_max)
 
         def set_requested_channel_max(
             self, requested_channel_max: int
         ) -> RMQConnectionConfig.Builder:
-            """Set how many channels a connection may have."""
+            """Set the largest number of channels of a connection."""
             return self._with(int, requested_channel_max=requested_channel_max)
 
         def set_network_recovery_interval(
             self, network_recovery_interval: int
         ) -> RMQConnectionConfig.Builder:
-            """Set the time between two tries to connect again, in ms."""
+            """Set the time between two attempts to reconnect, in ms."""
             return self._with(int, network_recovery_interval=network_recovery_interval)
 
         def set_connection_timeout(self, connection_timeout: int) -> RMQConnectionConfig.Builder:
-            """Set how long a connection may take, in ms."""
+            """Set the time limit for a connection attempt, in ms."""
             return self._with(int, connection_timeout=connection_timeout)
 
         def set_automatic_recovery(self, automatic_recovery: bool) -> RMQConnectionConfig.Builder:
-            """Set whether a lost connection is made again."""
+            """Set whether the client reconnects after a loss."""
             return self._with(bool, automatic_recovery=automatic_recovery)
 
         def set_prefetch_count(self, prefetch_count: int) -> RMQConnectionConfig.Builder:
-            """Set how many messages may be under way without an acknowledgement."""
+            """Set the largest number of unacknowledged messages."""
             return self._with(int, prefetch_count=prefetch_count)
 
         def build(self) -> RMQConnectionConfig:
             """Return the settings.
 
             Raises:
-                ValueError: there is no URI, and not everything that takes its place.
+                ValueError: there is no URI, and one of the parts is missing.
             """
             if self._connection.uri is None:
                 for name in ("host", "port", "virtual_host", "user_name", "password"):
@@ -175,15 +186,14 @@ class RMQSource(SourceFunction):
     """Reads a queue.
 
     Args:
-        connection_config: the broker.
-        queue_name: the queue.
-        use_correlation_id: whether messages have an id of their own, by which a message that comes
-            again is recognised, so that with checkpoints each counts once.
-        deserialization_schema: what makes elements of messages.
+        connection_config: how to connect to the broker.
+        queue_name: the name of the queue.
+        use_correlation_id: whether each message has a unique correlation id. With checkpoints the
+            source then emits each message once, even if the broker delivers it again.
+        deserialization_schema: the deserializer of the messages.
 
-    On Spark: messages are acknowledged with the checkpoint that has them; without checkpoints as
-    soon as they have been handed on, where Flink does not wait for that. Needs pika: the extra
-    ``rabbitmq``.
+    On Spark: needs pika: ``pip install 'pyflink_on_spark[rabbitmq]'``. Without checkpoints the
+    source acknowledges messages after it has emitted them; Flink does not wait for that.
     """
 
     def __init__(
@@ -194,29 +204,29 @@ class RMQSource(SourceFunction):
         deserialization_schema: DeserializationSchema,
     ):
         call = "RMQSource(connection_config, queue_name, use_correlation_id, ...)"
-        self._options = RMQReading(
+        self._config = RMQSourceConfig(
             argument(connection_config, RMQConnectionConfig, call)._connection,
             argument(queue_name, str, call),
             argument(use_correlation_id, bool, call),
             argument(deserialization_schema, DeserializationSchema, call),
         )
-        super().__init__(source_func=self._options)
+        super().__init__(source_func=self._config)
 
     @property
     def _source(self) -> QueueSource:
-        return QueueSource(self._options)
+        return QueueSource(self._config)
 
 
 class RMQSink(SinkFunction):
     """Writes to a queue.
 
     Args:
-        connection_config: the broker.
-        queue_name: the queue.
-        serialization_schema: what makes messages of elements.
+        connection_config: how to connect to the broker.
+        queue_name: the name of the queue.
+        serialization_schema: the serializer of the messages.
 
-    On Spark: it waits until the broker has the messages, so each arrives at least once. Needs
-    pika: the extra ``rabbitmq``.
+    On Spark: needs pika: ``pip install 'pyflink_on_spark[rabbitmq]'``. The sink waits until the
+    broker has confirmed the messages, so each message is delivered at least once.
     """
 
     def __init__(
@@ -226,16 +236,16 @@ class RMQSink(SinkFunction):
         serialization_schema: SerializationSchema,
     ):
         call = "RMQSink(connection_config, queue_name, serialization_schema)"
-        self._options = RMQWriting(
+        self._config = RMQSinkConfig(
             argument(connection_config, RMQConnectionConfig, call)._connection,
             argument(queue_name, str, call),
             argument(serialization_schema, SerializationSchema, call),
         )
-        super().__init__(sink_func=self._options)
+        super().__init__(sink_func=self._config)
 
     @property
     def _sink(self) -> QueueSink:
-        return QueueSink(self._options)
+        return QueueSink(self._config)
 
 
 __getattr__ = missing_name(__name__)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
-from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 
 
@@ -17,11 +15,12 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     environment = stream._flow.environment
     channel = "collect"
     environment._forget()
-    edges = tuple(replace(edge, type_info=None) for edge in stream._flow.edges)
-    raw = type(stream)(replace(stream._flow, edges=edges))
-    convert = ConvertOperator(stream.get_type(), collected=True)
-    untyped = Types.PICKLED_BYTE_ARRAY()
-    collected = raw._then("Collect", convert, untyped, aligned=Aligned.INPUT)
-    collected._end("Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT)
-    elements = environment._collect(job_name, channel)
+    edges = tuple(replace(edge, collected=True) for edge in stream._flow.edges)
+    collected = type(stream)(replace(stream._flow, edges=edges))
+    collected._end(
+        "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
+    )
+    # PyFlink fuses Python functions before it collects, and finds none before a union.
+    fused = not any(edge.united for edge in edges)
+    elements = environment._collect(job_name, channel, fused)
     return CloseableIterator(elements, stream.get_type())

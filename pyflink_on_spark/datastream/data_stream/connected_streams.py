@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
 from pyflink_on_spark._runtime.operators.connected import (
@@ -13,7 +14,7 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoProcessOperator,
 )
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator, declared_type
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
@@ -102,8 +103,10 @@ class ConnectedStreams:
 
     def _then(self, name: str, operator: Any, output_type: Any) -> DataStream:
         first, second = self.stream1, self.stream2
-        if not self._is_keyed_stream():
-            first, second = _values(first), _values(second)
+        if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
+            _check_same_key_type(first, second)
+        else:
+            first, second = _pairs(first), _pairs(second)
         return _two_inputs(name, operator, first, second, output_type)
 
 
@@ -178,8 +181,19 @@ def _origin(stream: DataStream) -> DataStream:
     return stream._origin_stream if isinstance(stream, KeyedStream) else stream
 
 
-def _values(stream: DataStream) -> DataStream:
-    return stream._values() if isinstance(stream, KeyedStream) else stream
+def _pairs(stream: DataStream) -> DataStream:
+    """Return a stream; if it is keyed, the rows of key and element, as Flink's JVM has them."""
+    return stream._pairs() if isinstance(stream, KeyedStream) else stream
+
+
+def _check_same_key_type(first: KeyedStream, second: KeyedStream) -> None:
+    """Refuse streams whose keys can never be the same one."""
+    one, other = (stream._key_type or Types.PICKLED_BYTE_ARRAY() for stream in (first, second))
+    if one != other:
+        raise JobTranslationError(
+            f"Key types of input KeyedStreams don't match: {one} and {other}. "
+            "Give both calls of key_by the same key_type, or neither."
+        )
 
 
 def _two_inputs(

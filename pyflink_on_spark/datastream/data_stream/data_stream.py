@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
+from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
+from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
@@ -61,6 +63,7 @@ from pyflink_on_spark.datastream.state import MapStateDescriptor
 KEY_BY_NAME = "_stream_key_by_map_operator"
 PARTITION_NAME = "_partition_custom_map_operator"
 VALUES_NAME = "_keyed_stream_values_operator"
+PAIRS_NAME = "_keyed_stream_pairs_operator"
 _BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
 
 
@@ -157,12 +160,19 @@ class DataStream(EmittedStream):
 
         Raises:
             Exception: if the stream is not declared to be of tuples.
+            ValueError: no field is named.
+            IndexError: the tuples have no such field.
+            TypeError: an index is no int.
         """
         type_info = self.get_type()
         if not isinstance(type_info, TupleTypeInfo):
             raise Exception("Only Tuple DataStreams can be projected.")
+        if not field_indexes:
+            raise ValueError("project() needs to select at least one (1) field.")
         fields = type_info.get_field_types()
         for index in field_indexes:
+            if type(index) is not int:
+                raise TypeError(f"The index of a field must be an int, not {index!r}.")
             if not 0 <= index < len(fields):
                 raise IndexError(f"The tuple has the fields 0 to {len(fields) - 1}, not {index}.")
         projected = Types.TUPLE([fields[index] for index in field_indexes])
@@ -183,7 +193,7 @@ class DataStream(EmittedStream):
                     f"{self.get_type()} and {flow.type_info}"
                 )
             flows.append(flow)
-        edges = tuple(edge for flow in flows for edge in flow.edges)
+        edges = tuple(replace(edge, united=True) for flow in flows for edge in flow.edges)
         direct = len(flows) == 1 and self._flow.direct
         return DataStream(Flow(self._flow.environment, edges, self.get_type(), direct))
 
@@ -217,7 +227,8 @@ class DataStream(EmittedStream):
                 keys.
 
         Raises:
-            TypeError: if ``key_selector`` is neither, or cannot be pickled.
+            TypeError: if ``key_selector`` is neither, or cannot be pickled, or ``key_type`` is no
+                type.
             ValueError: if the type is an array, or a tuple or row that contains one.
         """
         from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
@@ -257,16 +268,27 @@ class DataStream(EmittedStream):
         )
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
-        """Return what the operator emits to a side output."""
+        """Return what the operator emits to a side output.
+
+        Raises:
+            ValueError: the same side output was asked for with another type.
+        """
         flow = self._flow
-        edge = Edge(flow.transformation, output_tag.type_info, side_tag=output_tag.tag_id)
+        tag_id, type_info = output_tag.tag_id, output_tag.type_info
+        if flow.transformation.side_types.setdefault(tag_id, type_info) != type_info:
+            raise ValueError(
+                f"The side output {tag_id!r} was already requested with a different type, "
+                f"{flow.transformation.side_types[tag_id]}, not {type_info}. This is not allowed, "
+                "side output ids need to be unique."
+            )
+        edge = Edge(flow.transformation, type_info, side_tag=tag_id)
         return DataStream(
             add_operator(
                 flow.environment,
                 "Map",
                 PassOperator(),
                 (edge,),
-                output_tag.type_info,
+                type_info,
                 python=True,
             )
         )
@@ -333,10 +355,9 @@ class DataStream(EmittedStream):
             "Parameter partitioner should be type of Partitioner or a callable function.",
         )
         selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
-        keyed = self._then(
-            PARTITION_NAME, SelectKeyOperator(selector), self.get_type(), aligned=Aligned.INPUT
-        )
-        spread = DataStream(keyed._flow.partitioned(CustomPartitioner(chooser)))
+        operator = PartitionOperator(chooser, selector)
+        placed = self._then(PARTITION_NAME, operator, self.get_type(), aligned=Aligned.INPUT)
+        spread = DataStream(placed._flow.partitioned(CustomPartitioner()))
         return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
     # -- ends ------------------------------------------------------------------------------------
@@ -381,7 +402,7 @@ class DataStream(EmittedStream):
         Returns:
             A CloseableIterator, lazily as the job goes on; with ``limit`` a list.
         """
-        iterator = collect(_plain(self), job_execution_name)
+        iterator = collect(self._to_collect(), job_execution_name)
         if limit is None:
             return iterator
         with iterator:
@@ -414,6 +435,10 @@ class DataStream(EmittedStream):
                 flow.environment, name, operator, flow.edges, type_info, python=python, **settings
             )
         )
+
+    def _to_collect(self) -> DataStream:
+        """Return the stream whose elements are collected."""
+        return self
 
     def _async_wait(
         self,

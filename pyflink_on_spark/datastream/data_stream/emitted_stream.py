@@ -4,63 +4,37 @@ from __future__ import annotations
 
 from typing import Self
 
-from pyflink_on_spark._graph.transformation import Chaining
+from pyflink_on_spark._graph.transformation import Chaining, Transformation
 from pyflink_on_spark.common import ExecutionConfig
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation
 from pyflink_on_spark.datastream.data_stream.flow import Flow
-from pyflink_on_spark.datastream.data_stream.sink import checked_hash, group_name
-from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
+from pyflink_on_spark.datastream.data_stream.operator_settings import OperatorSettings
+from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
+
+_NO_BUFFER_TIMEOUT = -1
 
 
-class EmittedStream:
+class EmittedStream(OperatorSettings):
     """A stream as its operator emits it: the operator's settings, and the elements' type."""
 
     _flow: Flow
 
+    @property
+    def _transformation(self) -> Transformation:
+        return self._flow.transformation
+
     def get_name(self) -> str:
         """Return the operator's name."""
-        return self._flow.transformation.name
-
-    def name(self, name: str) -> Self:
-        """Set the operator's name, which plans and messages show."""
-        self._flow.transformation.name = name
-        return self
-
-    def uid(self, uid: str) -> Self:
-        """Set the stable name of the operator's state, by which a savepoint finds it."""
-        self._flow.transformation.uid = uid
-        return self
-
-    def set_uid_hash(self, uid_hash: str) -> Self:
-        """Set the hash of the operator's state directly.
-
-        Args:
-            uid_hash: 32 hexadecimal digits.
-
-        Raises:
-            ValueError: it is something else.
-
-        On Spark: it takes the place of the uid, and no two operators can have the same one.
-        """
-        self._flow.transformation.uid_hash = checked_hash(uid_hash)
-        return self
-
-    def set_parallelism(self, parallelism: int) -> Self:
-        """Set how many subtasks the operator has.
-
-        Raises:
-            ValueError: for less than 1, or more than 1 where there can be only one.
-        """
-        self._flow.transformation.parallelism = _checked_parallelism(
-            parallelism, self._flow.transformation.parallel
-        )
-        return self
+        return self._transformation.name
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the operator's number of key groups, above which its parallelism cannot grow."""
-        if not 0 < max_parallelism <= 32768:
-            raise ValueError("The maximum parallelism must be from 1 to 32768.")
-        self._flow.transformation.max_parallelism = max_parallelism
+        """Set the operator's number of key groups, above which its parallelism cannot grow.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self._transformation.max_parallelism = checked_max_parallelism(max_parallelism)
         return self
 
     def get_type(self) -> TypeInformation:
@@ -82,50 +56,29 @@ class EmittedStream:
 
     def force_non_parallel(self) -> Self:
         """Make the operator one that can have only one subtask."""
-        self._flow.transformation.parallel = False
+        self._transformation.parallel = False
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
-        """Set how long (ms) the operator may hold back elements.
+        """Set how long the operator may hold back elements.
+
+        Args:
+            timeout_millis: in ms; -1 until a buffer is full.
+
+        Raises:
+            ValueError: the timeout is less than -1.
 
         On Spark: recorded; a micro-batch is handed on as a whole.
         """
-        self._flow.transformation.buffer_timeout = timeout_millis
+        if timeout_millis < _NO_BUFFER_TIMEOUT:
+            raise ValueError("timeout must be >= -1")
         return self
 
     def start_new_chain(self) -> Self:
         """Let a new task begin with the operator.
 
-        On Spark: it shows in the task's names only; what can run without an exchange still does.
+        On Spark: only the names of tasks change; operators that need no exchange still run
+        together.
         """
-        self._flow.transformation.chaining = Chaining.HEAD
+        self._transformation.chaining = Chaining.HEAD
         return self
-
-    def disable_chaining(self) -> Self:
-        """Let the operator be a task of its own.
-
-        On Spark: it shows in the task's names only; what can run without an exchange still does.
-        """
-        self._flow.transformation.chaining = Chaining.NEVER
-        return self
-
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
-        """Set the operator's slot sharing group.
-
-        On Spark: there are no slots; it only decides which operators would be chained.
-        """
-        self._flow.transformation.slot_sharing_group = group_name(slot_sharing_group)
-        return self
-
-    def set_description(self, description: str) -> Self:
-        """Set the text that the execution plan shows for the operator."""
-        self._flow.transformation.description = description
-        return self
-
-
-def _checked_parallelism(parallelism: int, parallel: bool) -> int:
-    if parallelism < 1:
-        raise ValueError("The parallelism must be at least one.")
-    if parallelism != 1 and not parallel:
-        raise ValueError("The parallelism of non parallel operator must be 1.")
-    return parallelism

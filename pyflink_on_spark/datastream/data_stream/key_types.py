@@ -20,8 +20,11 @@ def check_key_type(key_type: TypeInformation) -> None:
     """Refuse arrays, and tuples and rows that contain them: Flink cannot hash them.
 
     Raises:
+        TypeError: it is no type.
         ValueError: if the type has one.
     """
+    if not isinstance(key_type, TypeInformation):
+        raise TypeError(f"key_type must be None or a TypeInformation, not {key_type!r}")
     arrays = list(_arrays_in(key_type))
     if arrays:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from typing import Any, NoReturn
 
@@ -18,11 +19,15 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingAggregateOperator,
     RollingReduceOperator,
 )
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, KeyedRowsOperator
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common.typeinfo import TypeInformation
-from pyflink_on_spark.datastream.data_stream.data_stream import VALUES_NAME, DataStream
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream.data_stream.data_stream import (
+    PAIRS_NAME,
+    VALUES_NAME,
+    DataStream,
+)
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
@@ -51,10 +56,17 @@ class KeyedStream(DataStream):
         j_data_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
+
+    On Spark: A key goes to the subtask to which PyFlink's process mode sends it, with three
+    exceptions. Keys with declared dates and times go where Flink in UTC sends them, whatever the
+    time zone. An untyped key that contains a set of several things, or an object of a class of the
+    script, always goes to one subtask; in PyFlink to another one in each run. Equal parts of an
+    untyped key are hashed as several objects, also where they are one object in PyFlink.
     """
 
     def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
-        super().__init__(j_keyed_stream.partitioned(HashPartitioner()))
+        self._key_type = j_keyed_stream.transformation.operator.key_type
+        super().__init__(j_keyed_stream.partitioned(HashPartitioner(self._key_type)))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
 
@@ -108,7 +120,8 @@ class KeyedStream(DataStream):
             "reduce",
             "The input must be a ReduceFunction or a callable function",
         )
-        return self._then("Reduce", RollingReduceOperator(function), self._original_data_type_info)
+        type_info = self._original_data_type_info
+        return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
     class AccumulateType(Enum):
         """How ``sum`` and its like combine elements."""
@@ -205,9 +218,9 @@ class KeyedStream(DataStream):
         """Write the elements to the driver's standard output.
 
         Args:
-            sink_identifier: stands before each line; PyFlink loses it on a keyed stream.
+            sink_identifier: without effect, as in PyFlink: a keyed stream loses it.
         """
-        return self._values().print(sink_identifier)
+        return self._values().print()
 
     def shuffle(self) -> DataStream:
         """Raise: a keyed stream is spread by its keys."""
@@ -292,8 +305,23 @@ class KeyedStream(DataStream):
                 "for min, max, min_by, max_by and sum. The given type is: "
                 f"{type(position)}"
             )
-        operator = RollingAggregateOperator(kind.name.lower(), position)
-        return self._then("Reduce", operator, self._original_data_type_info)
+        type_info = self._original_data_type_info
+        operator = RollingAggregateOperator(kind.name.lower(), position, type_info)
+        return self._then("Reduce", operator, type_info)
+
+    def _to_collect(self) -> DataStream:
+        """Return rows of key and element, in the order in which they were keyed."""
+        edges = tuple(replace(edge, partitioner=None) for edge in self._flow.edges)
+        types = [declared_type(self._key_type), self._original_data_type_info]
+        return DataStream(replace(self._flow, edges=edges))._then(
+            VALUES_NAME, KeyedRowsOperator(), declared_type(types), aligned=Aligned.INPUT
+        )
+
+    def _pairs(self) -> DataStream:
+        """Return the rows of key and element that the stream has for Flink's JVM."""
+        key_type = self._key_type or Types.PICKLED_BYTE_ARRAY()
+        pair = declared_type([key_type, self._original_data_type_info])
+        return self._then(PAIRS_NAME, KeyedRowsOperator(), pair, aligned=Aligned.READER)
 
     def _values(self) -> DataStream:
         return self._then(

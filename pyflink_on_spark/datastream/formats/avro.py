@@ -1,4 +1,4 @@
-"""Avro, in files and as messages."""
+"""Avro files and Avro messages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._connectors.formats.avro_files import AvroOutput, AvroRecords
+from pyflink_on_spark._connectors.files.config import FileSourceConfig
+from pyflink_on_spark._connectors.files.source import SplitFileSource
+from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileOutput
 from pyflink_on_spark._connectors.formats.avro_messages import (
     avro_row_reader,
     avro_row_type,
@@ -41,9 +42,9 @@ class AvroSchema:
         j_schema: the schema as JSON text.
 
     Raises:
-        ValueError: it is not JSON.
+        ValueError: the text is not JSON.
 
-    On Spark: whether the JSON is a schema shows when records are read or written.
+    On Spark: the schema is checked when records are read or written.
     """
 
     def __init__(self, j_schema):
@@ -62,27 +63,27 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """Read a schema from a JSON text.
+        """Parse a schema from JSON text.
 
         Raises:
-            ValueError: it is not JSON.
+            ValueError: the text is not JSON.
         """
         return AvroSchema(argument(json_schema, str, "parse_string(json_schema)"))
 
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
-        """Read a schema from a file.
+        """Parse a schema from a file.
 
         Raises:
             OSError: the file cannot be read.
-            ValueError: it is not JSON.
+            ValueError: the content is not JSON.
         """
         path = argument(file_path, str, "parse_file(file_path)")
         return AvroSchema(Path(path).read_text(encoding="utf-8"))
 
 
 class GenericRecordAvroTypeInfo(PickledBytesTypeInfo):
-    """Elements that are dicts, lists and plain values, as an Avro schema says.
+    """The type of generic records: dicts, lists and values that conform to an Avro schema.
 
     Args:
         schema: the schema.
@@ -105,43 +106,43 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
 
     Args:
         path: the file.
-        schema: the records' schema.
+        schema: the schema of the records.
     """
 
     def __init__(self, path: str, schema: AvroSchema):
         self._path = argument(path, str, "AvroInputFormat(path, schema)")
         self._type_info = GenericRecordAvroTypeInfo(schema)
-        records = AvroRecords(schema._definition, self._type_info)
-        self._source = FileSource(FileSourceOptions.of(records, [self._path]))
+        records = AvroFileInput(schema._definition, self._type_info)
+        self._source = SplitFileSource(FileSourceConfig.of(records, [self._path]))
         super().__init__(self._path)
 
     def get_produced_type(self) -> GenericRecordAvroTypeInfo:
-        """Return the records' type."""
+        """Return the type of the records."""
         return self._type_info
 
 
 class AvroBulkWriters:
-    """Makes what writes Avro files."""
+    """Factories of writers of Avro files."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Write dicts, lists and plain values as an Avro schema says."""
+        """Write generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        return BulkWriterFactory(AvroOutput(given._definition))
+        return BulkWriterFactory(AvroFileOutput(given._definition))
 
 
 class AvroRowDeserializationSchema(DeserializationSchema):
-    """Makes rows of Avro messages.
+    """Deserializes rows from Avro messages.
 
     Args:
         record_class: the name of a Java class.
-        avro_schema_string: the messages' schema, as JSON.
+        avro_schema_string: the schema of the messages, as JSON.
 
     Raises:
-        TypeError: neither is given.
+        TypeError: both arguments are None.
         ValueError: the schema is not JSON.
 
-    On Spark: there are no Java classes, so only the schema can be given.
+    On Spark: there are no Java classes; give the schema.
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):
@@ -157,17 +158,17 @@ class AvroRowDeserializationSchema(DeserializationSchema):
 
 
 class AvroRowSerializationSchema(SerializationSchema):
-    """Makes Avro messages of rows.
+    """Serializes rows to Avro messages.
 
     Args:
         record_class: the name of a Java class.
-        avro_schema_string: the messages' schema, as JSON.
+        avro_schema_string: the schema of the messages, as JSON.
 
     Raises:
-        TypeError: neither is given.
+        TypeError: both arguments are None.
         ValueError: the schema is not JSON.
 
-    On Spark: there are no Java classes, so only the schema can be given.
+    On Spark: there are no Java classes; give the schema.
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None):

@@ -1,4 +1,4 @@
-"""Rows as JSON objects, for sources and sinks of messages."""
+"""JSON messages of rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
 @dataclass(frozen=True)
 class JsonRowFormat:
-    """How rows and JSON objects stand for each other.
+    """The form of a row as a JSON message.
 
     Attributes:
-        row_type: the fields; their names are the objects' keys.
-        fail_on_missing_field: whether an object has to have all keys; None stands for a missing
-            one otherwise.
-        ignore_errors: whether None stands for what cannot be read; the job fails otherwise.
+        row_type: the type of the row; the names of its fields are the keys of the object.
+        fail_on_missing_field: whether a missing key fails the job; otherwise the field is None.
+        ignore_errors: whether corrupt data becomes None; otherwise it fails the job.
     """
 
     row_type: RowTypeInfo
@@ -35,10 +34,15 @@ class JsonRowFormat:
 
 
 class JsonRowDeserializationSchema(DeserializationSchema):
-    """Makes rows of JSON objects; made with ``builder()``.
+    """Deserializes rows from JSON messages; made with ``builder()``.
 
     Args:
-        j_deserialization_schema: how they stand for each other.
+        j_deserialization_schema: made by the builder.
+
+    Example::
+
+        row_type = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        schema = JsonRowDeserializationSchema.builder().type_info(row_type).build()
     """
 
     def __init__(self, j_deserialization_schema):
@@ -48,7 +52,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
 
     @staticmethod
     def builder():
-        """Begin without a type; it has to be set."""
+        """Return a builder. The type is required."""
         return JsonRowDeserializationSchema.Builder()
 
     def _deserializer(self) -> Callable[[bytes], Any]:
@@ -61,7 +65,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         return self._format.row_type
 
     class Builder:
-        """Says how rows are read from JSON objects."""
+        """Configures a schema."""
 
         def __init__(self):
             self._type_info: TypeInformation | None = None
@@ -69,19 +73,19 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             self._ignore_parse_errors = False
 
         def type_info(self, type_info: TypeInformation):
-            """Set the rows' type; the names of the fields are the objects' keys."""
+            """Set the type of the rows; the names of the fields are the keys of the objects."""
             self._type_info = type_info
             return self
 
         def json_schema(self, json_schema: str):
-            """Set the rows' type with the text of a JSON schema of an object.
+            """Set the type of the rows by the JSON schema of an object.
 
-            Numbers are decimals; strings with the formats ``date``, ``time`` and ``date-time`` are
-            SQL's; base64 is bytes; an array with a list of items is a row.
+            Numbers become decimals. Strings with the formats ``date``, ``time`` and ``date-time``
+            become SQL's types, base64 becomes bytes, and an array with a list of items a row.
 
             Raises:
-                TypeError: it is None, or a field can only be null.
-                ValueError: it is no schema, or not one of rows.
+                TypeError: the schema is None, or a field can only be null.
+                ValueError: the schema is malformed, or does not describe an object.
             """
             if json_schema is None:
                 raise TypeError("The json_schema must not be None.")
@@ -89,12 +93,12 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             return self
 
         def fail_on_missing_field(self):
-            """Fail the job if an object lacks a key; its field is None without this."""
+            """Fail the job if an object lacks a key; by default the field is None."""
             self._fail_on_missing_field = True
             return self
 
         def ignore_parse_errors(self):
-            """Put None in the place of what cannot be read; the job fails without this."""
+            """Replace corrupt data by None; by default it fails the job."""
             self._ignore_parse_errors = True
             return self
 
@@ -103,7 +107,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
 
             Raises:
                 TypeError: the type is not set.
-                ValueError: it is not a row's, or both ways to meet errors are asked for.
+                ValueError: the type is not a row type, or both ways to handle errors are set.
             """
             row_type = _row_type(self._type_info)
             require(
@@ -117,10 +121,15 @@ class JsonRowDeserializationSchema(DeserializationSchema):
 
 
 class JsonRowSerializationSchema(SerializationSchema):
-    """Makes JSON objects of rows; made with ``builder()``.
+    """Serializes rows to JSON messages; made with ``builder()``.
 
     Args:
-        j_serialization_schema: how they stand for each other.
+        j_serialization_schema: made by the builder.
+
+    Example::
+
+        row_type = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        schema = JsonRowSerializationSchema.builder().with_type_info(row_type).build()
     """
 
     def __init__(self, j_serialization_schema):
@@ -130,20 +139,20 @@ class JsonRowSerializationSchema(SerializationSchema):
 
     @staticmethod
     def builder():
-        """Begin without a type; it has to be set."""
+        """Return a builder. The type is required."""
         return JsonRowSerializationSchema.Builder()
 
     def _serializer(self) -> Callable[[Any], bytes]:
         return json_row_writer(self._format.row_type)
 
     class Builder:
-        """Says how rows are written as JSON objects."""
+        """Configures a schema."""
 
         def __init__(self):
             self._type_info: TypeInformation | None = None
 
         def with_type_info(self, type_info: TypeInformation):
-            """Set the rows' type; the names of the fields are the objects' keys."""
+            """Set the type of the rows; the names of the fields are the keys of the objects."""
             self._type_info = type_info
             return self
 
@@ -152,7 +161,7 @@ class JsonRowSerializationSchema(SerializationSchema):
 
             Raises:
                 TypeError: the type is not set.
-                ValueError: it is not a row's.
+                ValueError: the type is not a row type.
             """
             return JsonRowSerializationSchema(JsonRowFormat(_row_type(self._type_info)))
 

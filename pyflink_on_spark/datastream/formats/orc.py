@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.formats.orc import OrcRowOutput, orc_arguments
+from pyflink_on_spark._connectors.formats.orc import OrcFileOutput, orc_arguments
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
@@ -14,7 +14,7 @@ __all__ = ["OrcBulkWriters"]
 
 
 class OrcBulkWriters:
-    """Makes what writes rows to ORC files."""
+    """Factories of writers of ORC files."""
 
     @staticmethod
     def for_row_type(
@@ -22,7 +22,7 @@ class OrcBulkWriters:
         writer_properties: Configuration | None = None,
         hadoop_config: Configuration | None = None,
     ) -> BulkWriterFactory:
-        """Write rows to files with these columns.
+        """Write rows.
 
         Args:
             row_type: the columns.
@@ -34,7 +34,7 @@ class OrcBulkWriters:
             refuse_option(name, "Hadoop")
         arguments = orc_arguments(options_of(writer_properties, call))
         return RowDataBulkWriterFactory(
-            OrcRowOutput(checked_row_type(row_type), arguments), row_type
+            OrcFileOutput(checked_row_type(row_type), arguments), row_type
         )
 
 

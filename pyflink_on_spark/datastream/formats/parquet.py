@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetOutput, AvroParquetRecords
-from pyflink_on_spark._connectors.formats.parquet import ParquetRowOutput, ParquetRows
+from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetInput, AvroParquetOutput
+from pyflink_on_spark._connectors.formats.parquet import ParquetFileInput, ParquetFileOutput
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions, refuse_option
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
@@ -24,35 +24,41 @@ __all__ = [
 
 
 class AvroParquetReaders:
-    """Makes what reads Avro records from Parquet files."""
+    """Factories of formats that read generic records of Parquet files."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Read dicts, lists and plain values as an Avro schema says."""
+        """Read generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        records = AvroParquetRecords(given._definition, GenericRecordAvroTypeInfo(given))
+        records = AvroParquetInput(given._definition, GenericRecordAvroTypeInfo(given))
         return StreamFormat(records)
 
 
 class AvroParquetWriters:
-    """Makes what writes Avro records to Parquet files."""
+    """Factories of writers of Parquet files with generic records."""
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Write dicts, lists and plain values as an Avro schema says."""
+        """Write generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
         return BulkWriterFactory(AvroParquetOutput(given._definition))
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):
-    """Reads Parquet files, a row for each record.
+    """Reads a row from each record of Parquet files.
 
     Args:
         row_type: the columns to read.
         hadoop_config: options of Hadoop's file systems and Parquet library.
-        batch_size: how many rows are read at a time.
-        is_utc_timestamp: whether timestamps are in UTC; in the local time zone otherwise.
-        is_case_sensitive: whether upper and lower case differ in the names of columns.
+        batch_size: the number of rows to read at a time.
+        is_utc_timestamp: whether timestamps are in UTC; otherwise in the local time zone.
+        is_case_sensitive: whether the names of columns are case-sensitive.
+
+    Example::
+
+        row_type = DataTypes.ROW([DataTypes.FIELD("name", DataTypes.STRING())])
+        rows = ParquetColumnarRowInputFormat(row_type, is_utc_timestamp=True)
+        source = FileSource.for_bulk_file_format(rows, "people.parquet").build()
     """
 
     def __init__(
@@ -66,7 +72,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         call = "ParquetColumnarRowInputFormat(row_type, hadoop_config, batch_size, ...)"
         for name in options_of(hadoop_config, call):
             refuse_option(name, "Parquet's reader")
-        rows = ParquetRows(
+        rows = ParquetFileInput(
             checked_row_type(row_type),
             argument(batch_size, int, call),
             utc_timestamps=argument(is_utc_timestamp, bool, call),
@@ -76,35 +82,35 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
 
 class ParquetBulkWriters:
-    """Makes what writes rows to Parquet files."""
+    """Factories of writers of Parquet files with rows."""
 
     @staticmethod
     def for_row_type(
         row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
     ) -> BulkWriterFactory:
-        """Write rows to files with these columns.
+        """Write rows.
 
         Args:
             row_type: the columns.
             hadoop_config: options of Hadoop's file systems and Parquet library.
-            utc_timestamp: whether timestamps are in UTC; in the local time zone otherwise.
+            utc_timestamp: whether timestamps are in UTC; otherwise in the local time zone.
         """
         call = "for_row_type(row_type, hadoop_config, utc_timestamp)"
         utc = argument(utc_timestamp, bool, call)
         options = ParquetOptions.of(options_of(hadoop_config, call))
-        rows = ParquetRowOutput(checked_row_type(row_type), utc, options)
+        rows = ParquetFileOutput(checked_row_type(row_type), utc, options)
         return RowDataBulkWriterFactory(rows, row_type)
 
 
 def checked_row_type(row_type: Any) -> RowType:
-    """Return a row type; raise TypeError if it is none."""
+    """Return the row type, or raise TypeError if it is not one."""
     if not isinstance(row_type, RowType):
         raise TypeError("row_type must be an instance of RowType")
     return row_type
 
 
 def options_of(configuration: Configuration | None, call: str) -> dict[str, str]:
-    """Return the options of a configuration, which may be left out."""
+    """Return the options of a configuration, which may be None."""
     if configuration is None:
         return {}
     return argument(configuration, Configuration, call).to_dict()

@@ -23,7 +23,10 @@ class Function(ABC):  # noqa: B024 - as in PyFlink
         """
 
     def close(self):
-        """Give up what ``open`` took; called once, after the last element."""
+        """Give up what ``open`` took; called once, after the last element.
+
+        An error in it is logged, and the job succeeds: so write what must not get lost before.
+        """
 
 
 class FunctionWrapper(Function):

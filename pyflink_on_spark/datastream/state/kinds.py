@@ -130,6 +130,10 @@ class MapState(State, Generic[K, V]):
     def is_empty(self) -> bool:
         """Tell whether there is no entry."""
 
+    def get_internal_state(self) -> MapState[K, V]:
+        """Return what has the current key's map: the same methods, as in PyFlink."""
+        return self
+
     def __getitem__(self, key: K) -> V:
         return self.get(key)
 

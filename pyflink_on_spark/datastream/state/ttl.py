@@ -155,7 +155,8 @@ class StateTtlConfig:
         def cleanup_full_snapshot(self) -> StateTtlConfig.Builder:
             """Leave expired state out of full snapshots.
 
-            On Spark: recorded; snapshots never contain expired state.
+            On Spark: snapshots also leave it out without this call, unless background cleanup is
+            disabled.
             """
             cleanup = StateTtlConfig.CleanupStrategies
             self._strategies[cleanup.Strategies.FULL_STATE_SCAN_SNAPSHOT] = cleanup.EMPTY_STRATEGY
@@ -170,8 +171,6 @@ class StateTtlConfig:
                 cleanup_size: how many entries to look at in one step.
                 run_cleanup_for_every_record: whether to look at every record too, not only
                     when state is accessed.
-
-            On Spark: recorded; the engine cleans up in its own steps.
             """
             cleanup = StateTtlConfig.CleanupStrategies
             self._strategies[cleanup.Strategies.INCREMENTAL_CLEANUP] = (
@@ -190,7 +189,8 @@ class StateTtlConfig:
                 periodic_compaction_time: a Duration after which files are compacted in any
                     case; None means 30 days.
 
-            On Spark: recorded; the engine cleans up in its own steps.
+            On Spark: there is no RocksDB. Each checkpoint drops expired entries in its place, so
+            the two arguments have no effect.
             """
             cleanup = StateTtlConfig.CleanupStrategies
             self._strategies[cleanup.Strategies.ROCKSDB_COMPACTION_FILTER] = (

@@ -12,7 +12,6 @@ from pyflink_on_spark.datastream.state_backend.backends import (
 )
 from pyflink_on_spark.datastream.state_backend.choice import (
     read_state_backend,
-    state_backend_kind,
     write_state_backend,
 )
 from pyflink_on_spark.datastream.state_backend.legacy import (

@@ -8,14 +8,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.state_backend import HASHMAP, ROCKSDB
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._option import Option
+from pyflink_on_spark.common._options import checkpointing, state
+from pyflink_on_spark.common._options.notes import note_option
+from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
-from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
-
-HASHMAP = "hashmap"
-ROCKSDB = "rocksdb"
 
 
 class PredefinedOptions(Enum):
@@ -28,9 +26,6 @@ class PredefinedOptions(Enum):
     SPINNING_DISK_OPTIMIZED = 1
     SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
     FLASH_SSD_OPTIMIZED = 3
-
-
-PREDEFINED = options.enum_option(options.ROCKSDB_PREDEFINED.key, PredefinedOptions.DEFAULT)
 
 
 class StateBackend(metaclass=ABCMeta):  # noqa: B024 - as in PyFlink
@@ -73,21 +68,19 @@ class RocksDBOptions(StateBackend):
 
         """
         if not paths:
-            self._j_state_backend.remove_config(options.ROCKSDB_DIRECTORIES.key)
+            self._j_state_backend._remove(state.ROCKSDB_DIRECTORIES)
             return
         folders = [_local_folder(path) for path in paths]
-        self._j_state_backend._write(options.ROCKSDB_DIRECTORIES, ",".join(folders))
+        self._j_state_backend._write(state.ROCKSDB_DIRECTORIES, ",".join(folders))
 
     def get_db_storage_paths(self) -> list[str]:
         """Return the local folders of the database; an empty list when none were set."""
-        folders = self._j_state_backend._read(options.ROCKSDB_DIRECTORIES)
+        folders = self._j_state_backend._read(state.ROCKSDB_DIRECTORIES)
         return folders.split(",") if folders else []
 
     def is_incremental_checkpoints_enabled(self) -> bool:
         """Tell whether a checkpoint contains only what has changed."""
-        return options.read_first(
-            self._j_state_backend, options.INCREMENTAL, options.INCREMENTAL_OLD
-        )
+        return self._j_state_backend._read(checkpointing.INCREMENTAL)
 
     def set_predefined_options(self, options: PredefinedOptions):
         """Choose a set of RocksDB options.
@@ -95,11 +88,11 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect.
         """
         own_handle(options, PredefinedOptions, "set_predefined_options(options)")
-        self._write(PREDEFINED, options)
+        self._write(state.ROCKSDB_PREDEFINED, options.name)
 
     def get_predefined_options(self) -> PredefinedOptions:
         """Return the chosen set of RocksDB options."""
-        return self._j_state_backend._read(PREDEFINED)
+        return PredefinedOptions[self._j_state_backend._read(state.ROCKSDB_PREDEFINED)]
 
     def set_options(self, options_factory_class_name: str):
         """Name a Java class that sets RocksDB options.
@@ -107,11 +100,11 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect: there is no Java class to ask.
         """
         own_handle(options_factory_class_name, str, "set_options(options_factory_class_name)")
-        self._write(options.ROCKSDB_FACTORY, options_factory_class_name)
+        self._write(state.ROCKSDB_FACTORY, options_factory_class_name)
 
     def get_options(self) -> str | None:
         """Return the name of the Java class that was set."""
-        return self._j_state_backend._read(options.ROCKSDB_FACTORY)
+        return self._j_state_backend._read(state.ROCKSDB_FACTORY)
 
     def _set_threads(self, number: int) -> None:
         own_handle(number, int, "the number of threads of a RocksDB backend")
@@ -120,24 +113,24 @@ class RocksDBOptions(StateBackend):
                 "The number of threads used to transfer files in EmbeddedRocksDBStateBackend "
                 "should be greater than zero."
             )
-        self._write(options.ROCKSDB_THREADS, number)
+        self._write(state.ROCKSDB_THREADS, number)
 
     def _get_threads(self) -> int:
-        return self._j_state_backend._read(options.ROCKSDB_THREADS)
+        return self._j_state_backend._read(state.ROCKSDB_THREADS)
 
     def _write(self, option: Option[Any], value: Any) -> None:
         self._j_state_backend._write(option, value)
-        note_without_effect(self._j_state_backend, [option.key])
+        note_option(self._j_state_backend._values, option)
 
     def _settings_text(self) -> str:
         configuration = self._j_state_backend
         folders = self.get_db_storage_paths()
         incremental = (
             str(self.is_incremental_checkpoints_enabled()).upper()
-            if configuration.contains_key(options.INCREMENTAL.key)
+            if configuration._is_set(checkpointing.INCREMENTAL)
             else "UNDEFINED"
         )
-        threads = self._get_threads() if configuration.contains_key(_THREADS_KEY) else -1
+        threads = self._get_threads() if configuration._is_set(state.ROCKSDB_THREADS) else -1
         return (
             f", localRocksDbDirectories={'[' + ', '.join(folders) + ']' if folders else 'null'}, "
             f"enableIncrementalCheckpointing={incremental}, "
@@ -202,15 +195,12 @@ class CustomStateBackend(StateBackend):
         )
 
 
-_THREADS_KEY = options.ROCKSDB_THREADS.key
-
-
 def of_kind(kind: str, configuration: Any) -> Configuration:
     """Return a configuration that was given, or else a new one for a kind of backend."""
     if configuration is not None:
         return configuration
     made = Configuration()
-    made._write(options.BACKEND, kind)
+    made._write(state.BACKEND, kind)
     return made
 
 
@@ -226,7 +216,7 @@ def write_incremental(configuration: Configuration, enabled: Any) -> None:
             "the parameter should be None or True or False."
         )
     if enabled is not None:
-        configuration._write(options.INCREMENTAL, bool(enabled))
+        configuration._write(checkpointing.INCREMENTAL, bool(enabled))
 
 
 def _local_folder(path: Any) -> str:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.state_backend import (
+    FILES,
+    HASHMAP,
+    MEMORY,
+    OLD_ROCKSDB,
+    ROCKSDB,
+    backend_kind,
+)
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
 from pyflink_on_spark.datastream.state_backend.backends import (
-    HASHMAP,
-    ROCKSDB,
     EmbeddedRocksDBStateBackend,
     HashMapStateBackend,
     StateBackend,
 )
 from pyflink_on_spark.datastream.state_backend.legacy import (
-    FILES,
-    MEMORY,
-    OLD_ROCKSDB,
     FsStateBackend,
     MemoryStateBackend,
     RocksDBStateBackend,
@@ -51,26 +51,5 @@ def read_state_backend(configuration: Configuration) -> StateBackend | None:
     Raises:
         UnsupportedFlinkFeature: it names a Java class.
     """
-    name = options.read_first(configuration, options.BACKEND, options.BACKEND_OLD)
-    if name is None:
-        return None
-    kind = name if name == OLD_ROCKSDB else name.lower()
-    if kind not in _VIEWS:
-        raise_unsupported(
-            f"the state backend {name!r}",
-            kind=Gap.NEVER,
-            reason="a Java class has no meaning outside Flink's JVM",
-            instead=f"Set {options.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
-        )
-    return _VIEWS[kind](configuration)
-
-
-def state_backend_kind(configuration: Configuration) -> Literal["hashmap", "rocksdb"]:
-    """Return how state is to be kept: in memory, or in a database that may be larger.
-
-    Raises:
-        UnsupportedFlinkFeature: the configuration names a Java class.
-    """
-    backend = read_state_backend(configuration)
-    on_disk = isinstance(backend, EmbeddedRocksDBStateBackend | RocksDBStateBackend)
-    return "rocksdb" if on_disk else "hashmap"
+    kind = backend_kind(configuration._values)
+    return None if kind is None else _VIEWS[kind](configuration)

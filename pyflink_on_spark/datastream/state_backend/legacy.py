@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._job.checkpoint_storage import UNSET, checkpoint_directory
+from pyflink_on_spark._job.state_backend import FILES, MEMORY, OLD_ROCKSDB
+from pyflink_on_spark.common._options import checkpointing, own, state
+from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.datastream import _checkpoint_options as options
 from pyflink_on_spark.datastream.checkpoint_storage import (
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
-    checkpoint_directory,
     write_checkpoint_storage,
 )
 from pyflink_on_spark.datastream.state_backend.backends import (
@@ -18,10 +20,6 @@ from pyflink_on_spark.datastream.state_backend.backends import (
     of_kind,
     write_incremental,
 )
-
-MEMORY = "jobmanager"
-FILES = "filesystem"
-OLD_ROCKSDB = "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"
 
 
 class MemoryStateBackend(StateBackend):
@@ -58,19 +56,19 @@ class MemoryStateBackend(StateBackend):
 
     def get_max_state_size(self) -> int:
         """Return the largest state in bytes."""
-        return self._j_state_backend._read(options.MAX_STATE_SIZE)
+        return self._j_state_backend._read(own.MAX_STATE_SIZE)
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """Tell whether work goes on during a checkpoint."""
-        return self._j_state_backend._read(options.ASYNCHRONOUS)
+        return self._j_state_backend._read(state.ASYNCHRONOUS)
 
     def __str__(self) -> str:
         configuration = self._j_state_backend
         return (
             "MemoryStateBackend (data in heap memory / checkpoints to JobManager) "
-            f"(checkpoints: '{configuration._read(options.DIRECTORY) or 'null'}', "
-            f"savepoints: '{configuration._read(options.SAVEPOINT_DIRECTORY) or 'null'}', "
-            f"asynchronous: {_ternary(configuration, options.ASYNCHRONOUS.key)}, "
+            f"(checkpoints: '{configuration._read(checkpointing.DIRECTORY) or 'null'}', "
+            f"savepoints: '{configuration._read(checkpointing.SAVEPOINT_DIRECTORY) or 'null'}', "
+            f"asynchronous: {_ternary(configuration, state.ASYNCHRONOUS)}, "
             f"maxStateSize: {self.get_max_state_size()})"
         )
 
@@ -109,7 +107,7 @@ class FsStateBackend(StateBackend):
         storage = FileSystemCheckpointStorage(
             checkpoint_directory_uri,
             file_state_size_threshold,
-            -1 if write_buffer_size is None else write_buffer_size,
+            UNSET if write_buffer_size is None else write_buffer_size,
         )
         write_checkpoint_storage(self._j_state_backend, storage)
         _write_savepoints(self._j_state_backend, default_savepoint_directory_uri)
@@ -117,19 +115,19 @@ class FsStateBackend(StateBackend):
 
     def get_checkpoint_path(self) -> str:
         """Return the folder of the checkpoints as a URI."""
-        return self._j_state_backend._read(options.DIRECTORY) or ""
+        return self._j_state_backend._read(checkpointing.DIRECTORY) or ""
 
     def get_min_file_size_threshold(self) -> int:
         """Return how many bytes a state needs to get a file of its own."""
-        return self._j_state_backend._read(options.INLINE_THRESHOLD)
+        return self._j_state_backend._read(checkpointing.INLINE_THRESHOLD)
 
     def get_write_buffer_size(self) -> int:
         """Return the size of the buffer of a file being written, in bytes."""
-        return self._j_state_backend._read(options.WRITE_BUFFER)
+        return self._j_state_backend._read(checkpointing.WRITE_BUFFER)
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """Tell whether work goes on during a checkpoint."""
-        return self._j_state_backend._read(options.ASYNCHRONOUS)
+        return self._j_state_backend._read(state.ASYNCHRONOUS)
 
 
 class RocksDBStateBackend(RocksDBOptions):
@@ -166,7 +164,7 @@ class RocksDBStateBackend(RocksDBOptions):
             checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
         self._checkpoint_backend = checkpoint_stream_backend
         self._j_state_backend.add_all(checkpoint_stream_backend._j_state_backend)
-        self._j_state_backend._write(options.BACKEND, OLD_ROCKSDB)
+        self._j_state_backend._write(state.BACKEND, OLD_ROCKSDB)
         write_incremental(self._j_state_backend, enable_incremental_checkpointing)
 
     def get_checkpoint_backend(self):
@@ -194,13 +192,15 @@ class RocksDBStateBackend(RocksDBOptions):
 
 def _write_savepoints(configuration: Configuration, uri: Any) -> None:
     if uri is not None:
-        configuration._write(options.SAVEPOINT_DIRECTORY, checkpoint_directory(uri))
+        configuration._write(checkpointing.SAVEPOINT_DIRECTORY, checkpoint_directory(uri))
 
 
 def _write_asynchronous(configuration: Configuration, enabled: Any) -> None:
     if enabled is not None:
-        configuration._write(options.ASYNCHRONOUS, bool(enabled))
+        configuration._write(state.ASYNCHRONOUS, bool(enabled))
 
 
-def _ternary(configuration: Configuration, key: str) -> str:
-    return configuration.get_string(key, "undefined").upper()
+def _ternary(configuration: Configuration, option: Option[bool]) -> str:
+    return (
+        str(configuration._read(option)).upper() if configuration._is_set(option) else "UNDEFINED"
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Self
 
+from pyflink_on_spark.common._options.checkpointing import SAVEPOINT_DIRECTORY
+from pyflink_on_spark.common._options.state import CHANGELOG
 from pyflink_on_spark.common.restart_strategy import RestartStrategyConfiguration
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
 from pyflink_on_spark.datastream.state_backend import read_state_backend, write_state_backend
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
-
-_CHANGELOG = "state.changelog.enabled"
-_SAVEPOINTS = "execution.checkpointing.savepoint-dir"
 
 
 class CheckpointSettings(GeneralSettings):
@@ -51,14 +50,14 @@ class CheckpointSettings(GeneralSettings):
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
         """Ask for changes of state to be logged, or not."""
-        self._configuration.set_boolean(_CHANGELOG, enabled)
+        self._configuration._write(CHANGELOG, enabled)
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """Tell whether changes of state are to be logged; None if nothing was said."""
-        if not self._configuration.contains_key(_CHANGELOG):
+        if not self._configuration._is_set(CHANGELOG):
             return None
-        return self._configuration.get_boolean(_CHANGELOG, False)
+        return self._configuration._read(CHANGELOG)
 
     def set_state_backend(self, state_backend) -> Self:
         """Choose where state is kept (removed in Flink 2)."""
@@ -82,9 +81,9 @@ class CheckpointSettings(GeneralSettings):
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
         """Set where savepoints are written if nothing else is said."""
-        self._configuration.set_string(_SAVEPOINTS, directory)
+        self._configuration._write(SAVEPOINT_DIRECTORY, directory)
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """Return where savepoints are written if nothing else is said."""
-        return self._configuration.get_string(_SAVEPOINTS, None)  # type: ignore[arg-type]
+        return self._configuration._read(SAVEPOINT_DIRECTORY)

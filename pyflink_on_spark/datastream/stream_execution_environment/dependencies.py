@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.user_code import python_dependencies as keys
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark._runtime.user_code.python_dependencies import (
+    DELIMITER,
+    PARAMETER_DELIMITER,
+    require,
+)
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options import pipeline, python
+from pyflink_on_spark.common._options.notes import note_option
+from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
@@ -19,11 +26,11 @@ class Dependencies(GeneralSettings):
 
     def add_jars(self, *jars_path: str) -> None:
         """Name jars of Flink connectors. On Spark: recorded; this package needs no jars."""
-        self._append_to_list("pipeline.jars", jars_path)
+        self._append_to_list(pipeline.JARS, jars_path)
 
     def add_classpaths(self, *classpaths: str) -> None:
         """Name class paths of Flink connectors. On Spark: recorded, as ``add_jars``."""
-        self._append_to_list("pipeline.classpaths", classpaths)
+        self._append_to_list(pipeline.CLASSPATHS, classpaths)
 
     def add_python_file(self, file_path: str) -> None:
         """Make Python modules importable in the workers.
@@ -33,7 +40,7 @@ class Dependencies(GeneralSettings):
 
         On Spark: a path on this machine; a missing one fails the job when it is started.
         """
-        self._put_first(keys.FILES, file_path)
+        self._put_first(python.FILES, file_path)
 
     def set_python_requirements(
         self, requirements_file_path: str, requirements_cache_dir: str | None = None
@@ -48,8 +55,8 @@ class Dependencies(GeneralSettings):
         sent the result. So they must fit the workers' platform.
         """
         given = filter(None, [requirements_file_path, requirements_cache_dir])
-        text = keys.PARAMETER_DELIMITER.join(given)
-        self._configuration.set_string(keys.REQUIREMENTS, text)
+        text = PARAMETER_DELIMITER.join(given)
+        self._configuration._write(python.REQUIREMENTS, text)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack a zip in the working directory of the workers.
@@ -59,7 +66,7 @@ class Dependencies(GeneralSettings):
             target_dir: the folder to unpack it in; the archive's name if not given.
         """
         given = filter(None, [archive_path, target_dir])
-        self._put_last(keys.ARCHIVES, keys.PARAMETER_DELIMITER.join(given))
+        self._put_last(python.ARCHIVES, PARAMETER_DELIMITER.join(given))
 
     def set_python_executable(self, python_exec: str) -> None:
         """Choose the interpreter of the workers.
@@ -71,7 +78,7 @@ class Dependencies(GeneralSettings):
         package needs (PySpark, pyarrow, cloudpickle). A Spark that runs already keeps its own, and
         the log says so.
         """
-        self._configuration.set_string(keys.EXECUTABLE, python_exec)
+        self._configuration._write(python.EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Name a file for Flink's distributed cache.
@@ -93,16 +100,17 @@ class Dependencies(GeneralSettings):
 
     def _check_cached_files(self) -> None:
         for name, path in self._cached_files.items():
-            keys.require(local_path(path), f"register_cached_file(..., {name!r})")
+            require(local_path(path), f"register_cached_file(..., {name!r})")
 
-    def _put_first(self, key: str, item: str) -> None:
-        known = self._configuration.get_string(key, "")
-        self._configuration.set_string(key, keys.DELIMITER.join(filter(None, [item, known])))
+    def _put_first(self, option: Option[str], item: str) -> None:
+        known = self._configuration._read(option)
+        self._configuration._write(option, DELIMITER.join(filter(None, [item, known])))
 
-    def _put_last(self, key: str, item: str) -> None:
-        known = self._configuration.get_string(key, "")
-        self._configuration.set_string(key, keys.DELIMITER.join(filter(None, [known, item])))
+    def _put_last(self, option: Option[str], item: str) -> None:
+        known = self._configuration._read(option)
+        self._configuration._write(option, DELIMITER.join(filter(None, [known, item])))
 
-    def _append_to_list(self, key: str, items: tuple[str, ...]) -> None:
-        known = Configuration.parse_list_value(self._configuration.get_string(key, ""))
-        self._configuration.set_string(key, str([*known, *items]))
+    def _append_to_list(self, option: Option[str], items: tuple[str, ...]) -> None:
+        known = Configuration.parse_list_value(self._configuration._read(option))
+        self._configuration._write(option, str([*known, *items]))
+        note_option(self._configuration._values, option)

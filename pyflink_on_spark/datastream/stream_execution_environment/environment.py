@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark._job.job import JobHandle, current_engine
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._job.job import JobHandle, current_engine
 from pyflink_on_spark._job.translation import translate
-from pyflink_on_spark.common import Configuration, JobClient, JobExecutionResult
-from pyflink_on_spark.common._execution_options import check_execution_options
-from pyflink_on_spark.datastream._settings_without_effect import note_without_effect
+from pyflink_on_spark._job.unexecuted import UNEXECUTED
+from pyflink_on_spark.common import Configuration, ExecutionConfig, JobClient, JobExecutionResult
+from pyflink_on_spark.common._options import checkpointing, execution, pipeline, python
+from pyflink_on_spark.common._options.notes import note_without_effect
+from pyflink_on_spark.common._options.registry import check_own_keys, options_of
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
     CheckpointSettings,
 )
 from pyflink_on_spark.datastream.stream_execution_environment.dependencies import Dependencies
 from pyflink_on_spark.datastream.stream_execution_environment.handle import EnvironmentHandle
-from pyflink_on_spark.datastream.stream_execution_environment.settings import RUNTIME_MODE
 from pyflink_on_spark.datastream.stream_execution_environment.sources import Sources
 from pyflink_on_spark.serializers import PickleSerializer
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
-_PYTHON_CHAINING = "python.operator-chaining.enabled"
 _console = threading.Lock()
+_numbers = itertools.count()
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 _CLOSED = (
     "this StreamExecutionEnvironment is closed: get a new one with "
@@ -56,6 +58,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._progress_listeners: list[Any] = []
         self._cached_files: dict[str, str] = {}
         self._closed = False
+        self._number = next(_numbers)
 
     @staticmethod
     def get_execution_environment(
@@ -78,10 +81,12 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         """Take over every key of a configuration.
 
         Raises:
-            ValueError: an option has a value that it cannot have; nothing is taken over.
+            ValueError: an option has a value that it cannot have, or this package's prefix and a
+                name that it does not have; nothing is taken over.
         """
         together = Configuration(self._configuration).add_all(configuration)
-        check_execution_options(together)
+        check_own_keys(together.key_set())
+        ExecutionConfig(together)._check()
         CheckpointConfig(together)._check()
         self._configuration.add_all(configuration)
 
@@ -97,7 +102,8 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         """Run everything that was added since the last time, and wait for the end.
 
         Raises:
-            JobExecutionError: if the job fails; it begins with the user's own traceback.
+            JobExecutionError: if the job fails; it begins with the user's own traceback. In a
+                script that imports py4j it also is a ``py4j.protocol.Py4JJavaError``.
             ValueError: if nothing was added.
         """
         return self._submit(self._take(), job_name, attached=True).result()
@@ -118,8 +124,10 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     def _add(self, transformation: Transformation) -> None:
         self._require_open()
         self._transformations.append(transformation)
+        UNEXECUTED.added(self._number, transformation)
 
     def _forget(self) -> None:
+        UNEXECUTED.executed(self._number)
         self._transformations.clear()
         self._printers = {}
 
@@ -128,8 +136,8 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._printers[channel] = _print_lines
         return channel
 
-    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
-        return self._submit(self._take(), job_name, channel).collected()
+    def _collect(self, job_name: str | None, channel: str, fused: bool) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel, fused=fused).collected()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -139,6 +147,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._require_open()
         if not self._transformations:
             raise ValueError(_NO_OPERATORS)
+        UNEXECUTED.executed(self._number)
         taken = list(self._transformations)
         self._transformations.clear()
         return taken
@@ -149,14 +158,15 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         job_name: str | None,
         collected: str | None = None,
         attached: bool = False,
+        fused: bool = True,
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
-        note_without_effect(self._configuration)
+        self._check_options()
         job = translate(
             transformations,
-            self._graph_settings(transformations),
-            name=job_name or self._configuration.get_string("pipeline.name", DEFAULT_JOB_NAME),
+            self._graph_settings(transformations, fused),
+            name=job_name or self._configuration._read(pipeline.NAME) or DEFAULT_JOB_NAME,
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
             printers=printers,
@@ -166,18 +176,28 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         )
         return current_engine().submit(job)
 
-    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
-        mode = self._configuration.get_string(RUNTIME_MODE, "STREAMING").upper()
+    def _check_options(self) -> None:
+        """Refuse options that nobody reads or that cannot be read, and log those without effect."""
+        check_own_keys(self._configuration.key_set())
+        for module in (execution, checkpointing, python):
+            for option in options_of(module):
+                self._configuration._read(option)
+        note_without_effect(self._configuration._values)
+
+    def _graph_settings(
+        self, transformations: list[Transformation], fused: bool = True
+    ) -> GraphSettings:
+        mode = self._configuration._read(execution.RUNTIME_MODE)
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
-        if mode == "BATCH" and endless is not None:
+        if mode == execution.BATCH and endless is not None:
             raise ValueError(_no_batch(endless))
         return GraphSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
-            python_chaining=self._configuration.get_boolean(_PYTHON_CHAINING, True),
-            batch=mode == "BATCH" or (mode == "AUTOMATIC" and endless is None),
+            python_chaining=fused and self._configuration._read(python.OPERATOR_CHAINING),
+            batch=mode == execution.BATCH or (mode == execution.AUTOMATIC and endless is None),
             watermark_interval=self._watermark_interval(),
         )
 

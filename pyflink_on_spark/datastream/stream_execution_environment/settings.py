@@ -6,17 +6,13 @@ import os
 from typing import ClassVar, Self
 
 from pyflink_on_spark.common import Configuration, ExecutionConfig
+from pyflink_on_spark.common._options import execution, own, pipeline
+from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.time_characteristic import TimeCharacteristic
 
-RUNTIME_MODE = "execution.runtime-mode"
-_CHAINING = "pipeline.operator-chaining.enabled"
-_OLD_CHAINING = "pipeline.operator-chaining"
-_MIXED_CHAINING = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
-_BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
-_WATERMARK_ELEMENTS = "pyflink-on-spark.watermark-interval-elements"
-_WATERMARK_DEFAULT = 10_000
+_NO_BUFFER_TIMEOUT = -1
 
 
 class GeneralSettings:
@@ -52,8 +48,13 @@ class GeneralSettings:
         return self.get_config().get_max_parallelism()
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
-        """Set the number of key groups of operators that set none of their own."""
-        self.get_config().set_max_parallelism(max_parallelism)
+        """Set the number of key groups of operators that set none of their own.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self.get_config().set_max_parallelism(checked_max_parallelism(max_parallelism))
         return self
 
     def get_default_local_parallelism(self) -> int:
@@ -66,7 +67,7 @@ class GeneralSettings:
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Choose STREAMING, BATCH or AUTOMATIC: BATCH if every source ends."""
-        self._configuration.set_string(RUNTIME_MODE, execution_mode.name)
+        self._configuration._write(execution.RUNTIME_MODE, execution_mode.name)
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
@@ -74,32 +75,35 @@ class GeneralSettings:
 
         On Spark: recorded; a micro-batch is handed on as a whole.
         """
-        if timeout_millis < -1:
+        if timeout_millis < _NO_BUFFER_TIMEOUT:
             raise ValueError("Timeout of buffer must be non-negative or -1")
-        self._configuration.set_string(_BUFFER_TIMEOUT, f"{timeout_millis} ms")
+        if timeout_millis == _NO_BUFFER_TIMEOUT:
+            self._configuration._write(execution.BUFFER_TIMEOUT_ENABLED, False)
+        else:
+            self._configuration._write(execution.BUFFER_TIMEOUT, timeout_millis)
         return self
 
     def get_buffer_timeout(self) -> int:
-        """Return how long (ms) operators may hold back elements."""
-        text = self._configuration.get_string(_BUFFER_TIMEOUT, "100 ms")
-        return int(text.removesuffix("ms").strip())
+        """Return how long operators may hold back elements, in ms; -1: until a buffer is full."""
+        if not self._configuration._read(execution.BUFFER_TIMEOUT_ENABLED):
+            return _NO_BUFFER_TIMEOUT
+        return self._configuration._read(execution.BUFFER_TIMEOUT)
 
     def disable_operator_chaining(self) -> Self:
         """Let each operator be a task of its own.
 
         On Spark: it shows in the tasks' names only; what can run without an exchange still does.
         """
-        self._configuration.set_boolean(_CHAINING, False)
+        self._configuration._write(pipeline.OPERATOR_CHAINING, False)
         return self
 
     def is_chaining_enabled(self) -> bool:
         """Tell whether operators would be chained into tasks."""
-        old = self._configuration.get_boolean(_OLD_CHAINING, True)
-        return self._configuration.get_boolean(_CHAINING, old)
+        return self._configuration._read(pipeline.OPERATOR_CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """Tell whether operators with different numbers of key groups would be chained."""
-        return self._configuration.get_boolean(_MIXED_CHAINING, True)
+        return self._configuration._read(pipeline.MIXED_CHAINING)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
         """Make a slot sharing group known. On Spark: recorded; there are no slots."""
@@ -139,4 +143,4 @@ class GeneralSettings:
     def _watermark_interval(self) -> int:
         if self.get_config().get_auto_watermark_interval() == 0:
             return 0
-        return self._configuration.get_integer(_WATERMARK_ELEMENTS, _WATERMARK_DEFAULT)
+        return self._configuration._read(own.WATERMARK_INTERVAL_ELEMENTS)

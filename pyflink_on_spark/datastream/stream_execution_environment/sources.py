@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
-from pyflink_on_spark._runtime.types import source_converter
+from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
@@ -29,12 +29,14 @@ class Sources(GeneralSettings):
             type_info: the type of the elements; untyped if not given.
 
         Raises:
-            ValueError: if an element is not of the type.
-            TypeError: if one cannot be pickled.
+            ValueError: an element is not of the type.
+            AttributeError: an element is not of the type, and that is a date, a time or an instant.
+            TypeError: an element is not of the type, and that has no fields; or it cannot be
+                pickled.
         """
         elements: Iterable[Any] = collection
         if type_info is not None:
-            elements = list(map(source_converter(type_info), collection))
+            elements = _converted(collection, type_info)
         source = CollectionSource(elements, type_info)
         return self._from_runtime_source(source, "Collection Source", type_info)
 
@@ -111,3 +113,11 @@ class Sources(GeneralSettings):
             parallelism=parallelism,
         )
         return DataStream(flow)
+
+
+def _converted(collection: Iterable[Any], type_info: TypeInformation) -> list[Any]:
+    """Return elements in the form that functions see; raise Python's own errors, as PyFlink."""
+    try:
+        return list(map(source_converter(type_info), collection))
+    except ConversionError as error:
+        raise plain_error(error) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import TypeVar
 
@@ -117,7 +116,6 @@ class _Sliding(WindowAssigner[T, TimeWindow]):
         self._size = size
         self._slide = slide
         self._offset = offset
-        self._pane_size = math.gcd(size, slide)
 
     def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
         """Return the serializer of time windows."""

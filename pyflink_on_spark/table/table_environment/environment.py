@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.table._elements import rows_of_elements
@@ -32,7 +33,6 @@ from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_result import TableResult
 
-_MODE = "execution.runtime-mode"
 _OK = RowSchema(("result",), (logical.STRING,))
 _NO_QUERY = (
     "Unsupported SQL query! sqlQuery() only accepts a single SQL query of type SELECT, UNION, "
@@ -63,7 +63,7 @@ class TableEnvironment(Catalogs):
         self._print_kinds = streaming_results or settings.is_streaming_mode()
         self._session = Session(
             lambda: self._jobs.configuration().to_dict(),
-            batch.get_string(_MODE, "STREAMING").upper() == "BATCH",
+            batch._read(RUNTIME_MODE) == BATCH,
             settings.get_built_in_catalog_name(),
             settings.get_built_in_database_name(),
         )

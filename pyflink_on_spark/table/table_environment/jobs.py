@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Aligned, Transformation
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
+from pyflink_on_spark._graph.transformation import Aligned, Transformation
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta

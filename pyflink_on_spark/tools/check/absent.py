@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pyflink_on_spark._compat.import_hook import OF_THE_JVM
 from pyflink_on_spark._compat.unsupported import Gap
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
 
@@ -40,7 +41,7 @@ def verdict_on_module(name: str) -> Verdict:
     parts = name.split(".")
     if "table" in parts[1:2]:
         return TABLE
-    if "java_gateway" in parts[1:2] or any(part.startswith("_") for part in parts):
+    if OF_THE_JVM & {*parts[1:2]} or any(part.startswith("_") for part in parts):
         return _JAVA
     return _NO_MODULE if parts[1:2] == ["datastream"] else _FOREIGN
 

@@ -15,23 +15,32 @@ class Use:
         name: the name, for example ``DataStream.map``.
         verdict: how it fares on Spark.
         lines: where it is used, from 1.
+        called: whether it is used when the script is run, as far as can be seen.
     """
 
     name: str
     verdict: Verdict
     lines: list[int] = field(default_factory=list)
+    called: bool = False
 
 
 class Findings:
-    """What one script was found to use."""
+    """What one script was found to use.
+
+    Attributes:
+        path: the script's file.
+        called: whether what is added now is used when the script is run.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.called = True
         self._uses: dict[tuple[str, Verdict], Use] = {}
 
     def add(self, name: str, verdict: Verdict, line: int) -> None:
         """Note a use."""
         use = self._uses.setdefault((name, verdict), Use(name, verdict))
+        use.called = use.called or self.called
         if line not in use.lines:
             use.lines.append(line)
             use.lines.sort()
@@ -44,7 +53,7 @@ class Findings:
     @property
     def runs(self) -> bool:
         """Whether nothing stands in the way of the script."""
-        return all(use.verdict.status.runs for use in self.uses)
+        return all(use.verdict.status.runs for use in self.uses if use.called)
 
     def count(self, status: Status) -> int:
         """Return how many names have a status."""

@@ -23,7 +23,7 @@ from pyflink_on_spark.tools.check.values import (
     ModuleValue,
     Value,
 )
-from pyflink_on_spark.tools.check.verdict import Status, Verdict, judge, judge_use
+from pyflink_on_spark.tools.check.verdict import Status, Verdict, judge
 
 _FROM_TABLES = {"to_data_stream", "to_changelog_stream", "to_append_stream"}
 _JAVA = ("_j_", "j_", "_jvm", "get_java_")
@@ -99,17 +99,8 @@ class Lookup:
                 self._note_keywords(called, keywords)
                 if isinstance(called.function, unsupported):
                     return UNKNOWN
-                value = mirror.returned(called.function, called.receiver, arguments)
-                self._note_useless(value, line)
-                return value
+                return mirror.returned(called.function, called.receiver, arguments)
         return UNKNOWN
-
-    def _note_useless(self, value: Value, line: int) -> None:
-        if not isinstance(value, InstanceValue):
-            return
-        verdict = judge_use(value.cls)
-        if verdict is not None:
-            self._findings.add(f"{value.cls.__qualname__} (made here)", verdict, line)
 
     def _of_module(self, module: str, name: str, line: int) -> Value:
         if mirror.module(f"{module}.{name}") is not None:

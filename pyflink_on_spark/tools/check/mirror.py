@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from pyflink_on_spark._compat.import_hook import own_name
 from pyflink_on_spark.tools.check.values import (
     PLAIN,
     UNKNOWN,
@@ -28,9 +29,26 @@ _PLAIN = {"int", "str", "float", "bool", "bytes", "list", "dict", "tuple", "set"
 _ANNOTATED_WITH = {"Optional", "Union"}
 
 
+def is_pyflink(name: str) -> bool:
+    """Whether a module is PyFlink's, or this package's own."""
+    return name.split(".", maxsplit=1)[0] in {REAL, OURS}
+
+
+def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether this package has all that a statement imports of PyFlink."""
+    if isinstance(statement, ast.Import):
+        names = [alias.name for alias in statement.names]
+        return all(module(name) is not None for name in names if is_pyflink(name))
+    found = statement.module or ""
+    return module(found) is not None and all(
+        alias.name == "*" or member_of_module(found, alias.name) is not None
+        for alias in statement.names
+    )
+
+
 def module(name: str) -> Any:
     """Return the module that stands for one of PyFlink's, or None."""
-    ours = OURS + name.removeprefix(OURS).removeprefix(REAL)
+    ours = name if name.split(".", maxsplit=1)[0] == OURS else own_name(name)
     parts = ours.split(".")[1:]
     if any(part.startswith("_") for part in parts):
         return None

@@ -14,6 +14,7 @@ _INDENT = " " * 8
 _MOST_LINES = 12
 _HEADINGS = {
     Status.UNKNOWN: "not known",
+    Status.WRONG: "wrong in PyFlink, too",
     Status.NEVER: "never works here",
     Status.NOT_YET: "does not work yet",
     Status.DIFFERS: "works, with a difference",
@@ -71,7 +72,8 @@ def _uses(uses: list[Use]) -> Iterator[str]:
         together.setdefault(use.verdict, []).append(use)
     for verdict, alike in together.items():
         for use in alike:
-            yield f"    {use.name}, {_lines(use.lines)}"
+            note = "" if use.called or verdict.status.runs else " (not called by the script)"
+            yield f"    {use.name}, {_lines(use.lines)}{note}"
         for text in (verdict.reason, verdict.advice and f"-> {verdict.advice}"):
             yield from textwrap.wrap(
                 text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT
@@ -90,6 +92,7 @@ def _entry(use: Use) -> dict[str, object]:
         "name": use.name,
         "status": verdict.status.value,
         "lines": use.lines,
+        "called": use.called,
     }
     if verdict.reason:
         entry["reason"] = verdict.reason

@@ -8,12 +8,17 @@ from types import FunctionType
 
 from pyflink_on_spark.tools.check import mirror
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
+from pyflink_on_spark.tools.check.annotations import annotated
+from pyflink_on_spark.tools.check.branches import Names, imports_with_fallback, merged
+from pyflink_on_spark.tools.check.called import never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
-from pyflink_on_spark.tools.check.lookup import Lookup
+from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
+from pyflink_on_spark.tools.check.notes import Notes
 from pyflink_on_spark.tools.check.values import (
     PLAIN,
     UNKNOWN,
     AbsentValue,
+    CallableValue,
     ClassValue,
     InstanceValue,
     LocalClass,
@@ -51,11 +56,11 @@ def examine(path: str, source: str) -> Findings:
         SyntaxError: if it is not Python.
     """
     tree = ast.parse(source, path)
-    known = _Known()
+    known, not_called = _Known(), uncalled(tree)
     for _ in range(_PASSES - 1):  # what a function is given is known only after its calls
-        _Walk(known, Findings(path)).run(tree)
+        _Walk(known, Findings(path), not_called).run(tree)
     findings = Findings(path)
-    _Walk(known, findings).run(tree)
+    _Walk(known, findings, not_called).run(tree)
     return findings
 
 
@@ -63,19 +68,19 @@ class _Known:
     """What was found out in earlier passes."""
 
     def __init__(self) -> None:
-        self.names: dict[tuple[ast.AST, str], Value] = {}
+        self.names: Names = {}
         self.attributes: dict[tuple[ast.AST, str], Value] = {}
         self.parameters: dict[tuple[ast.AST, str], Value] = {}
         self.returned: dict[ast.AST, Value] = {}
 
 
-class _Walk:
+class _Walk(Notes):
     """One pass over the script."""
 
-    def __init__(self, known: _Known, findings: Findings) -> None:
+    def __init__(self, known: _Known, findings: Findings, not_called: frozenset[ast.AST]) -> None:
+        super().__init__(findings)
         self._known = known
-        self._findings = findings
-        self._lookup = Lookup(findings)
+        self._not_called = not_called
         self._scopes: list[ast.AST] = []
         self._classes: list[ast.ClassDef] = []
 
@@ -114,10 +119,51 @@ class _Walk:
             case ast.Return():
                 scope, value = self._scopes[-1], self._optional(statement.value)
                 self._known.returned[scope] = join(self._known.returned.get(scope), value)
+            case _:
+                self._compound(statement)
+
+    def _compound(self, statement: ast.stmt) -> None:
+        match statement:
             case ast.With() | ast.AsyncWith():
                 self._with(statement)
+            case ast.If():
+                self._if(statement)
+            case ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
+                before = dict(self._known.names)
+                self._parts(statement)
+                self._known.names = merged(before, self._known.names)
+            case ast.Try() | ast.TryStar():
+                self._try(statement)
             case _:
                 self._parts(statement)
+
+    def _branch(self, body: Sequence[ast.stmt]) -> Names:
+        """Go through statements that may be run or not; return what names are then."""
+        before = self._known.names
+        self._known.names = dict(before)
+        self._statements(body)
+        after, self._known.names = self._known.names, before
+        return after
+
+    def _if(self, statement: ast.If) -> None:
+        self._value(statement.test)
+        with self._unless(never_runs(statement)):
+            body = self._branch(statement.body)
+        self._known.names = merged(body, self._branch(statement.orelse))
+
+    def _try(self, statement: ast.Try | ast.TryStar) -> None:
+        handlers = [part for handler in statement.handlers for part in handler.body]
+        imports = imports_with_fallback(statement)
+        if imports and not all(map(mirror.has_import, imports)):
+            with self._ignored():
+                self._statements(statement.body)
+            self._statements(handlers)
+        else:
+            self._statements(statement.body)
+            after = self._branch(handlers)
+            if not imports:
+                self._known.names = merged(self._known.names, after)
+        self._statements([*statement.orelse, *statement.finalbody])
 
     def _with(self, statement: ast.With | ast.AsyncWith) -> None:
         for item in statement.items:
@@ -139,7 +185,7 @@ class _Walk:
 
     def _import(self, statement: ast.Import) -> None:
         for alias in statement.names:
-            if not _is_pyflink(alias.name):
+            if not mirror.is_pyflink(alias.name):
                 continue
             value = self._lookup.module(alias.name, statement.lineno)
             if alias.asname is None:
@@ -148,7 +194,7 @@ class _Walk:
 
     def _import_from(self, statement: ast.ImportFrom) -> None:
         name = statement.module or ""
-        if statement.level or not _is_pyflink(name):
+        if statement.level or not mirror.is_pyflink(name):
             return
         found = mirror.module(name)
         for alias in statement.names:
@@ -171,9 +217,20 @@ class _Walk:
         self._bind(statement.name, LocalClass(statement))
         self._classes.append(statement)
         self._scopes.append(statement)
-        self._statements(statement.body)
+        with self._unless(statement in self._not_called):
+            self._statements(statement.body)
+            self._note_wrong_methods(statement)
         self._scopes.pop()
         self._classes.pop()
+
+    def _note_wrong_methods(self, statement: ast.ClassDef) -> None:
+        for method in statement.body:
+            if isinstance(method, _Function):
+                for cls in self._mirror_bases(statement):
+                    found = mirror.find_member(cls, method.name)
+                    if found is not None and isinstance(found[1], FunctionType):
+                        for name, verdict in mistakes_in_method(method, found[0]):
+                            self._findings.add(name, verdict, method.lineno)
 
     def _function(self, function: _Function) -> None:
         for expression in [*function.decorator_list, *function.args.defaults]:
@@ -181,7 +238,8 @@ class _Walk:
         owner = self._classes[-1] if self._scopes[-1:] == self._classes[-1:] else None
         self._scopes.append(function)
         self._bind_parameters(function, owner)
-        self._statements(function.body)
+        with self._unless(function in self._not_called):
+            self._statements(function.body)
         self._scopes.pop()
 
     def _bind_parameters(self, function: _Function, owner: ast.ClassDef | None) -> None:
@@ -232,9 +290,7 @@ class _Walk:
             self._value(target)
 
     def _bind(self, name: str, value: Value) -> None:
-        key = (self._scopes[-1], name)
-        if value != UNKNOWN or key not in self._known.names:
-            self._known.names[key] = value
+        self._known.names[self._scopes[-1], name] = value
 
     def _named(self, name: str) -> Value:
         for scope in reversed(self._scopes):
@@ -246,33 +302,14 @@ class _Walk:
 
     def _annotated(self, annotation: ast.expr) -> Value:
         """Return what is known of a value from an annotation in the script."""
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            try:
-                annotation = ast.parse(annotation.value, mode="eval").body
-            except SyntaxError:
-                return UNKNOWN
-        if isinstance(annotation, ast.BinOp):
-            return join(self._annotated(annotation.left), self._annotated(annotation.right))
-        if isinstance(annotation, ast.Subscript):
-            optional = ast.unparse(annotation.value).endswith("Optional")
-            return self._annotated(annotation.slice) if optional else UNKNOWN
-        value = self._quietly(annotation)
-        if isinstance(value, ClassValue):
-            return InstanceValue(value.cls)
-        if isinstance(value, AbsentValue):
-            return value
-        return LocalInstance(value.node) if isinstance(value, LocalClass) else UNKNOWN
+        return annotated(annotation, self._quietly)
 
     # -- expressions -----------------------------------------------------------------------------
 
     def _quietly(self, node: ast.expr) -> Value:
         """Return what is known of an expression that is gone through elsewhere."""
-        lookup, self._lookup = self._lookup, Lookup(Findings(""))
-        findings, self._findings = self._findings, Findings("")
-        try:
+        with self._ignored():
             return self._value(node)
-        finally:
-            self._lookup, self._findings = lookup, findings
 
     def _optional(self, node: ast.expr | None) -> Value:
         return UNKNOWN if node is None else self._value(node)
@@ -334,6 +371,9 @@ class _Walk:
             return LocalInstance(called.node)
         line = node.func.end_lineno or node.lineno
         keywords = {k.arg: k.value.lineno for k in node.keywords if k.arg is not None}
+        if isinstance(called, CallableValue | ClassValue):
+            for name, verdict in mistakes_in_call(called, node, arguments):
+                self._findings.add(name, verdict, line)
         return self._lookup.call(called, arguments, keywords, line)
 
     def _call_constructor(
@@ -361,10 +401,6 @@ class _Walk:
             if annotated != UNKNOWN:
                 return annotated
         return self._known.returned.get(function, UNKNOWN)
-
-
-def _is_pyflink(name: str) -> bool:
-    return name.split(".", maxsplit=1)[0] in {mirror.REAL, mirror.OURS}
 
 
 def _is_static(function: _Function) -> bool:

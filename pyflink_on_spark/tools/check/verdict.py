@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported, unsupported_use
+from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.tools.check import mirror
 
 _MARKER = "raise_unsupported"
@@ -26,6 +26,7 @@ class Status(enum.Enum):
     DIFFERS = "differs"
     NOT_YET = "not yet"
     NEVER = "never"
+    WRONG = "wrong"
     UNKNOWN = "unknown"
 
     @property
@@ -72,17 +73,8 @@ def deviations(docstring: str | None) -> list[str]:
     return [" ".join(text.split()) for text in found]
 
 
-def judge_use(cls: type) -> Verdict | None:
-    """Return the verdict on objects of a class that can be made but not used; None if they can."""
-    for name in {name for owner in cls.__mro__ for name in owner.__dict__}:
-        declared = next(o.__dict__[name] for o in cls.__mro__ if name in o.__dict__)
-        if isinstance(declared, unsupported_use):
-            return _gap(declared.kind, declared.reason, declared.instead)
-    return None
-
-
 def _judge_class(cls: type) -> Verdict:
-    verdict = judge_use(cls) or _judge_callable(cls.__dict__.get("__init__"))
+    verdict = judge(cls.__dict__.get("__init__"))
     return _noted(cls) if verdict.status.runs else verdict
 
 

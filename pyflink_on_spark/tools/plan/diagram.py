@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.call_site import CallSite
-from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_steps
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._job.job import Job
 
 _PLAIN_NAMES = {
     "_stream_key_by_map_operator": "key by",

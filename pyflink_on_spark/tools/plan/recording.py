@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+_NO_SAVEPOINT = "no-savepoint"
 
 
 class RecordingEngine:
@@ -44,9 +47,9 @@ class RecordedJob:
         """Return a result without accumulators."""
         return JobExecutionResult(JobOutcome(self.job_id, 0, {}))
 
-    def collected(self) -> Iterator[Any]:
-        """Return nothing: no element was computed."""
-        return iter(())
+    def collected(self) -> Generator[Any, None, None]:
+        """Yield nothing: no element was computed."""
+        yield from ()
 
     def status(self) -> JobStatus:
         """Return that it ended."""
@@ -58,6 +61,16 @@ class RecordedJob:
 
     def cancel(self) -> None:
         """Do nothing: nothing runs."""
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Return the folder: nothing is written."""
+        return savepoint_directory or _NO_SAVEPOINT
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Return the folder: nothing is written."""
+        return savepoint_directory or _NO_SAVEPOINT
 
 
 @contextmanager
@@ -74,6 +87,9 @@ def recording() -> Iterator[RecordingEngine]:
 def record(script: Path, arguments: list[str]) -> list[Job]:
     """Return the jobs that a script would run.
 
+    A script that fails after its first job, for example since the job gave it no element, is over
+    then; standard error says so.
+
     Args:
         script: the script's file; it is run as Python's main program.
         arguments: its own arguments.
@@ -88,6 +104,22 @@ def record(script: Path, arguments: list[str]) -> list[Job]:
             except SystemExit as ended:
                 if ended.code not in {None, 0} and not engine.jobs:
                     raise
+            except Exception as error:
+                if not engine.jobs:
+                    raise
+                _tell_of_failure(script, error)
         return engine.jobs
     finally:
         sys.argv, sys.path[0] = before
+
+
+def _tell_of_failure(script: Path, error: Exception) -> None:
+    lines = [
+        f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(script)
+    ]
+    place = f" in line {lines[-1]}" if lines else ""
+    print(
+        f"plan: the script ended{place} with {type(error).__name__}: {error}. Nothing is run here, "
+        "so no job has results; jobs after that line are missing.",
+        file=sys.stderr,
+    )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.bucket import BasePathBuckets, DateTimeBuckets
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
 from pyflink_on_spark._connectors.files.date_pattern import DatePattern
 from pyflink_on_spark._connectors.files.time_zone import parse_time_zone
 

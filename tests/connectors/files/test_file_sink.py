@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.files import part_file
-from pyflink_on_spark._connectors.files.bucket import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._connectors.files.file_sink import FileSink
-from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
+from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_names import PartAffixes
-from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingPolicy
-from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingLimits
+from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._filesystem import local_files
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common.typeinfo import Types
 
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -44,12 +44,12 @@ def context_of(clock, subtask_index=0):
 
 
 def options_for(folder, **more):
-    return FileSinkOptions(str(folder), **{"buckets": BasePathBuckets(), **more})
+    return FileSinkConfig(str(folder), **{"buckets": BasePathBuckets(), **more})
 
 
 def open_writer(options, clock=None, subtask_index=0, type_info=None):
     sink = pickle.loads(
-        pickle.dumps(FileSink(options).with_input_type(type_info or Types.STRING()))
+        pickle.dumps(PartFileSink(options).with_input_type(type_info or Types.STRING()))
     )
     return sink, sink.writer(context_of(clock or ManualClock(), subtask_index))
 
@@ -89,7 +89,7 @@ def test_text_lines_in_one_part_file_a_subtask(tmp_path):
 
 
 def test_prefix_suffix_and_the_hour_as_bucket(tmp_path):
-    options = FileSinkOptions(
+    options = FileSinkConfig(
         str(tmp_path), buckets=DateTimeBuckets(zone_id="UTC"), affixes=PartAffixes("pre", ".txt")
     )
     clock = ManualClock(1_795_000_000_000)
@@ -105,7 +105,7 @@ def test_a_subtask_without_elements_writes_nothing(tmp_path):
 
 @pytest.mark.parametrize("part_size", [3, 4])
 def test_a_part_takes_elements_until_it_is_larger_than_allowed(tmp_path, part_size):
-    options = options_for(tmp_path, rolling=RollingPolicy(part_size))
+    options = options_for(tmp_path, rolling=RollingLimits(part_size))
     expected = [b"aa\nbb\n", b"cc\ndddddd\n", b"e\nf\n"]
     assert write(options, ["aa", "bb", "cc", "dddddd", "e", "f"]) == expected
     assert [name[-2:] for name in tree(tmp_path)] == ["-0", "-1", "-2"]
@@ -126,7 +126,7 @@ def rolled(lines, limit):
     cuts=st.lists(st.integers(0, 40), max_size=4),
 )
 def test_rolling_does_not_depend_on_bundles(tmp_path_factory, lines, limit, cuts):
-    options = options_for(tmp_path_factory.mktemp("roll"), rolling=RollingPolicy(limit))
+    options = options_for(tmp_path_factory.mktemp("roll"), rolling=RollingLimits(limit))
     bounds = [0, *sorted(cuts), len(lines)]
     bundles = [lines[a:b] for a, b in pairwise(bounds)]
     sink, writer = open_writer(options)
@@ -144,7 +144,7 @@ def test_rolling_does_not_depend_on_bundles(tmp_path_factory, lines, limit, cuts
 def test_time_finishes_a_part_at_the_check_after_it(tmp_path):
     clock = ManualClock()
     options = options_for(
-        tmp_path, rolling=RollingPolicy(100, 1000, 1_000_000), bucket_check_interval=500
+        tmp_path, rolling=RollingLimits(100, 1000, 1_000_000), bucket_check_interval=500
     )
     sink, writer = open_writer(options, clock)
     for time, element in [(0, "a"), (999, "b"), (1100, "c"), (1500, "d")]:
@@ -157,7 +157,7 @@ def test_time_finishes_a_part_at_the_check_after_it(tmp_path):
 def test_inactivity_finishes_a_part(tmp_path):
     clock = ManualClock()
     options = options_for(
-        tmp_path, rolling=RollingPolicy(100, 1_000_000, 100), bucket_check_interval=10
+        tmp_path, rolling=RollingLimits(100, 1_000_000, 100), bucket_check_interval=10
     )
     sink, writer = open_writer(options, clock)
     for time, element in [(0, "a"), (99, "b"), (198, "c"), (298, "d")]:
@@ -175,7 +175,7 @@ def test_slow_elements_go_to_the_bucket_of_their_time(tmp_path):
             clock.time = second * 1000
             yield str(second)
 
-    options = FileSinkOptions(str(tmp_path), buckets=DateTimeBuckets("mm", "UTC"))
+    options = FileSinkConfig(str(tmp_path), buckets=DateTimeBuckets("mm", "UTC"))
     sink, writer = open_writer(options, clock)
     writer.write(slow_elements())
     sink.commit(writer.prepare_commit())
@@ -217,7 +217,7 @@ def test_a_commit_whose_file_is_gone_fails(tmp_path):
 
 
 def test_close_removes_what_was_not_prepared(tmp_path):
-    _, writer = open_writer(options_for(tmp_path, rolling=RollingPolicy(1)))
+    _, writer = open_writer(options_for(tmp_path, rolling=RollingLimits(1)))
     writer.write(iter("abc"))
     assert len(tree(tmp_path)) == 3
     writer.close()
@@ -237,7 +237,7 @@ def test_close_leaves_what_was_prepared_and_abort_removes_it(tmp_path):
 
 
 def test_numbered_by_subtask_past_what_is_there(tmp_path):
-    options = options_for(tmp_path, rolling=RollingPolicy(2), named_by_subtask=True)
+    options = options_for(tmp_path, rolling=RollingLimits(2), named_by_subtask=True)
     write(options, ["aa", "bb"], subtask_index=1)
     assert tree(tmp_path) == ["part-1-0", "part-1-1"]
     write(options, ["cc"], subtask_index=1)
@@ -265,7 +265,7 @@ def test_a_folder_in_the_prefix(tmp_path):
 @pytest.mark.parametrize("type_info", [None, Types.PICKLED_BYTE_ARRAY()])
 def test_a_stream_without_a_type_has_no_text(tmp_path, type_info):
     with pytest.raises(TypeError, match=r"Types\.STRING\(\)"):
-        FileSink(options_for(tmp_path)).with_input_type(type_info)
+        PartFileSink(options_for(tmp_path)).with_input_type(type_info)
 
 
 def test_java_text_of_other_types(tmp_path):
@@ -291,7 +291,7 @@ def test_an_element_is_written_as_it_was_when_it_came(tmp_path):
 
 def test_an_unknown_charset_is_refused_at_once(tmp_path):
     with pytest.raises(ValueError, match="nope"):
-        FileSink(options_for(tmp_path, charset_name="nope"))
+        PartFileSink(options_for(tmp_path, charset_name="nope"))
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(tmp_path):
@@ -350,7 +350,7 @@ def test_a_failure_while_finishing_leaves_nothing(tmp_path, monkeypatch):
 )
 def test_limits_are_positive(limits):
     with pytest.raises(ValueError, match="positive"):
-        RollingPolicy(**limits)
+        RollingLimits(**limits)
 
 
 def test_affixes_are_text(tmp_path):

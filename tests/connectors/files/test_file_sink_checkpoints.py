@@ -13,18 +13,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.files.bucket import BasePathBuckets, DateTimeBuckets
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
 from pyflink_on_spark._connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Concatenation,
 )
-from pyflink_on_spark._connectors.files.file_sink import FileSink
-from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingPolicy
-from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._connectors.files.config import FileSinkConfig
+from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingLimits
+from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
+from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common.typeinfo import Types
 
 HIDDEN = r"\.part-.*\.inprogress\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -54,7 +54,7 @@ class SinkJob:
     def begin(self, parallelism, new_process=True):
         """Start subtasks from the last checkpoint, in this driver or in another one."""
         if new_process:
-            self.sink = FileSink(self.options).with_input_type(Types.STRING())
+            self.sink = PartFileSink(self.options).with_input_type(Types.STRING())
             self.attempt = 0
         operators = []
         shares = redistribute(pickle.loads(self.saved), parallelism) if self.saved else None
@@ -135,7 +135,7 @@ def forget_open_files(folder):
 
 
 def options_for(folder, **more):
-    return FileSinkOptions(str(folder), **{"buckets": BasePathBuckets(), **more})
+    return FileSinkConfig(str(folder), **{"buckets": BasePathBuckets(), **more})
 
 
 def visible(folder):
@@ -266,7 +266,7 @@ def test_a_job_that_commits_what_a_savepoint_names_leaves_no_mark(tmp_path):
 
 
 def test_a_part_that_is_too_large_is_finished_by_a_checkpoint(tmp_path):
-    job = SinkJob(options_for(tmp_path, rolling=RollingPolicy(2)))
+    job = SinkJob(options_for(tmp_path, rolling=RollingLimits(2)))
     job.write(["abc"])
     job.checkpoint()
     assert visible(tmp_path) == ["abc"]
@@ -274,7 +274,7 @@ def test_a_part_that_is_too_large_is_finished_by_a_checkpoint(tmp_path):
 
 @pytest.mark.parametrize(("limits", "ends"), [((1000, 10**6), 1000), ((10**6, 300), 500)])
 def test_time_finishes_parts_while_no_elements_come(tmp_path, limits, ends):
-    policy = RollingPolicy(100, *limits)
+    policy = RollingLimits(100, *limits)
     job = SinkJob(options_for(tmp_path, rolling=policy, bucket_check_interval=100))
     job.write("a")
     job.advance(200)
@@ -304,7 +304,7 @@ def test_a_restart_cuts_off_what_came_after_the_checkpoint(tmp_path, closed, new
 
 
 def test_a_part_that_was_finished_after_the_checkpoint_goes_on(tmp_path):
-    job = SinkJob(options_for(tmp_path, rolling=RollingPolicy(8)))
+    job = SinkJob(options_for(tmp_path, rolling=RollingLimits(8)))
     job.write("ab")
     job.checkpoint()
     job.write(["lost-lost", "lost", "lost-lost"])
@@ -357,7 +357,7 @@ def test_parts_in_progress_are_dealt_out(tmp_path, before, after):
 
 
 def test_numbers_go_on_after_a_restart(tmp_path):
-    options = options_for(tmp_path, rolling=RollingPolicy(2), named_by_subtask=True)
+    options = options_for(tmp_path, rolling=RollingLimits(2), named_by_subtask=True)
     job = SinkJob(options, 2)
     job.write(["aa", "bb"], 0)
     job.write(["cc", "dd"], 1)
@@ -433,9 +433,9 @@ def test_compaction_waits_for_as_many_bytes_as_told(tmp_path):
 
 
 POLICIES = {
-    "default": RollingPolicy(),
-    "small": RollingPolicy(6),
-    "timed": RollingPolicy(100, 50, 30),
+    "default": RollingLimits(),
+    "small": RollingLimits(6),
+    "timed": RollingLimits(100, 50, 30),
     "on checkpoint": ON_CHECKPOINT,
 }
 WAITING = {
@@ -475,7 +475,7 @@ def test_restarts_anywhere_lose_and_repeat_nothing(
     folder = tmp_path_factory.mktemp("sink")
     strategy = WAITING[compaction]
     job = SinkJob(
-        FileSinkOptions(
+        FileSinkConfig(
             str(folder),
             buckets=DateTimeBuckets("SSS", "UTC") if timed else BasePathBuckets(),
             rolling=POLICIES[policy],

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.enumeration import (
-    FileSplit,
-    cut_files,
-)
 from pyflink_on_spark._connectors.files.enumeration import find_files as found_at
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._connectors.files.enumeration import split_files
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
+from pyflink_on_spark._filesystem.local_path import local_path
 from pyflink_on_spark._filesystem.location import locate
 
 
@@ -103,20 +101,20 @@ def test_a_missing_path_is_named(tmp_path):
 
 
 def test_a_large_file_is_cut_evenly_for_all_subtasks():
-    splits = cut_files([FileStatus("f", 100)], 3, frozenset("f"), smallest=10)
+    splits = split_files([FileStatus("f", 100)], 3, frozenset("f"), smallest=10)
     assert splits == [FileSplit("f", 0, 33), FileSplit("f", 33, 66), FileSplit("f", 66, 100)]
 
 
 def test_one_subtask_reads_files_whole():
-    assert cut_files([FileStatus("f", 100)], 1, frozenset("f"), smallest=10) == [FileSplit("f")]
+    assert split_files([FileStatus("f", 100)], 1, frozenset("f"), smallest=10) == [FileSplit("f")]
 
 
 def test_small_files_stay_whole():
-    splits = cut_files([FileStatus("f", 14), FileStatus("g", 0)], 8, frozenset("fg"), smallest=10)
+    splits = split_files([FileStatus("f", 14), FileStatus("g", 0)], 8, frozenset("fg"), smallest=10)
     assert splits == [FileSplit("f"), FileSplit("g")]
 
 
 def test_only_splittable_files_are_cut():
     files = [FileStatus("f.gz", 100), FileStatus("g", 100)]
-    splits = cut_files(files, 4, frozenset("g"), smallest=10)
+    splits = split_files(files, 4, frozenset("g"), smallest=10)
     assert splits == [FileSplit("f.gz"), FileSplit("g", 0, 50), FileSplit("g", 50, 100)]

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.files.enumeration import FileSplit
-from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._connectors.files.text_lines import TextLines
+from pyflink_on_spark._connectors.files.config import FileSourceConfig
+from pyflink_on_spark._connectors.files.source import SplitFileSource
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.task_info import TaskInfo
 
 
@@ -32,9 +33,9 @@ def context_of(clock=None, index=0, parallelism=1):
 
 
 def source_of(*paths, interval=None, text=None):
-    options = FileSourceOptions.of(text or TextLines(), [str(path) for path in paths])
-    return FileSource(
-        FileSourceOptions(options.file_format, options.paths, discovery_interval=interval)
+    options = FileSourceConfig.of(text or TextLines(), [str(path) for path in paths])
+    return SplitFileSource(
+        FileSourceConfig(options.file_format, options.paths, discovery_interval=interval)
     )
 
 

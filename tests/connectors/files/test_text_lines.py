@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._connectors.files.config import FileSourceConfig
+from pyflink_on_spark._connectors.files.enumeration import Enumeration
+from pyflink_on_spark._connectors.files.source import SplitFileSource
+from pyflink_on_spark._connectors.formats import compression
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._connectors.files import compression
-from pyflink_on_spark._connectors.files.enumeration import Enumeration, FileSplit
-from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._connectors.files.text_lines import TextLines
 from pyflink_on_spark.common.typeinfo import Types
 
 
@@ -204,7 +206,7 @@ def test_the_source_reads_what_its_splits_say(write, tmp_path):
     write(b"b\n", "2.txt")
     write(b"a1\na2\n", "1.txt")
     write(gzip.compress(b"c\n"), "3.gz")
-    source = FileSource(FileSourceOptions.of(TextLines(), [f"file://{tmp_path}"]))
+    source = SplitFileSource(FileSourceConfig.of(TextLines(), [f"file://{tmp_path}"]))
     lines = [bundle.values for split in source.splits(4) for bundle in source.read(split, None)]
     assert lines == [["a1", "a2"], ["b"], ["c"]]
     assert (source.bounded, source.produced_type) == (True, Types.STRING())
@@ -214,9 +216,9 @@ def test_a_large_file_stays_whole_unless_it_is_to_be_cut(tmp_path):
     path = tmp_path / "large.txt"
     with path.open("wb") as file:
         file.truncate(40 * 1024 * 1024)
-    whole = FileSourceOptions.of(TextLines(), [str(path)])
-    cut = replace(whole, enumeration=Enumeration.CUT_LARGE_FILES)
+    whole = FileSourceConfig.of(TextLines(), [str(path)])
+    cut = replace(whole, enumeration=Enumeration.SPLIT_LARGE_FILES)
     wide = replace(cut, file_format=TextLines("UTF-16"))
-    assert len(FileSource(whole).splits(2)) == 1
-    assert len(FileSource(cut).splits(2)) == 2
-    assert len(FileSource(wide).splits(2)) == 1
+    assert len(SplitFileSource(whole).splits(2)) == 1
+    assert len(SplitFileSource(cut).splits(2)) == 2
+    assert len(SplitFileSource(wide).splits(2)) == 1

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.files.enumeration import FileSplit
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark.common import Instant, Row, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import (
@@ -288,7 +288,10 @@ def test_files(tmp_path, option, content, rows):
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (b"x,1,y\nx,zz,y\n", r"line 2: Fail to deserialize at field: b\. 'zz' is no whole number"),
+        (
+            b"x,1,y\nx,zz,y\n",
+            r"line 2: Fail to deserialize at field: b\. 'zz' is not a whole number",
+        ),
         (b'"x\nx",1,y\n\n', r"line 3: Row length mismatch\. 3 fields expected but was 1"),
         (b"x,1,y\nx,1\n", r"line 2: Row length mismatch\. 3 fields expected but was 2"),
         (b"x,1,y,z\n", r"line 1: Too many entries: expected at most 3"),

@@ -84,7 +84,7 @@ def test_a_type_of_its_own_comes_before_the_reference():
         ({"type": "array", "items": [TEXT], "additionalItems": True}, "additional items"),
         ({"$ref": "http://x/y"}, "Only JSON schemes with simple references"),
         ({"$ref": "#/definitions/x"}, "Could not find reference: #/definitions/x"),
-        ({"$ref": "#x"}, "no JSON pointer"),
+        ({"$ref": "#x"}, "not a JSON pointer"),
         ({"$ref": "#"}, "cannot contain itself"),
     ],
 )

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.files.enumeration import FileSplit
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError, excerpt, locating
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark.common import Configuration, Instant, Row, Types, WatermarkStrategy
@@ -307,7 +307,7 @@ def test_records_come_back_from_avro(tmp_path):
     content = Path(path).read_bytes()
     for damaged in (content[:-20], b"Obj\x01", b"text"):
         Path(path).write_bytes(damaged)
-        with pytest.raises(Exception, match=f"cannot read {path} behind record 0"):
+        with pytest.raises(Exception, match=f"cannot read {path} after record 0"):
             read()
 
 

@@ -7,14 +7,14 @@ import sqlite3
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
+from pyflink_on_spark._connectors.jdbc.writer import JdbcWriter
 from pyflink_on_spark.common import Row
 from tests.connectors.jdbc.jobs import PAIR
 from tests.connectors.rabbitmq.proxy import Proxy
@@ -33,7 +33,7 @@ class Rows:
 
     def __init__(self, url, user=None, pause=lambda seconds: None):
         connection = JdbcConnection(url, user_name=user)
-        told = JdbcStatement("INSERT INTO t VALUES (?, ?)", PAIR, connection, JdbcExecution())
+        told = JdbcSinkConfig("INSERT INTO t VALUES (?, ?)", PAIR, connection, JdbcExecution())
         self.writer = JdbcWriter(told, lambda: 0, pause)
 
     def write(self, *rows):
@@ -128,7 +128,7 @@ class TestJdbc:
             connection.execute(self.TABLE)
             made = Rows(f"jdbc:sqlite:{file}", pause=lambda seconds: break_the_way())
             connection.execute("BEGIN EXCLUSIVE")
-            made.writer._execution._connection.execute("PRAGMA busy_timeout = 0")
+            made.writer._client._connection.execute("PRAGMA busy_timeout = 0")
 
             def break_the_way():
                 monkeypatch.setattr(Sqlite, "open", lambda self: sqlite3.connect(tmp_path))
@@ -144,10 +144,10 @@ class TestJdbc:
         with contextlib.closing(sqlite3.connect(file)) as connection:
             connection.execute(self.TABLE)
             made = Rows(f"jdbc:sqlite:{file}")
-            execution = made.writer._execution
-            execution._connection.execute("PRAGMA busy_timeout = 0")
+            client = made.writer._client
+            client._connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("BEGIN EXCLUSIVE")
-            error = execution._explained([(1, "a")], sqlite3.IntegrityError("no such thing"))
+            error = client._explained([(1, "a")], sqlite3.IntegrityError("no such thing"))
             connection.rollback()
             made.writer.close()
         assert str(error).startswith(f"jdbc:sqlite:{file}: no such thing (statement: INSERT")

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.writer import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink
@@ -31,7 +31,7 @@ def table(mysql):
 
 def writer(server, pause=lambda seconds: None):
     connection = JdbcConnection(server.url, user_name="root")
-    return JdbcWriter(JdbcStatement(INSERT, PAIR, connection, JdbcExecution()), lambda: 0, pause)
+    return JdbcWriter(JdbcSinkConfig(INSERT, PAIR, connection, JdbcExecution()), lambda: 0, pause)
 
 
 def test_rows_are_written(local_engine, mysql_server, table):

@@ -105,3 +105,27 @@ def test_nothing_is_lost(lexicon, sql):
     assert translated.replace("?", "") == sql.replace("?", "")
     if lexicon is not POSTGRESQL:
         assert translated == sql
+
+
+PIECES = ["?", "a", " ", "'it''s ?'", '"a""?"', "/* ? */", "-- ?\n", "- ?", "/ ?", ", ", "(", ")"]
+OF_ONE = {
+    "postgres": ["E'\\'?'", "$$ ? $$", "$t$ ? $$ $t$", "a[?]", "'\\'", "/* /* ? */ ? */", "??"],
+    "mysql": ["'\\'?'", "`odd?`", "# ?\n", "5--?"],
+    "sqlite": ["`odd?`", "[odd?]", "'\\'"],
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "lexicon"), [("postgres", POSTGRESQL), ("mysql", MYSQL), ("sqlite", SQLITE)]
+)
+def test_sqlglot_finds_the_same_parameters(dialect, lexicon):
+    dialects = pytest.importorskip("sqlglot.dialects.dialect", reason="sqlglot is not installed")
+    tokenize = dialects.Dialect.get_or_raise(dialect).tokenize
+
+    @given(st.lists(st.sampled_from(PIECES + OF_ONE[dialect]), max_size=12))
+    def compare(pieces):
+        sql = " ".join(pieces)
+        marks = [token for token in tokenize(sql) if token.text == "?"]
+        assert translate(sql, lexicon, "%s")[1] == len(marks)
+
+    compare()

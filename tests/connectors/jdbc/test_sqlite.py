@@ -9,13 +9,13 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.options import (
+from pyflink_on_spark._connectors.jdbc.config import (
     JdbcConnection,
     JdbcExecution,
-    JdbcStatement,
+    JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.writer import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink
@@ -41,7 +41,7 @@ def run(file, sql):
 
 
 def statement(url, sql=INSERT, row_type=PAIR, **execution_options):
-    return JdbcStatement(sql, row_type, JdbcConnection(url), JdbcExecution(**execution_options))
+    return JdbcSinkConfig(sql, row_type, JdbcConnection(url), JdbcExecution(**execution_options))
 
 
 def writer(url, clock=lambda: 0, pause=None, sql=INSERT, row_type=PAIR, **execution_options):

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.mysql import Tls
-from pyflink_on_spark._connectors.jdbc.options import JdbcConnection
 
 
 def found(url, **options):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka import client
+from pyflink_on_spark._compat import optional_package
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
 from tests.connectors.kafka.jobs import elements, reading, writing
@@ -83,10 +83,10 @@ class TestPasswords:
 
     def test_none_of_them_is_shown(self, guarded):
         source = reading(guarded.servers, "t").set_properties(self.properties("s3cr3t")).build()
-        assert "s3cr3t" not in repr([source, source._options, source._source._reading])
+        assert "s3cr3t" not in repr([source, source._config, source._source._config])
         sink = writing(guarded.servers, "t")
-        sink._sink._writing.properties.update(self.properties("s3cr3t"))
-        assert "s3cr3t" not in repr([sink, sink._options, sink._sink._writing])
+        sink._sink._config.properties.update(self.properties("s3cr3t"))
+        assert "s3cr3t" not in repr([sink, sink._config, sink._sink._config])
 
 
 def test_a_property_that_nobody_knows_is_told_and_left_out(kafka, env, caplog):
@@ -113,6 +113,6 @@ def test_without_the_package(env, monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(client.importlib, "import_module", missing)
+    monkeypatch.setattr(optional_package.importlib, "import_module", missing)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pyflink_on_spark\[kafka\]'"):
         elements(env, reading("x:1", "t"))

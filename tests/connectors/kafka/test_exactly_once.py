@@ -10,7 +10,6 @@ import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._connectors.kafka import sink as sink_module
-from pyflink_on_spark._connectors.kafka.period import TransactionBatch
 from pyflink_on_spark._connectors.kafka.transactions import Transactions
 from pyflink_on_spark.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -194,20 +193,6 @@ class TestRuns:
         after.commit(prepared(after, "b", checkpoint=2, job="2" * 32))
         assert kafka.values(topic) == ["a", "b"]
 
-    @pytest.mark.parametrize("written", [True, False])
-    def test_checkpoints_of_old_had_no_names(self, kafka, written):
-        topic = kafka.topic(1)
-        sink = producer(kafka, topic)._sink
-        (new,) = prepared(sink, "a")
-        old = object.__new__(TransactionBatch)
-        vars(old).update(run="1234-0", checkpoint=1, frames=new.frames)
-        saved = pickle.loads(pickle.dumps([old]))
-        if written:
-            by_hand = producer(kafka, topic, **{"transactional.id": f"pyflink-on-spark-{topic}"})
-            by_hand._sink.commit(saved)
-        sink.in_place("job", "1:Unnamed").commit_again(saved)
-        assert kafka.values(topic) == ["a"]
-
     def test_who_takes_over_shuts_out_who_was_there_even_with_nothing_to_commit(self, kafka):
         topic = kafka.topic(1)
         old = writing(kafka.servers, topic, EXACTLY_ONCE)._sink
@@ -248,10 +233,10 @@ class TestRuns:
         sink = builder.set_record_serializer(schema.build()).build()._sink
         one, two, three = ("of-a", "1"), ("of-b", "2"), ("of-b", "3")
         for subtasks in ([three], [one, two]), ([two, one], [three]):
-            periods = []
+            batches = []
             for records in subtasks:
-                periods += prepared(sink, *records, checkpointed=False)
-            sink.commit(periods)
+                batches += prepared(sink, *records, checkpointed=False)
+            sink.commit(batches)
         assert kafka.values("of-a") == ["1"]
         assert sorted(kafka.values("of-b")) == ["2", "3"]
 

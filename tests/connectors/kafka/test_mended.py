@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka import patience
+from pyflink_on_spark._connectors.kafka import shutdown_budget
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
@@ -151,7 +151,9 @@ class TestKafka:
     def test_all_writers_of_a_process_together_wait_as_long_as_one(
         self, kafka, caplog, monkeypatch
     ):
-        monkeypatch.setattr(patience, "_of_attempts", {("", 0): patience.ShutdownBudget(0.5)})
+        monkeypatch.setattr(
+            shutdown_budget, "_budgets", {("", 0): shutdown_budget.ShutdownBudget(0.5)}
+        )
         sink = writing(kafka.servers, kafka.topic(1), linger_ms="60000")._sink
         writers = [sink.writer(context_of()) for _ in range(6)]
         for writer in writers:

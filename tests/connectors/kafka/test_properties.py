@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka.producer_properties import (
-    check_producer_properties,
+from pyflink_on_spark._connectors.kafka.client import check_producer_properties
+from pyflink_on_spark._connectors.kafka.properties import (
+    client_properties,
     producer_properties,
 )
-from pyflink_on_spark._connectors.kafka.properties import client_properties
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

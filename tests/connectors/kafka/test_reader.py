@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._connectors.kafka.partitions import owner
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.task_info import TaskInfo

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
-import zlib
-from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka.period import TransactionBatch
+from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch, pack
 from pyflink_on_spark._connectors.kafka.transactions import Transactions
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
@@ -22,14 +19,9 @@ def client_is_there():
     pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
 
 
-def period(topic, checkpoint, *values, run="run-0"):
+def batch(topic, checkpoint, *values, run="run-0"):
     records = [(topic, None, value.encode(), 0) for value in values]
-    return TransactionBatch(run, checkpoint, (zlib.compress(pickle.dumps(records)),))
-
-
-def of_topic(topic, *values, checkpoint, run="run-0"):
-    """As sinks prepare it now: it names its topic."""
-    return replace(period(topic, checkpoint, *values, run=run), topic=topic)
+    return TransactionBatch(run, checkpoint, (pack(records),), "sink", topic)
 
 
 @pytest.fixture
@@ -53,40 +45,39 @@ def topic(kafka):
 
 def test_what_is_written_is_not_written_again(kafka, open_transactions, topic):
     first = open_transactions()
-    first.write([period(topic, 1, "a"), period(topic, 1, "b")])
-    first.write([period(topic, 1, "a"), period(topic, 1, "b")])
-    first.write([period(topic, 2, "c")])
+    first.write([batch(topic, 1, "a"), batch(topic, 1, "b")])
+    first.write([batch(topic, 1, "a"), batch(topic, 1, "b")])
+    first.write([batch(topic, 2, "c")])
     second = open_transactions()
-    second.write([period(topic, 2, "c")])
-    second.write([period(topic, 3, "d")])
+    second.write([batch(topic, 2, "c")])
+    second.write([batch(topic, 3, "d")])
     assert kafka.values(topic) == ["a", "b", "c", "d"]
     offset, mark = kafka.broker.committed["sink-written"][topic, 0]
     assert (offset, mark.rstrip("\0")) == (3, "run-0=3")
 
 
-class TestTopicsThatDifferFromPeriodToPeriod:
+class TestTopicsThatDifferFromBatchToBatch:
     """As a topic selector makes them."""
 
     @pytest.fixture
     def topics(self, kafka):
         return sorted([kafka.topic(1), kafka.topic(1)])
 
-    @pytest.mark.parametrize("make", [of_topic, lambda t, v, checkpoint: period(t, checkpoint, v)])
     def test_a_savepoint_of_some_of_what_was_written_together(
-        self, kafka, open_transactions, topics, make
+        self, kafka, open_transactions, topics
     ):
         a, b = topics
-        of_savepoint = make(b, "six", checkpoint=6)
-        open_transactions().write([of_savepoint, make(a, "seven", checkpoint=7)])
+        of_savepoint = batch(b, 6, "six")
+        open_transactions().write([of_savepoint, batch(a, 7, "seven")])
         again = open_transactions()
         again.write([of_savepoint])
-        again.write([of_topic(a, "other", checkpoint=7, run="run-1")])
+        again.write([batch(a, 7, "other", run="run-1")])
         assert (kafka.values(a), kafka.values(b)) == (["seven", "other"], ["six"])
 
     def test_more_than_what_was_written_at_first(self, kafka, open_transactions, topics):
         a, b = topics
-        open_transactions().write([of_topic(b, "six", checkpoint=6)])
-        both = [of_topic(b, "six", checkpoint=6), of_topic(a, "seven", checkpoint=7)]
+        open_transactions().write([batch(b, 6, "six")])
+        both = [batch(b, 6, "six"), batch(a, 7, "seven")]
         for _ in range(2):
             open_transactions().write(both)
         assert (kafka.values(a), kafka.values(b)) == (["seven"], ["six"])
@@ -95,23 +86,22 @@ class TestTopicsThatDifferFromPeriodToPeriod:
         """So they were written formerly."""
         a, b = topics
         kafka.broker.committed["sink-written"] = {(a, 0): (7, "run-0=7")}
-        both = [of_topic(b, "six", checkpoint=6), of_topic(a, "seven", checkpoint=7)]
+        both = [batch(b, 6, "six"), batch(a, 7, "seven")]
         open_transactions().write(both)
         assert (kafka.values(a), kafka.values(b)) == ([], [])
 
     def test_no_mark_where_nothing_is_written(self, kafka, open_transactions, topics):
         """The topic may be gone since."""
         a, b = topics
-        first = of_topic(b, "six", checkpoint=6)
+        first = batch(b, 6, "six")
         open_transactions().write([first])
         before = kafka.broker.committed["sink-written"][b, 0]
-        open_transactions().write([first, of_topic(a, "seven", checkpoint=7)])
+        open_transactions().write([first, batch(a, 7, "seven")])
         assert kafka.broker.committed["sink-written"][b, 0] == before
 
 
 def test_nothing_to_write(kafka, open_transactions):
     open_transactions().write([])
-    open_transactions().write([TransactionBatch("run-0", 1, ())])
     assert "sink-written" not in kafka.broker.committed
 
 
@@ -119,17 +109,17 @@ def test_a_checkpoint_of_another_run_is_written_though_its_number_is_lower(
     kafka, open_transactions, topic
 ):
     """A job that was given an old checkpoint begins to count there again."""
-    open_transactions().write([period(topic, 5, "a")])
+    open_transactions().write([batch(topic, 5, "a")])
     again = open_transactions()
-    again.write([period(topic, 3, "b", run="run-1")])
-    again.write([period(topic, 5, "a")])
+    again.write([batch(topic, 3, "b", run="run-1")])
+    again.write([batch(topic, 5, "a")])
     assert kafka.values(topic) == ["a", "b"]
 
 
 def test_runs_of_long_ago_are_forgotten(kafka, open_transactions, topic):
     transactions = open_transactions()
     for number in range(60):
-        transactions.write([period(topic, 1, str(number), run=f"{number:016x}-0")])
+        transactions.write([batch(topic, 1, str(number), run=f"{number:016x}-0")])
     mark = kafka.broker.committed["sink-written"][topic, 0][1]
     assert len(mark.split(",")) == 50
     assert f"{59:016x}-0=1" in mark
@@ -137,10 +127,10 @@ def test_runs_of_long_ago_are_forgotten(kafka, open_transactions, topic):
 
 def test_whoever_was_shut_out_writes_nothing_more(kafka, open_transactions, topic):
     old = open_transactions()
-    old.write([period(topic, 1, "a")])
+    old.write([batch(topic, 1, "a")])
     open_transactions()
     with pytest.raises(RuntimeError, match=r"another job writes to Kafka under .* 'sink'"):
-        old.write([period(topic, 2, "b")])
+        old.write([batch(topic, 2, "b")])
     assert kafka.values(topic) == ["a"]
 
 
@@ -148,7 +138,7 @@ def test_a_record_that_is_refused_takes_the_others_along(kafka, open_transaction
     soon = {"topic.metadata.propagation.max.ms": "50"}
     transactions = open_transactions(**soon)
     with pytest.raises(RuntimeError, match="'nowhere' could not be written"):
-        transactions.write([period(topic, 1, "a"), period("nowhere", 1, "b")])
+        transactions.write([batch(topic, 1, "a"), batch("nowhere", 1, "b")])
     assert kafka.values(topic) == []
     assert "sink-written" not in kafka.broker.committed
 
@@ -156,10 +146,10 @@ def test_a_record_that_is_refused_takes_the_others_along(kafka, open_transaction
 def test_a_broker_that_goes_away_for_a_while(kafka, open_transactions, topic):
     quickly = {"reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50"}
     transactions = open_transactions(**quickly)
-    transactions.write([period(topic, 1, "a")])
+    transactions.write([batch(topic, 1, "a")])
     kafka.broker.stop()
     kafka.broker.start()
-    transactions.write([period(topic, 2, "b")])
+    transactions.write([batch(topic, 2, "b")])
     assert kafka.values(topic) == ["a", "b"]
 
 
@@ -167,10 +157,10 @@ def test_a_broker_that_goes_away_for_a_while(kafka, open_transactions, topic):
 @pytest.mark.parametrize("api", [PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END])
 def test_a_driver_that_is_killed(kafka, open_transactions, topic, api, when):
     """At each step: the next one writes what the last one did not, and nothing twice."""
-    open_transactions().write([period(topic, 1, "a")])
+    open_transactions().write([batch(topic, 1, "a")])
     context = multiprocessing.get_context("spawn")
     process = context.Process(
-        target=_write, args=(kafka.servers, [period(topic, 2, "b"), period(topic, 2, "c")])
+        target=_write, args=(kafka.servers, [batch(topic, 2, "b"), batch(topic, 2, "c")])
     )
     process.start()
 
@@ -183,8 +173,8 @@ def test_a_driver_that_is_killed(kafka, open_transactions, topic, api, when):
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
     last = open_transactions()
-    last.write([period(topic, 2, "b"), period(topic, 2, "c")])
-    last.write([period(topic, 3, "d")])
+    last.write([batch(topic, 2, "b"), batch(topic, 2, "c")])
+    last.write([batch(topic, 3, "d")])
     assert kafka.values(topic) == ["a", "b", "c", "d"]
 
 
@@ -193,7 +183,7 @@ def test_a_commit_whose_outcome_nobody_knows(kafka, open_transactions, topic, wh
     """The broker goes away with the question, or with its answer, for longer than anyone waits."""
     quickly = {"reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50"}
     first = open_transactions(**quickly, **{"default.api.timeout.ms": "1500"})
-    first.write([period(topic, 1, "a")])
+    first.write([batch(topic, 1, "a")])
 
     def vanish(api):
         if api == END:
@@ -203,12 +193,12 @@ def test_a_commit_whose_outcome_nobody_knows(kafka, open_transactions, topic, wh
 
     setattr(kafka.broker, when, vanish)
     with pytest.raises(ConnectionError, match="did not answer within"):
-        first.write([period(topic, 2, "b")])
+        first.write([batch(topic, 2, "b")])
     setattr(kafka.broker, when, lambda api: None)
     kafka.broker.start()
     second = open_transactions(**quickly)
-    second.write([period(topic, 2, "b")])
-    second.write([period(topic, 3, "c")])
+    second.write([batch(topic, 2, "b")])
+    second.write([batch(topic, 3, "c")])
     assert kafka.values(topic) == ["a", "b", "c"]
 
 
@@ -216,8 +206,8 @@ def test_what_was_refused_is_not_taken_for_written(kafka, open_transactions, top
     transactions = open_transactions(**{"topic.metadata.propagation.max.ms": "50"})
     for _ in range(2):
         with pytest.raises(RuntimeError, match="'nowhere' could not be written"):
-            transactions.write([period(topic, 1, "a"), period("nowhere", 1, "b")])
+            transactions.write([batch(topic, 1, "a"), batch("nowhere", 1, "b")])
 
 
-def _write(servers, periods):
-    Transactions("sink", {"bootstrap.servers": servers}).write(periods)
+def _write(servers, batches):
+    Transactions("sink", {"bootstrap.servers": servers}).write(batches)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.kinesis.client import KinesisError
-from pyflink_on_spark._connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.config import (
     Batching,
-    KinesisReading,
+    KinesisSourceConfig,
     PartitionKeys,
-    StreamsWriting,
+    StreamsSinkConfig,
 )
-from pyflink_on_spark._connectors.kinesis.sink import StreamsWriter
 from pyflink_on_spark._connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.kinesis.writer import StreamsWriter
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, readers_of, take
@@ -29,7 +29,7 @@ class TestKinesis:
         return {**aws.properties, **more, "flink.shard.getrecords.intervalmillis": "1"}
 
     def source(self, aws, port, stream):
-        told = KinesisReading((stream,), SimpleStringSchema(), self.properties(aws, port))
+        told = KinesisSourceConfig((stream,), SimpleStringSchema(), self.properties(aws, port))
         return StreamsSource(told)
 
     def test_an_endpoint_that_is_gone_at_the_start_and_in_the_middle(self, aws, kinesis, stream):
@@ -57,7 +57,7 @@ class TestKinesis:
 
     def test_an_endpoint_that_is_gone_while_records_are_written(self, aws, kinesis, stream):
         def writer(port):
-            told = StreamsWriting(
+            told = StreamsSinkConfig(
                 stream,
                 SimpleStringSchema(),
                 PartitionKeys.RANDOM,

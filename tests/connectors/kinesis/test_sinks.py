@@ -7,13 +7,13 @@ from itertools import chain
 import pytest
 
 from pyflink_on_spark._connectors.kinesis.client import KinesisError
-from pyflink_on_spark._connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.config import (
     Batching,
-    FirehoseWriting,
+    FirehoseSinkConfig,
     PartitionKeys,
-    StreamsWriting,
+    StreamsSinkConfig,
 )
-from pyflink_on_spark._connectors.kinesis.sink import FirehoseWriter, StreamsWriter
+from pyflink_on_spark._connectors.kinesis.writer import FirehoseWriter, StreamsWriter
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (
@@ -38,7 +38,7 @@ def written(kinesis, stream):
 
 
 def writing(aws, stream, keys=PartitionKeys.RANDOM, fail_on_error=False, **batching):
-    return StreamsWriting(
+    return StreamsSinkConfig(
         stream, SimpleStringSchema(), keys, fail_on_error, Batching(**batching), aws.properties
     )
 
@@ -163,7 +163,7 @@ def test_streams_that_are_not_there(aws):
     with pytest.raises(KinesisError, match=r"missing: .*ResourceNotFoundException"):
         writer.prepare_commit()
     writer.close()
-    told = FirehoseWriting("gone", SimpleStringSchema(), False, Batching(), aws.properties)
+    told = FirehoseSinkConfig("gone", SimpleStringSchema(), False, Batching(), aws.properties)
     other = FirehoseWriter(told, context_of())
     other.write(iter(["a"]))
     with pytest.raises(KinesisError, match=r"gone: .*ResourceNotFoundException"):

@@ -12,11 +12,11 @@ pytest.importorskip("botocore", reason="boto3 is not installed")
 from botocore.exceptions import ClientError
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_client
-from pyflink_on_spark._connectors.kinesis.options import KinesisReading, ShardAssignment
-from pyflink_on_spark._connectors.kinesis.shards import Begin, ShardPosition, beginning
-from pyflink_on_spark._connectors.kinesis.source import StreamsSource
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_client
+from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardAssignment
+from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, start_of
+from pyflink_on_spark._connectors.kinesis.source import StreamsSource
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import FlinkKinesisConsumer
@@ -33,7 +33,7 @@ def reading(aws, stream):
         "flink.shard.getrecords.intervalmillis": "1",
         "flink.shard.discovery.intervalmillis": "1",
     }
-    return KinesisReading((stream,), SimpleStringSchema(), properties)
+    return KinesisSourceConfig((stream,), SimpleStringSchema(), properties)
 
 
 def source_of(reading, **properties):
@@ -117,7 +117,7 @@ def test_the_latest_is_as_of_the_start_after_a_restart(kinesis, stream, reading)
     readers = readers_of(source, 1)
     readers[0].poll()
     saved = checkpoint(readers)
-    assert {position.begin for position in saved} == {Begin.AT_TIMESTAMP}
+    assert {position.start for position in saved} == {Start.AT_TIMESTAMP}
     close(readers)
     put(kinesis, stream, "2", "3")
     readers = readers_of(source, 1, saved)
@@ -189,7 +189,7 @@ def test_a_shard_that_is_split_while_it_is_read(kinesis, stream, reading):
     assert len(saved) == 4
     close(readers)
     # What was split before is not read by one who begins with the latest.
-    assert Begin.ENDED in {position.begin for position in source_of(reading).splits(1)[0]}
+    assert Start.ENDED in {position.start for position in source_of(reading).splits(1)[0]}
     put(kinesis, stream, "5", "6")
     readers = readers_of(source, 1, saved)
     assert take(readers, 2) == ["5", "6"]
@@ -199,7 +199,7 @@ def test_a_shard_that_is_split_while_it_is_read(kinesis, stream, reading):
 def test_shards_are_dealt_out():
     width = 2**128 // 8
     shards = [
-        ShardPosition("s", f"shard-{n}", n * width + width // 2, Begin.LATEST) for n in range(8)
+        ShardPosition("s", f"shard-{n}", n * width + width // 2, Start.LATEST) for n in range(8)
     ]
     uniform = [shard.owner(4, ShardAssignment.UNIFORM) for shard in shards]
     assert uniform == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -227,7 +227,7 @@ def test_a_record_that_cannot_be_read(kinesis, stream, reading, data, why):
 
 
 def test_a_stream_that_is_not_there(aws):
-    source = StreamsSource(KinesisReading(("missing",), SimpleStringSchema(), aws.properties))
+    source = StreamsSource(KinesisSourceConfig(("missing",), SimpleStringSchema(), aws.properties))
     with pytest.raises(KinesisError, match="there is no Kinesis stream 'missing'") as caught:
         source.splits(1)
     assert "secret" not in str(caught.value)
@@ -236,17 +236,17 @@ def test_a_stream_that_is_not_there(aws):
 @pytest.mark.parametrize(
     ("properties", "found"),
     [
-        ({}, (Begin.LATEST, None)),
-        ({"": "TRIM_HORIZON"}, (Begin.TRIM_HORIZON, None)),
-        ({"": "AT_TIMESTAMP", ".timestamp": "1.5"}, (Begin.AT_TIMESTAMP, 1.5)),
+        ({}, (Start.LATEST, None)),
+        ({"": "TRIM_HORIZON"}, (Start.TRIM_HORIZON, None)),
+        ({"": "AT_TIMESTAMP", ".timestamp": "1.5"}, (Start.AT_TIMESTAMP, 1.5)),
         (
             {"": "AT_TIMESTAMP", ".timestamp": "1970-01-01T01:00:02.500+01:00"},
-            (Begin.AT_TIMESTAMP, 2.5),
+            (Start.AT_TIMESTAMP, 2.5),
         ),
     ],
 )
 def test_where_to_begin(properties, found):
-    assert beginning({f"flink.stream.initpos{k}": v for k, v in properties.items()}) == found
+    assert start_of({f"flink.stream.initpos{k}": v for k, v in properties.items()}) == found
 
 
 @pytest.mark.parametrize(
@@ -261,16 +261,16 @@ def test_where_to_begin(properties, found):
 )
 def test_where_it_cannot_begin(properties, error):
     with pytest.raises(ValueError, match=error):
-        beginning({f"flink.stream.initpos{k}": v for k, v in properties.items()})
+        start_of({f"flink.stream.initpos{k}": v for k, v in properties.items()})
 
 
 def test_what_is_not_there_yet():
     with pytest.raises(UnsupportedFlinkFeature, match="EFO"):
-        beginning({"flink.stream.recordpublisher": "EFO"})
+        start_of({"flink.stream.recordpublisher": "EFO"})
     key = "flink.stream.initpos"
     told = {key: "AT_TIMESTAMP", f"{key}.timestamp": "1", f"{key}.timestamp.format": "yyyy"}
-    with pytest.raises(UnsupportedFlinkFeature, match="Java's patterns"):
-        beginning(told)
+    with pytest.raises(UnsupportedFlinkFeature, match="Java date patterns"):
+        start_of(told)
     with pytest.raises(UnsupportedFlinkFeature, match="WEB_IDENTITY_TOKEN"):
         make_client("kinesis", {"aws.credentials.provider": "WEB_IDENTITY_TOKEN"})
     with pytest.raises(ValueError, match="secretkey is not set"):

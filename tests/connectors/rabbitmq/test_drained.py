@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq import source as module
-from pyflink_on_spark._connectors.rabbitmq.options import RMQConnection, RMQReading
+from pyflink_on_spark._connectors.rabbitmq import reader as module
+from pyflink_on_spark._connectors.rabbitmq.config import RMQConnection, RMQSourceConfig
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
@@ -26,7 +26,7 @@ class Queue:
 
 
 class Connection:
-    """What a reader knows as a Broker, and its channel."""
+    """Stands for the client of a reader, and for its channel."""
 
     place = "here"
     notices_loss_after = 0
@@ -72,12 +72,12 @@ class Connection:
 def queue(monkeypatch):
     pytest.importorskip("pika", reason="pika is not installed")
     made = Queue("abcdef")
-    monkeypatch.setattr(module, "Broker", made.connect)
+    monkeypatch.setattr(module, "RabbitMqClient", made.connect)
     return made
 
 
 def source(ids):
-    return QueueSource(RMQReading(RMQConnection(host="h"), "q", ids, SimpleStringSchema()))
+    return QueueSource(RMQSourceConfig(RMQConnection(host="h"), "q", ids, SimpleStringSchema()))
 
 
 def job(ids, interval="1 s", saved=None, collected=None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.broker import RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
 from pyflink_on_spark._connectors.rabbitmq.pending import PendingMessages
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.rabbitmq.test_rabbitmq import left, reader, save, send, take
@@ -104,7 +104,7 @@ def test_ids_are_kept_while_messages_may_come_again():
     assert pending.save(1).ids == {"old", "new"}
     assert pending.tag_of(1) == 1
     # Another consumer of the attempt before may still count as connected, and have it.
-    pending.complete(1, all_came=False)
+    pending.complete(1, all_returned=False)
     assert not pending.unacknowledged
     assert not pending.is_new("old")
     pending.note(2, redelivered=True)

@@ -6,13 +6,13 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
-    RMQReading,
-    RMQWriting,
+    RMQSinkConfig,
+    RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
 
@@ -63,29 +63,29 @@ def find_loss_meanwhile(broker):
 
 
 def test_a_reader_connects_again():
-    told = RMQReading(_CONNECTION, "queue", False, SimpleStringSchema())
+    told = RMQSourceConfig(_CONNECTION, "queue", False, SimpleStringSchema())
     reader = QueueSource(told).reader([0], None, context_of())
-    lost = reader._broker._connection
-    find_loss_meanwhile(reader._broker)
+    lost = reader._client._connection
+    find_loss_meanwhile(reader._client)
     assert reader.poll() is None
     assert reader.poll() is None
-    assert reader._broker._connection is not lost
-    assert reader._broker._connection.is_open
+    assert reader._client._connection is not lost
+    assert reader._client._connection._connection.is_open
     reader.close()
 
 
 def test_a_sink_connects_again_with_the_next_message():
-    writer = QueueWriter(RMQWriting(_CONNECTION, "queue", SimpleStringSchema()))
-    find_loss_meanwhile(writer._broker)
+    writer = QueueWriter(RMQSinkConfig(_CONNECTION, "queue", SimpleStringSchema()))
+    find_loss_meanwhile(writer._client)
     writer.advance_processing_time(0)
     writer.close()
 
 
 def test_a_connection_that_is_closed_says_so(pika):
-    writer = QueueWriter(RMQWriting(_CONNECTION, "queue", SimpleStringSchema()))
-    find_loss_meanwhile(writer._broker)
+    writer = QueueWriter(RMQSinkConfig(_CONNECTION, "queue", SimpleStringSchema()))
+    find_loss_meanwhile(writer._client)
     with pytest.raises(pika.exceptions.ConnectionWrongStateError, match="is closed"):
-        writer._broker.listen(0)
+        writer._client.listen(0)
     writer.close()
     with pytest.raises(pika.exceptions.ConnectionWrongStateError, match="is closed"):
-        writer._broker.listen(0)
+        writer._client.listen(0)

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.broker import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.options import (
+from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
-    RMQReading,
-    RMQWriting,
+    RMQSinkConfig,
+    RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, take
@@ -29,7 +29,7 @@ class TestRabbitMq:
         return RMQConnection(uri, network_recovery_interval=10)
 
     def readers(self, port, queue, saved=None):
-        told = RMQReading(self.connection(port), queue, True, SimpleStringSchema())
+        told = RMQSourceConfig(self.connection(port), queue, True, SimpleStringSchema())
         context = context_of(restored=None if saved is None else 1)
         context.checkpointed = True
         return [QueueSource(told).reader([0], saved, context)]
@@ -61,14 +61,14 @@ class TestRabbitMq:
 
     def test_a_broker_that_is_gone_while_messages_are_written(self, port, channel, queue):
         proxy = Proxy(port)
-        told = RMQWriting(self.connection(proxy.port), queue, SimpleStringSchema())
+        told = RMQSinkConfig(self.connection(proxy.port), queue, SimpleStringSchema())
         writer = QueueWriter(told, lambda seconds: None)
         writer.write(iter(["a"]))
         proxy.close()
         with pytest.raises(RabbitMqError, match=f"127.0.0.1:{proxy.port}: .*refused"):
             writer.write(iter(["b"]))
         writer.close()
-        told = RMQWriting(self.connection(port), queue, SimpleStringSchema())
+        told = RMQSinkConfig(self.connection(port), queue, SimpleStringSchema())
         writer = QueueWriter(told)
         writer.write(iter(["b"]))
         writer.close()
@@ -76,24 +76,24 @@ class TestRabbitMq:
 
     def test_a_name_that_is_not_found(self, port, queue, monkeypatch):
         connection = replace(self.connection(port), uri="amqp://guest:guest@broker.invalid/%2F")
-        told = RMQWriting(connection, queue, SimpleStringSchema())
+        told = RMQSinkConfig(connection, queue, SimpleStringSchema())
         with pytest.raises(RabbitMqError, match=r"RabbitMQ at broker.invalid:5672: .*Errno"):
             QueueWriter(told)
         # Names are not found for a while, and then again.
         proxy = Proxy(port)
         (one,) = readers = self.readers(proxy.port, queue)
-        parameters = one._broker._parameters
+        parameters = one._client._parameters
         parameters.host = "broker.invalid"
         proxy.cut()
         until = time.monotonic() + 30
-        while one._broker.failure is None and time.monotonic() < until:
+        while one._client.failure is None and time.monotonic() < until:
             assert one.poll() is None
-        assert "Errno" in str(one._broker.failure)
+        assert "Errno" in str(one._client.failure)
         parameters.host = "127.0.0.1"
         until = time.monotonic() + 30
-        while one._next_try is not None and time.monotonic() < until:
+        while one._next_attempt is not None and time.monotonic() < until:
             one.poll()
-        assert one._broker._connection.is_open
+        assert one._client._connection._connection.is_open
         close(readers)
         proxy.close()
 
@@ -102,7 +102,7 @@ class TestRabbitMq:
             place = f"127.0.0.1:{silent.getsockname()[1]}"
             connection = RMQConnection(f"amqp://guest:guest@{place}/%2F", connection_timeout=100)
             with pytest.raises(RabbitMqError, match=f"RabbitMQ at {place}: Timeout"):
-                QueueWriter(RMQWriting(connection, queue, SimpleStringSchema()))
+                QueueWriter(RMQSinkConfig(connection, queue, SimpleStringSchema()))
 
     def test_a_connection_that_cannot_be_used_is_closed(self, port, channel, monkeypatch):
         import pika
@@ -120,27 +120,27 @@ class TestRabbitMq:
     def test_a_function_that_takes_longer_than_the_broker_waits(self, port, channel, queue):
         import pika
 
-        told = RMQReading(
+        told = RMQSourceConfig(
             replace(self.connection(port), requested_heartbeat=1), queue, True, SimpleStringSchema()
         )
         context = context_of()
         context.checkpointed = True
         (one,) = readers = [QueueSource(told).reader([0], None, context)]
-        told = RMQWriting(told.connection, queue, SimpleStringSchema())
+        told = RMQSinkConfig(told.connection, queue, SimpleStringSchema())
         writer = QueueWriter(told, lambda seconds: pytest.fail("connected again"))
         channel.basic_publish("", queue, "a", pika.BasicProperties(correlation_id="a"))
         assert take(readers, 1) == ["a"]
-        connection = writer._broker._connection
+        connection = writer._client._connection
         time.sleep(4)
         saved = checkpoint(readers)
         one.notify_checkpoint_complete(1)
         assert saved[0].ids == {"a"}
         close(readers)
         writer.write(iter(["b"]))
-        assert writer._broker._connection is connection
+        assert writer._client._connection is connection
         writer.close()
         assert channel.basic_get(queue, auto_ack=True)[2] == b"b"
         for thread in threading.enumerate():
-            if thread.name == "signs of life for RabbitMQ":
+            if thread.name == "rabbitmq-heartbeat":
                 thread.join(10)
                 assert not thread.is_alive()

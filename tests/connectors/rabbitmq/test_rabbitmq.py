@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._connectors.rabbitmq.broker import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.options import (
-    RMQConnection,
-    RMQReading,
-    RMQWriting,
-)
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._connectors.rabbitmq.source import QueueReader
-from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.config import (
+    RMQConnection,
+    RMQSinkConfig,
+    RMQSourceConfig,
+)
+from pyflink_on_spark._connectors.rabbitmq.reader import QueueReader
+from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.rabbitmq import (
@@ -43,7 +43,7 @@ def connection(port, **changes):
 
 
 def reader(port, queue, restored=None, checkpointed=True, ids=False, **changes):
-    reading = RMQReading(connection(port, **changes), queue, ids, SimpleStringSchema())
+    reading = RMQSourceConfig(connection(port, **changes), queue, ids, SimpleStringSchema())
     context = SimpleNamespace(clock=SystemClock(), checkpointed=checkpointed)
     return QueueReader(reading, restored, context)
 
@@ -174,7 +174,7 @@ def test_without_recovery_a_lost_connection_is_an_error(port, queue):
 
 def test_a_sink_sends_again_what_is_not_confirmed(port, channel, queue):
     proxy = Proxy(port)
-    writing = RMQWriting(connection(proxy.port), queue, SimpleStringSchema())
+    writing = RMQSinkConfig(connection(proxy.port), queue, SimpleStringSchema())
     writer = QueueWriter(writing, lambda seconds: None)
     writer.write(iter(["a", "b"]))
     proxy.cut()
@@ -211,7 +211,7 @@ def test_a_message_that_cannot_be_read(port, channel, queue):
         def _deserializer(self):
             return int
 
-    reading = RMQReading(connection(port), queue, False, Numbers())
+    reading = RMQSourceConfig(connection(port), queue, False, Numbers())
     one = QueueReader(reading, None, SimpleNamespace(clock=SystemClock(), checkpointed=True))
     with pytest.raises(CorruptRecordError, match=f"message 1 .* queue '{queue}'"):
         take(one, 1)
@@ -244,7 +244,7 @@ def test_a_queue_that_is_deleted(port, channel, queue):
 def test_a_broker_that_refuses(port, queue, changes, text):
     told = config(port, **changes)._connection
     with pytest.raises(RabbitMqError, match=text):
-        QueueWriter(RMQWriting(told, queue, SimpleStringSchema()))
+        QueueWriter(RMQSinkConfig(told, queue, SimpleStringSchema()))
 
 
 def test_a_queue_with_other_settings(port, channel):
@@ -261,12 +261,12 @@ def test_a_broker_that_is_not_there():
         reader(nobody, "queue")
     assert "guest" not in str(caught.value)
     with pytest.raises(ValueError, match="a URI of RabbitMQ is"):
-        QueueWriter(RMQWriting(RMQConnection("amqp://h:x/"), "queue", SimpleStringSchema()))
+        QueueWriter(RMQSinkConfig(RMQConnection("amqp://h:x/"), "queue", SimpleStringSchema()))
 
 
 def test_more_messages_than_a_bundle(port, channel, queue):
     texts = [f"{number}" for number in range(BUNDLE_SIZE + 100)]
-    writer = QueueWriter(RMQWriting(connection(port), queue, SimpleStringSchema()))
+    writer = QueueWriter(RMQSinkConfig(connection(port), queue, SimpleStringSchema()))
     writer.write(iter(texts))
     writer.close()
     one = reader(port, queue, checkpointed=False)

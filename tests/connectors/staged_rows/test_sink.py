@@ -9,9 +9,9 @@ import pytest
 from pyarrow import parquet
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._connectors.staged_rows import staged_file
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -265,8 +265,8 @@ def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
 def test_files_are_safe_before_the_checkpoint_is(run, monkeypatch):
     safe = []
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.staged_rows.sink.make_safe",
-        lambda path: (staged_file.make_safe(path), safe.append(str(path))),
+        "pyflink_on_spark._connectors.staged_rows.writer.make_durable",
+        lambda path: (staged_file.make_durable(path), safe.append(str(path))),
     )
     (file,) = run.prepared(5, "a")
     assert safe == [file.path]

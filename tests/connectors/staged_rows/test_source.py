@@ -8,11 +8,16 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._connectors.hybrid.source import SourceChain
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.source import StagedRows
-from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan, OperatorChainPlan
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.task.plan import (
+    JobSettings,
+    OperatorChainPlan,
+    StagePlan,
+    VertexPlan,
+)
 from pyflink_on_spark.common import Types
 from tests.connectors.reading import checkpoint, readers_of, take
 
@@ -224,7 +229,7 @@ def test_another_parallelism_between_batches_only(world):
     world.write(1, [4], [5], [6])
     assert values(world.readers(3, between), 3) == [4, 5, 6]
     readers[0].poll()
-    with pytest.raises(ValueError, match="former parallelism only, which was 2"):
+    with pytest.raises(ValueError, match="only with its former parallelism, which was 2"):
         world.readers(3, checkpoint(readers))
 
 
@@ -333,7 +338,7 @@ def test_a_checkpoint_of_a_bounded_frame_that_is_gone_is_told(tmp_path, given, r
     saved = checkpoint(readers)
     first.source.job_ended(resumable)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(FileNotFoundError, match=r"goes on reading .*part-0.*gone.*staging="):
+    with pytest.raises(FileNotFoundError, match=r"resumes reading .*part-0.*gone.*staging="):
         second.begin(2, saved)
 
 

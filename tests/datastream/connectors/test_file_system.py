@@ -10,8 +10,8 @@ import pytest
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._connectors.files.enumeration import Enumeration
 from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
-from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.datastream.connectors import file_system as fs
@@ -73,7 +73,7 @@ def test_a_bulk_format_is_read_by_its_own_runtime_format(tmp_path):
 def test_monitoring_makes_a_source_unbounded(tmp_path):
     builder = fs.FileSource.for_record_stream_format(LINES, str(tmp_path))
     monitored = builder.monitor_continuously(Duration.of_seconds(2)).build()._source
-    assert (monitored.bounded, monitored.options.discovery_interval) == (False, 2000)
+    assert (monitored.bounded, monitored.config.discovery_interval) == (False, 2000)
     assert builder.process_static_file_set().build()._source.bounded
     assert not monitored.bounded
 
@@ -88,12 +88,12 @@ def test_monitoring_needs_a_positive_duration(tmp_path):
 
 def test_the_enumerator_decides_whether_files_are_cut(tmp_path):
     builder = fs.FileSource.for_record_stream_format(LINES, str(tmp_path))
-    assert builder.build()._source.options.enumeration is Enumeration.WHOLE_FILES
+    assert builder.build()._source.config.enumeration is Enumeration.WHOLE_FILES
     builder.set_split_assigner(fs.FileSplitAssignerProvider.locality_aware_split_assigner())
     builder.set_file_enumerator(fs.FileEnumeratorProvider.default_splittable_file_enumerator())
-    assert builder.build()._source.options.enumeration is Enumeration.CUT_LARGE_FILES
+    assert builder.build()._source.config.enumeration is Enumeration.SPLIT_LARGE_FILES
     builder.set_file_enumerator(fs.FileEnumeratorProvider.default_non_splittable_file_enumerator())
-    assert builder.build()._source.options.enumeration is Enumeration.WHOLE_FILES
+    assert builder.build()._source.config.enumeration is Enumeration.WHOLE_FILES
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_file_sink_writes_what_its_builder_says(tmp_path):
         .build()
     )
     assert isinstance(sink, Sink)
-    assert sink._sink._options.bucket_check_interval == 500
+    assert sink._sink._config.bucket_check_interval == 500
     run(sink, ["é", "b"])
     paths = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     assert [path.read_bytes() for path in paths] == [b"\xe9\n", b"b\n"]
@@ -161,7 +161,7 @@ def test_a_streaming_file_sink_is_a_sink_function_that_warns(tmp_path):
 def test_bulk_formats_are_finished_at_checkpoints_only(sink, tmp_path):
     builder = sink.for_bulk_format(str(tmp_path), BulkWriterFactory(object()))
     policy = fs.RollingPolicy.on_checkpoint_rolling_policy()
-    assert builder.with_rolling_policy(policy)._options.current.rolling is ON_CHECKPOINT
+    assert builder.with_rolling_policy(policy)._config.rolling is ON_CHECKPOINT
     with pytest.raises(TypeError, match="takes a BulkWriterFactory"):
         sink.for_bulk_format(str(tmp_path), object())
 

@@ -21,7 +21,7 @@ def test_only_the_last_source_may_never_end(tmp_path):
     first = FileSource.for_record_stream_format(text, str(tmp_path)).build()
     unbounded = endless(tmp_path)
     built = HybridSource.builder(first).add_source(unbounded).build()
-    assert built._chain.sources == (first, unbounded)
+    assert built._source._sources == (first._source, unbounded._source)
     with pytest.raises(ValueError, match="All sources except the final source"):
         HybridSource.builder(unbounded).add_source(first)
 
@@ -30,7 +30,7 @@ def test_a_built_source_does_not_change():
     builder = HybridSource.builder(NumberSequenceSource(1, 2))
     built = builder.build()
     builder.add_source(NumberSequenceSource(3, 4))
-    assert len(built._chain.sources) == 1
+    assert len(built._source._sources) == 1
 
 
 def test_it_takes_sources_only():
@@ -39,6 +39,6 @@ def test_it_takes_sources_only():
 
 
 def test_the_sources_have_one_type(tmp_path):
-    builder = HybridSource.builder(NumberSequenceSource(1, 2)).add_source(endless(tmp_path))
+    builder = HybridSource.builder(NumberSequenceSource(1, 2))
     with pytest.raises(ValueError, match="elements of one type, not Long and String"):
-        builder.build()
+        builder.add_source(endless(tmp_path))

@@ -52,14 +52,14 @@ def test_execution_is_kept():
 
 def test_sink_keeps_what_it_was_told():
     sink = JdbcSink.sink("insert into t values (?, ?)", ROW, connection())
-    assert sink._statement.sql == "insert into t values (?, ?)"
-    assert sink._statement.row_type == ROW
-    assert sink._statement.connection.user_name == "me"
-    assert sink._statement.execution.batch_size == 5000
+    assert sink._config.sql == "insert into t values (?, ?)"
+    assert sink._config.row_type == ROW
+    assert sink._config.connection.user_name == "me"
+    assert sink._config.execution.batch_size == 5000
 
 
 def test_no_password_is_shown():
-    assert "secret" not in repr(JdbcSink.sink("delete from t", ROW, connection())._statement)
+    assert "secret" not in repr(JdbcSink.sink("delete from t", ROW, connection())._config)
 
 
 def test_fields_have_sql_types():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
 
+from pyflink_on_spark._connectors.kafka.config import Guarantee, OffsetRule, Subscription
 from pyflink_on_spark.common import Encoder, Row, SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, StreamTransformer
@@ -14,16 +14,13 @@ from pyflink_on_spark.datastream.connectors.file_system import FileSink
 from pyflink_on_spark.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
-    KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaRecordSerializationSchema,
     KafkaSink,
     KafkaSource,
     KafkaTopicPartition,
     KafkaTopicSelector,
-    Semantic,
 )
-from pyflink_on_spark.datastream.connectors.kafka.offsets import Offsets, OffsetsKind
 
 SERVERS = {"bootstrap.servers": "broker:9092"}
 
@@ -50,12 +47,12 @@ class TestSource:
             .set_bounded(KafkaOffsetsInitializer.timestamp(5))
             .build()
         )
-        options = built._options
-        assert options.subscription == ("a", "b")
-        assert options.starting == Offsets(OffsetsKind.LATEST, KafkaOffsetResetStrategy.LATEST)
-        assert options.stopping.timestamp == 5
-        assert options.bounded
-        assert options.properties == {
+        config = built._config
+        assert config.subscription == Subscription(topics=("a", "b"))
+        assert config.starting == OffsetRule("latest", "latest")
+        assert config.stopping.timestamp == 5
+        assert config.bounded
+        assert config.properties == {
             **SERVERS,
             "group.id": "group",
             "client.id.prefix": "prefix",
@@ -64,31 +61,32 @@ class TestSource:
         }
 
     def test_reads_all_for_ever_unless_told_otherwise(self):
-        options = source_builder().build()._options
-        assert options.starting.kind is OffsetsKind.EARLIEST
-        assert options.stopping is None
-        assert not options.bounded
+        config = source_builder().build()._config
+        assert config.starting.kind == "earliest"
+        assert config.stopping is None
+        assert not config.bounded
 
     def test_set_unbounded_ends_but_counts_as_unbounded(self):
         builder = source_builder().set_bounded(KafkaOffsetsInitializer.latest())
-        options = builder.set_unbounded(KafkaOffsetsInitializer.earliest()).build()._options
-        assert options.stopping.kind is OffsetsKind.EARLIEST
-        assert not options.bounded
+        config = builder.set_unbounded(KafkaOffsetsInitializer.earliest()).build()._config
+        assert config.stopping.kind == "earliest"
+        assert not config.bounded
 
     def test_a_built_source_does_not_see_what_the_builder_is_told_later(self):
         builder = source_builder()
         built = builder.build()
         builder.set_property("later", "1")
-        assert "later" not in built._options.properties
+        assert "later" not in built._config.properties
 
     def test_pattern_and_partitions(self):
         serving = KafkaSource.builder().set_bootstrap_servers("x:1")
         serving.set_value_only_deserializer(SimpleStringSchema())
         by_pattern = serving.set_topic_pattern("t.*").build()
-        assert by_pattern._options.subscription == re.compile("t.*")
+        assert by_pattern._config.subscription == Subscription(pattern="t.*")
         partitions = {KafkaTopicPartition("t", 0), KafkaTopicPartition("t", 1)}
         serving._subscription = None
-        assert serving.set_partitions(partitions).build()._options.subscription == partitions
+        wanted = Subscription(partitions=frozenset({("t", 0), ("t", 1)}))
+        assert serving.set_partitions(partitions).build()._config.subscription == wanted
 
     @pytest.mark.parametrize(
         "second",
@@ -146,19 +144,19 @@ class TestSource:
 
     def test_shows_no_password(self):
         built = source_builder().set_property("sasl.password", "secret").build()
-        assert "secret" not in repr(built._options)
+        assert "secret" not in repr(built._config)
 
 
 class TestOffsets:
     def test_given_offsets(self):
         given = {KafkaTopicPartition("t", 1): 10}
-        offsets = KafkaOffsetsInitializer.offsets(given)._offsets
-        assert offsets.specified == given
-        assert offsets.reset is KafkaOffsetResetStrategy.EARLIEST
+        rule = KafkaOffsetsInitializer.offsets(given)._rule
+        assert rule.specified == {("t", 1): 10}
+        assert rule.reset == "earliest"
 
     def test_committed_offsets_fail_without_any_unless_told_otherwise(self):
-        offsets = KafkaOffsetsInitializer.committed_offsets()._offsets
-        assert offsets.reset is KafkaOffsetResetStrategy.NONE
+        rule = KafkaOffsetsInitializer.committed_offsets()._rule
+        assert rule.reset == "none"
 
     def test_partitions_are_equal_by_value(self):
         assert KafkaTopicPartition("t", 1) == KafkaTopicPartition("t", 1)
@@ -238,10 +236,10 @@ class TestSink:
             .set_transactional_id_prefix("job")
             .build()
         )
-        assert sink._options.records.topic == "out"
-        assert sink._options.guarantee is DeliveryGuarantee.EXACTLY_ONCE
-        assert sink._options.transactional_id_prefix == "job"
-        assert sink._options.properties == {**SERVERS, "acks": "all"}
+        assert sink._config.records.topic == "out"
+        assert sink._config.guarantee is Guarantee.EXACTLY_ONCE
+        assert sink._config.transactional_id == "job"
+        assert sink._config.properties == {**SERVERS, "acks": "all"}
         assert sink.get_transformer() is None
 
     def test_exactly_once_needs_a_prefix(self):
@@ -275,17 +273,18 @@ class TestLegacy:
             return FlinkKafkaProducer("t", SimpleStringSchema(), SERVERS)
 
     def test_consumer_keeps_what_it_was_told(self, consumer):
-        assert consumer._options.topics == ("t",)
-        assert consumer._options.starting is None
-        assert consumer._options.commit_on_checkpoints
+        assert consumer._config.subscription == Subscription(topics=("t",))
+        assert consumer._config.starting == OffsetRule("committed", "latest")
+        assert consumer._config.commits_on_checkpoints
+        assert not consumer._config.keeps_restored
         consumer.set_start_from_earliest().set_commit_offsets_on_checkpoints(False)
         consumer.disable_filter_restored_partitions_with_subscribed_topics()
-        assert consumer._options.starting.kind is OffsetsKind.EARLIEST
-        assert not consumer._options.commit_on_checkpoints
-        assert consumer._options.keep_restored_partitions
-        assert consumer.set_start_from_latest()._options.starting.kind is OffsetsKind.LATEST
-        assert consumer.set_start_from_timestamp(1)._options.starting.timestamp == 1
-        assert consumer.set_start_from_group_offsets()._options.starting is None
+        assert consumer._config.starting.kind == "earliest"
+        assert not consumer._config.commits_on_checkpoints
+        assert consumer._config.keeps_restored
+        assert consumer.set_start_from_latest()._config.starting.kind == "latest"
+        assert consumer.set_start_from_timestamp(1)._config.starting.timestamp == 1
+        assert consumer.set_start_from_group_offsets()._config.starting.kind == "committed"
         assert consumer.get_produced_type() == Types.STRING()
 
     def test_consumer_takes_no_future_and_no_negative_time(self, consumer):
@@ -300,15 +299,17 @@ class TestLegacy:
             FlinkKafkaConsumer([], SimpleStringSchema(), SERVERS)
 
     def test_producer_keeps_what_it_was_told(self, producer):
-        assert producer._options.semantic is Semantic.AT_LEAST_ONCE
-        assert producer._options.pool_size == 5
+        assert producer._config.guarantee is Guarantee.AT_LEAST_ONCE
+        assert not producer._config.records.timestamped
         producer.set_log_failures_only(True).set_write_timestamp_to_kafka(True)
-        producer.set_flush_on_checkpoint(False)
         assert producer.ignore_failures_after_transaction_timeout() is producer
-        assert producer._options.log_failures_only
-        assert producer._options.write_timestamps
-        assert not producer._options.flush_on_checkpoint
-        assert producer._options.ignore_timed_out_transactions
+        assert producer._config.log_failures_only
+        assert producer._config.records.timestamped
+
+    def test_producer_that_does_not_flush_guarantees_nothing(self, producer):
+        assert producer.set_flush_on_checkpoint(False)._sink._config.guarantee is Guarantee.NONE
+        again = producer.set_flush_on_checkpoint(True)._sink
+        assert again._config.guarantee is Guarantee.AT_LEAST_ONCE
 
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")
     def test_producer_needs_servers_and_a_pool(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._connectors.kinesis.config import Batching
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (
@@ -17,7 +18,6 @@ from pyflink_on_spark.datastream.connectors.kinesis import (
     WatermarkTracker,
 )
 from pyflink_on_spark.datastream.connectors.kinesis.consumer import ShardAssignment
-from pyflink_on_spark.datastream.connectors.kinesis.requests import Batching
 from pyflink_on_spark.datastream.connectors.kinesis.streams import PartitionKeys
 
 REGION = {"aws.region": "eu-west-1"}
@@ -39,12 +39,12 @@ class TestConsumer:
         consumer = FlinkKinesisConsumer(["a", "b"], SimpleStringSchema(), REGION)
         consumer.set_shard_assigner(KinesisShardAssigner.uniform_shard_assigner())
         consumer.set_watermark_tracker(WatermarkTracker.job_manager_watermark_tracker("w"))
-        assert consumer._options.streams == ("a", "b")
-        assert consumer._options.properties == REGION
-        assert consumer._options.assignment is ShardAssignment.UNIFORM
-        assert consumer._options.sharing.name == "w"
-        assert consumer._options.sharing.log_interval == -1
-        assert FlinkKinesisConsumer("a", SimpleStringSchema(), REGION)._options.streams == ("a",)
+        assert consumer._config.streams == ("a", "b")
+        assert consumer._config.properties == REGION
+        assert consumer._config.assignment is ShardAssignment.UNIFORM
+        assert consumer._config.sharing.name == "w"
+        assert consumer._config.sharing.log_interval == -1
+        assert FlinkKinesisConsumer("a", SimpleStringSchema(), REGION)._config.streams == ("a",)
 
     @pytest.mark.parametrize(
         ("streams", "properties", "text"),
@@ -77,7 +77,7 @@ class TestSinks:
             told = builder().set_max_batch_size(1).set_max_in_flight_requests(2)
             told.set_max_buffered_requests(3).set_max_batch_size_in_bytes(40)
             told.set_max_time_in_buffer_ms(5).set_max_record_size_in_bytes(6)
-            options = told.set_fail_on_error(True).build()._options
+            options = told.set_fail_on_error(True).build()._config
             assert options.batching == Batching(1, 40, 5, 2, 3, 6)
             assert options.fail_on_error
             assert options.stream == "s"
@@ -91,16 +91,16 @@ class TestSinks:
                 builder().set_max_in_flight_requests(0).build()
 
     def test_defaults_are_flinks(self):
-        streams = streams_builder().build()._options
+        streams = streams_builder().build()._config
         assert streams.batching == Batching(500, 5 * 1024 * 1024, 5000, 50, 10_000, 1024 * 1024)
-        firehose = firehose_builder().build()._options
+        firehose = firehose_builder().build()._config
         assert firehose.batching == Batching(500, 4 * 1024 * 1024, 5000, 50, 10_000, 1000 * 1024)
 
     def test_client_properties(self):
-        streams = streams_builder().set_kinesis_client_properties(REGION).build()._options
+        streams = streams_builder().set_kinesis_client_properties(REGION).build()._config
         assert streams.properties == REGION
         assert streams.keys is PartitionKeys.RANDOM
-        firehose = firehose_builder().set_firehose_client_properties(REGION).build()._options
+        firehose = firehose_builder().set_firehose_client_properties(REGION).build()._config
         assert firehose.properties == REGION
 
     def test_what_has_to_be_set(self):

@@ -62,7 +62,7 @@ def test_settings_have_their_types():
 def test_they_keep_what_they_were_told():
     config = host_builder().build()
     source = RMQSource(config, "queue", True, SimpleStringSchema())
-    assert source._options.queue == "queue"
-    assert source._options.use_correlation_id
+    assert source._config.queue == "queue"
+    assert source._config.use_correlation_id
     sink = RMQSink(config, "queue", SimpleStringSchema())
-    assert sink._options.queue == "queue"
+    assert sink._config.queue == "queue"

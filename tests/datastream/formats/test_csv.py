@@ -13,7 +13,7 @@ from pyflink_on_spark.datastream.formats.csv import (
     CsvRowSerializationSchema,
     CsvSchema,
 )
-from pyflink_on_spark.datastream.formats.csv.schema import CsvColumn, CsvDialect
+from pyflink_on_spark.datastream.formats.csv.schema import CsvColumn, CsvSchemaSettings
 from pyflink_on_spark.table import DataTypes
 
 ROW = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
@@ -39,7 +39,7 @@ class TestSchema:
                 DataTypes.FIELD("flag", DataTypes.BOOLEAN()),
             ]
         )
-        assert schema._dialect.columns[3] == CsvColumn("list", "ARRAY", ",")
+        assert schema._settings.columns[3] == CsvColumn("list", "ARRAY", ",")
         assert len(schema) == schema.size() == 5
 
     def test_text_is_as_in_pyflink(self):
@@ -58,7 +58,7 @@ class TestSchema:
         builder = CsvSchema.builder().set_column_separator("|").set_escape_char("\\")
         builder.set_quote_char("'").set_line_separator("\r\n").set_null_value("null")
         builder.set_array_element_separator("/").set_strict_headers()
-        assert builder.build()._dialect == CsvDialect(
+        assert builder.build()._settings == CsvSchemaSettings(
             column_separator="|",
             escape="\\",
             quote="'",
@@ -68,21 +68,21 @@ class TestSchema:
             strict_header=True,
         )
         builder.disable_escape_char().disable_quote_char().disable_array_element_separator()
-        dialect = builder.set_null_value(None).build()._dialect
-        assert (dialect.escape, dialect.quote, dialect.array_separator) == (None, None, "")
-        assert dialect.null == ""
+        settings = builder.set_null_value(None).build()._settings
+        assert (settings.escape, settings.quote, settings.array_separator) == (None, None, "")
+        assert settings.null == ""
 
     def test_columns_of_another_schema(self):
         other = CsvSchema.builder().add_array_column("l", "-").build()
         builder = CsvSchema.builder().add_string_column("a").add_columns_from(other)
         assert builder.build()._row_type.field_names() == ["a", "l"]
-        assert builder.build()._dialect.columns[1].separator == "-"
+        assert builder.build()._settings.columns[1].separator == "-"
         assert len(builder.clear_columns()) == 0
-        assert builder.build()._dialect.columns == ()
+        assert builder.build()._settings.columns == ()
 
     def test_one_columns_separator_can_be_removed(self):
         builder = CsvSchema.builder().add_array_column("l").remove_array_element_separator(0)
-        assert builder.build()._dialect.columns == (CsvColumn("l", "ARRAY", ""),)
+        assert builder.build()._settings.columns == (CsvColumn("l", "ARRAY", ""),)
         with pytest.raises(ValueError, match="Illegal index 3; only got 1 columns"):
             builder.remove_array_element_separator(3)
 
@@ -101,7 +101,7 @@ class TestSchema:
         built = builder.build()
         builder.add_string_column("b").set_use_header()
         assert len(built) == len(built._row_type) == 1
-        assert not built._dialect.header
+        assert not built._settings.header
 
 
 class TestFiles:
@@ -114,7 +114,7 @@ class TestFiles:
         schema = CsvSchema.builder().add_string_column("a").build()
         factory = CsvBulkWriters.for_schema(schema)
         assert factory.get_row_type() == schema._row_type
-        assert factory.get_java_object().form == schema._form()
+        assert factory.get_java_object().form == schema._file_settings()
 
 
 class TestMessages:

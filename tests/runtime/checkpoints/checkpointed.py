@@ -16,13 +16,19 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.task.plan import StagePlan, OperatorPlan, VertexPlan, OperatorChainPlan
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.task.plan import (
+    OperatorChainPlan,
+    OperatorPlan,
+    StagePlan,
+    VertexPlan,
+)
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
 
@@ -77,7 +83,7 @@ def slots(count: int) -> list[Slot]:
 
 
 def slot_of(all_slots: list[Slot], key: Any) -> Slot:
-    index = subtask_of_key_group(key_group(key, MAXIMUM), MAXIMUM, len(all_slots))
+    index = subtask_of_key_group(KeyGroups(MAXIMUM).of(key), MAXIMUM, len(all_slots))
     all_slots[index].backend.key = key
     return all_slots[index]
 

@@ -64,12 +64,13 @@ HOST = textwrap.dedent("""
     from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
     from pyflink_on_spark._runtime.clock import SystemClock
     from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
-    from pyflink_on_spark._runtime.immutability import unseal
+    from pyflink_on_spark._runtime.immutability import deserialize
     from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
 
     collected = []
-    driver = lambda target: lambda channel: lambda things: collected.extend(map(unseal, things))
+    take = lambda things: collected.extend(map(deserialize, things))
+    driver = lambda target: lambda channel: take
     restored = None
     if state is not None:
         restored = shares(levels, 0, SlotState.from_bytes(state), 1)

@@ -7,9 +7,9 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.task.plan import source_names
-from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
+from pyflink_on_spark._runtime.task.plan import source_names
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.checkpoints.checkpointed import levels
 from tests.runtime.rounds import CutSource, RunningJob, job_of
@@ -19,7 +19,9 @@ JOB = JobLayout({"count": 128, "0:map": 128}, {"events"}, {"out"})
 
 def state_of(operators=(), sources=()):
     state = SlotState()
-    found = {name: OperatorSubtaskState(operator=content) for name, content in dict(operators).items()}
+    found = {
+        name: OperatorSubtaskState(operator=content) for name, content in dict(operators).items()
+    }
     state.add(0, TaskStateSnapshot(1, found, dict(sources)))
     return state
 
@@ -63,6 +65,8 @@ def test_another_number_of_key_groups(ignore):
     with pytest.raises(CheckpointError, match=r"128 for 'count'; the job has 64"):
         check(state_of({"count": FULL}), owners=owners, ignore_unclaimed=ignore)
     check(state_of({"count": OperatorSnapshot()}), owners=owners)
+    adaptable = JobLayout({"count": 64}, (), (), adaptable={"count"})
+    check(state_of({"count": FULL}), owners=adaptable, ignore_unclaimed=ignore)
 
 
 def test_empty_lists_and_maps_are_no_state():

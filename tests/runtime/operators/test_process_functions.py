@@ -99,14 +99,12 @@ def test_open_and_close():
 
     harness = Harness(ProcessOperator(UserFunction.of(Traced())))
     assert harness.feed(1) == ["task"]
-    with pytest.raises(ValueError, match="closed"):
-        harness.operator.close()
+    harness.operator.close()
 
 
 def test_functions_without_open_and_close():
     harness = process(process_element=lambda v, ctx: [v])
     harness.operator.close()
-    assert [m.__name__ for m in harness.operator.code_of_functions()] == ["<lambda>"]
 
 
 def test_close_without_open():

@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.declared import element_fit, entry_fits, fit_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.types.errors import ConversionError
+from pyflink_on_spark._runtime.types.errors import ConversionError, NullValueError
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row
@@ -171,8 +171,9 @@ def test_values_keep_what_fits(get_state):
     value = get_state("value")
     value.update(5)
     assert value.value() == 5
-    value.update(None)
-    assert value.value() is None
+    with pytest.raises(NullValueError):
+        value.update(None)
+    assert value.value() == 5
 
 
 def test_lists_keep_what_fits(get_state):

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.timers import KeyedTimerService, BroadcastTimerService, Timers
+from pyflink_on_spark._runtime.state.timers import BroadcastTimerService, KeyedTimerService, Timers
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.descriptors import Adding, Descriptor
 

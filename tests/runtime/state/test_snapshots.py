@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.keys import key_group, wrap_key
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.keys import wrap_key
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
@@ -29,7 +30,7 @@ class Copy:
     def content(self):
         entries, timers = set(), []
         for group, content in self.backend.snapshot().items():
-            assert all(key_group(key, 128) == group for _, _, key, _ in content.entries)
+            assert all(KeyGroups(128).of(key) == group for _, _, key, _ in content.entries)
             entries |= {(name, space, key, repr(v)) for name, space, key, v in content.entries}
             timers += content.timers
         return entries, sorted(timers, key=repr)

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from pyflink_on_spark._runtime.types import boundary_converter, collect_converter, java_text
+from pyflink_on_spark._runtime.types.errors import NullValueError
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo, Types
 from pyflink_on_spark.common.types import Row, RowKind
@@ -251,4 +252,5 @@ def test_untyped_streams_are_not_converted(type_info):
 def test_a_stream_of_a_nullable_type_may_hold_none(type_info):
     assert list(boundary_converter(type_info)(iter([None, None]))) == [None, None]
     assert list(collect_converter(type_info)(iter([None]))) == [None]
-    assert java_text(type_info)(None) == "null"
+    with pytest.raises(NullValueError, match="has no text"):
+        java_text(type_info)(None)

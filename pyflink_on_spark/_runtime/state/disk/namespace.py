@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.immutability import serialize, deserialize
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.disk.store import DiskStore

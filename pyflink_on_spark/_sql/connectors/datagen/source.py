@@ -6,10 +6,10 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
+from pyflink_on_spark._connectors.generator.rate import PerSecond
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._connectors.generator.rate import PerSecond
-from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._sql.connectors.datagen.fields import Field
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.files.bucket import BasePathBuckets
-from pyflink_on_spark._connectors.files.file_sink import FileSink
-from pyflink_on_spark._connectors.files.file_sink_options import FileSinkOptions
-from pyflink_on_spark._connectors.files.file_source import FileSource, FileSourceOptions
-from pyflink_on_spark._connectors.files.text_lines import TextLines
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
+from pyflink_on_spark._connectors.files.config import FileSinkConfig, FileSourceConfig
+from pyflink_on_spark._connectors.files.sink import PartFileSink
+from pyflink_on_spark._connectors.files.source import SplitFileSource
+from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._sql.connectors.options import Option, duration, integer, text
 from pyflink_on_spark._sql.connectors.table import (
     Reading,
@@ -74,12 +74,12 @@ class _FilesTable(TableSource):
         self._path, self._interval, self._decoder = path, interval, decoder
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
-        options = FileSourceOptions.of(TextLines(), (self._path,))
+        options = FileSourceConfig.of(TextLines(), (self._path,))
         if self._interval is not None:
-            options = FileSourceOptions(
+            options = FileSourceConfig(
                 options.file_format, options.paths, discovery_interval=self._interval
             )
-        return Reading(FileSource(options), DecodeOperator(self._decoder))
+        return Reading(SplitFileSource(options), DecodeOperator(self._decoder))
 
 
 class _FilesSink(TableSink):
@@ -87,8 +87,8 @@ class _FilesSink(TableSink):
         self._path, self._encoder, self._parallelism = path, encoder, parallelism
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
-        options = FileSinkOptions(self._path, buckets=BasePathBuckets())
-        sink = FileSink(options).with_input_type(Types.STRING())
+        options = FileSinkConfig(self._path, buckets=BasePathBuckets())
+        sink = PartFileSink(options).with_input_type(Types.STRING())
         return Writing(sink, EncodeOperator(self._encoder), self._parallelism)
 
 

@@ -1,4 +1,4 @@
-"""How a sink makes few large files out of many small ones."""
+"""How a sink compacts part files into fewer, larger ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pyflink_on_spark.common.utils import JavaObjectWrapper
 
 
 class FileCompactStrategy(JavaObjectWrapper):
-    """Which part files are made into one.
+    """When part files are compacted.
 
     Args:
-        j_file_compact_strategy: the runtime's strategy; the builder makes it.
+        j_file_compact_strategy: made by the builder.
     """
 
     def __init__(self, j_file_compact_strategy: Any) -> None:
@@ -22,11 +22,11 @@ class FileCompactStrategy(JavaObjectWrapper):
 
     @staticmethod
     def builder() -> FileCompactStrategy.Builder:
-        """Begin with no rule; there has to be one."""
+        """Return a builder. At least one condition is required."""
         return FileCompactStrategy.Builder()
 
     class Builder:
-        """Says which part files are made into one."""
+        """Configures when part files are compacted."""
 
         def __init__(self) -> None:
             self._size_threshold = -1
@@ -37,7 +37,7 @@ class FileCompactStrategy(JavaObjectWrapper):
             """Return the strategy.
 
             Raises:
-                ValueError: there is no rule, or one has a number that is too small.
+                ValueError: there is no condition, or a number is too small.
             """
             return FileCompactStrategy(
                 compaction.CompactionStrategy(
@@ -48,32 +48,32 @@ class FileCompactStrategy(JavaObjectWrapper):
         def enable_compaction_on_checkpoint(
             self, num_checkpoints_before_compaction: int
         ) -> FileCompactStrategy.Builder:
-            """Take together the files of some checkpoints.
+            """Compact the files of some checkpoints together.
 
-            On Spark: at the end of a bounded job without checkpoints all files are taken together.
+            On Spark: at the end of a bounded job without checkpoints all files are compacted.
             """
             self._checkpoints = num_checkpoints_before_compaction
             return self
 
         def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
-            """Take together as many files as reach a size in bytes."""
+            """Compact files as soon as they have a size in bytes together."""
             self._size_threshold = size_threshold
             return self
 
         def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
-            """Set how many files are made at a time; 1 without this.
+            """Set how many threads compact; by default 1.
 
-            On Spark: these threads run in the driver.
+            On Spark: the threads run in the driver.
             """
             self._threads = num_compact_threads
             return self
 
 
 class FileCompactor(JavaObjectWrapper):
-    """How part files are made into one.
+    """How part files are compacted.
 
     Args:
-        j_file_compactor: the runtime's compactor; the methods below make it.
+        j_file_compactor: made by the static methods of this class.
     """
 
     def __init__(self, j_file_compactor: Any) -> None:
@@ -83,10 +83,10 @@ class FileCompactor(JavaObjectWrapper):
 
     @staticmethod
     def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
-        """Put the files one after the other.
+        """Concatenate the files.
 
         Args:
-            file_delimiter: what to write behind each file, the last one too.
+            file_delimiter: written after each file, also after the last one.
 
         Raises:
             TypeError: the delimiter is not bytes.
@@ -97,5 +97,5 @@ class FileCompactor(JavaObjectWrapper):
 
     @staticmethod
     def identical_file_compactor() -> FileCompactor:
-        """Copy the one file there is; the job fails if there are more."""
+        """Copy a single file; the job fails if there are several."""
         return FileCompactor(compaction.IdenticalCopy())

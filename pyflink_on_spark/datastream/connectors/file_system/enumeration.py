@@ -1,4 +1,4 @@
-"""How a file source finds files and hands them out."""
+"""How a file source finds files and assigns them to subtasks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyflink_on_spark.common._java_handles import own_handle
 
 
 class FileEnumeratorProvider:
-    """How files are found and cut; made with one of the methods below.
+    """How files are found and split.
 
     Args:
-        j_file_enumerator_provider: the runtime's description.
+        j_file_enumerator_provider: made by the static methods of this class.
     """
 
     def __init__(self, j_file_enumerator_provider: Any) -> None:
@@ -21,23 +21,23 @@ class FileEnumeratorProvider:
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Take all files but hidden ones, and let several subtasks read a large one.
+        """Read all files but hidden ones, and split large ones between subtasks.
 
-        On Spark: text files are cut, too. In PyFlink their format keeps them whole.
+        On Spark: text files are split, too. In PyFlink their format does not allow it.
         """
-        return FileEnumeratorProvider(Enumeration.CUT_LARGE_FILES)
+        return FileEnumeratorProvider(Enumeration.SPLIT_LARGE_FILES)
 
     @staticmethod
     def default_non_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Take all files but hidden ones, each of them read by one subtask."""
+        """Read all files but hidden ones, each file in one subtask."""
         return FileEnumeratorProvider(Enumeration.WHOLE_FILES)
 
 
 class FileSplitAssignerProvider:
-    """Which subtask reads which file; made with the method below.
+    """Which subtask reads which file.
 
     Args:
-        j_file_split_assigner: the runtime's description.
+        j_file_split_assigner: made by the static method of this class.
     """
 
     def __init__(self, j_file_split_assigner: Any) -> None:
@@ -46,9 +46,9 @@ class FileSplitAssignerProvider:
 
     @staticmethod
     def locality_aware_split_assigner() -> FileSplitAssignerProvider:
-        """Prefer files that are near to a subtask.
+        """Prefer files that are stored near the subtask.
 
-        On Spark: the files go to the subtasks in turn, in order of their names; so a job reads them
-        in the same order each time.
+        On Spark: the subtasks get the files in turn, in order of their names, so that a job reads
+        them in the same order each time.
         """
         return FileSplitAssignerProvider(SplitAssignment.LOCALITY_AWARE)

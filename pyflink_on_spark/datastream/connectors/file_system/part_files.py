@@ -1,30 +1,30 @@
-"""Where the part files of a sink are, and what they are called."""
+"""The folders and the names of part files."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.files import bucket
+from pyflink_on_spark._connectors.files import bucket_naming as bucket
 from pyflink_on_spark._connectors.files.part_names import PartAffixes
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 
 
 class BucketAssigner(JavaObjectWrapper):
-    """Which folder under the base path an element is written to.
+    """Assigns an element to a bucket, which is a folder under the base path.
 
     Args:
-        j_bucket_assigner: the runtime's assigner; the methods below make it.
+        j_bucket_assigner: made by the static methods of this class.
     """
 
     def __init__(self, j_bucket_assigner: Any) -> None:
         call = "BucketAssigner(j_bucket_assigner)"
-        own = own_handle(j_bucket_assigner, bucket.BucketAssigner, call)  # type: ignore[type-abstract]
+        own = own_handle(j_bucket_assigner, bucket.BucketNaming, call)  # type: ignore[type-abstract]
         super().__init__(own)
 
     @staticmethod
     def base_path_bucket_assigner() -> BucketAssigner:
-        """Write everything to the base path itself."""
+        """Write all elements to the base path."""
         return BucketAssigner(bucket.BasePathBuckets())
 
     @staticmethod
@@ -32,14 +32,14 @@ class BucketAssigner(JavaObjectWrapper):
         format_str: str = "yyyy-MM-dd--HH",
         timezone_id: str | None = None,
     ) -> BucketAssigner:
-        """Write to a folder that is named by the current time.
+        """Write to a folder whose name is the current time.
 
         Args:
             format_str: a pattern of Java's ``DateTimeFormatter``; a slash makes sub-folders.
             timezone_id: such as ``America/New_York`` or ``GMT-08:00``; None for the machine's own.
 
         Raises:
-            ValueError: Java knows no such pattern or time zone.
+            ValueError: the pattern or the time zone is not valid in Java.
             UnsupportedFlinkFeature: the pattern has one of Java's rarer letters.
 
         On Spark: the pattern is checked at once. Names of months and days are English.
@@ -49,11 +49,11 @@ class BucketAssigner(JavaObjectWrapper):
 
 
 class OutputFileConfig(JavaObjectWrapper):
-    """What stands around the names of part files.
+    """The prefix and suffix of the names of part files.
 
     Args:
-        part_prefix: the beginning of the name.
-        part_suffix: its end, such as ``.txt``.
+        part_prefix: the prefix.
+        part_suffix: the suffix, such as ``.txt``.
 
     Raises:
         TypeError: one of them is not a str.
@@ -64,31 +64,31 @@ class OutputFileConfig(JavaObjectWrapper):
 
     @staticmethod
     def builder() -> OutputFileConfig.OutputFileConfigBuilder:
-        """Begin with the prefix ``part`` and no suffix."""
+        """Return a builder with the prefix ``part`` and no suffix."""
         return OutputFileConfig.OutputFileConfigBuilder()
 
     def get_part_prefix(self) -> str:
-        """Return the beginning of the name."""
+        """Return the prefix."""
         return str(self._j_object.prefix)
 
     def get_part_suffix(self) -> str:
-        """Return the end of the name."""
+        """Return the suffix."""
         return str(self._j_object.suffix)
 
     class OutputFileConfigBuilder:
-        """Says what stands around the names of part files."""
+        """Configures the names of part files."""
 
         def __init__(self) -> None:
             self.part_prefix = "part"
             self.part_suffix = ""
 
         def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """Set the beginning of the name."""
+            """Set the prefix."""
             self.part_prefix = prefix
             return self
 
         def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
-            """Set the end of the name."""
+            """Set the suffix."""
             self.part_suffix = suffix
             return self
 

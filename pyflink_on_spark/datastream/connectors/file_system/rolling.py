@@ -13,12 +13,12 @@ class RollingPolicy(JavaObjectWrapper):
     """When a part file is finished and the next one begins.
 
     Args:
-        j_rolling_policy: the runtime's policy; the methods below make it.
+        j_rolling_policy: made by the static methods of this class.
     """
 
     def __init__(self, j_rolling_policy: Any) -> None:
         call = f"{type(self).__name__}(j_rolling_policy)"
-        super().__init__(own_handle(j_rolling_policy, rolling.RollingPolicy, call))
+        super().__init__(own_handle(j_rolling_policy, rolling.RollingLimits, call))
 
     @staticmethod
     def default_rolling_policy(
@@ -29,21 +29,21 @@ class RollingPolicy(JavaObjectWrapper):
         """Finish a part file by its size or age.
 
         Args:
-            part_size: in bytes; a part file that is larger takes no further element.
-            rollover_interval: in ms, since the part file was begun.
-            inactivity_interval: in ms, since it was last written to.
+            part_size: in bytes; a larger part file gets no further element.
+            rollover_interval: in ms, since the creation of the part file.
+            inactivity_interval: in ms, since the last write to the part file.
 
         Raises:
             TypeError: a limit is not an int.
-            ValueError: it is not positive.
+            ValueError: a limit is not positive.
         """
         return DefaultRollingPolicy(
-            rolling.RollingPolicy(part_size, rollover_interval, inactivity_interval)
+            rolling.RollingLimits(part_size, rollover_interval, inactivity_interval)
         )
 
     @staticmethod
     def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
-        """Finish a part file at each checkpoint, and at the end of the job, only."""
+        """Finish a part file only at checkpoints and at the end of the job."""
         return OnCheckpointRollingPolicy(rolling.ON_CHECKPOINT)
 
 
@@ -51,7 +51,7 @@ class DefaultRollingPolicy(RollingPolicy):
     """Finishes a part file by its size or age.
 
     Args:
-        j_rolling_policy: the runtime's policy.
+        j_rolling_policy: made by ``RollingPolicy``.
     """
 
     def __init__(self, j_rolling_policy: Any) -> None:
@@ -59,10 +59,10 @@ class DefaultRollingPolicy(RollingPolicy):
 
 
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """Finishes a part file at each checkpoint only.
+    """Finishes a part file at checkpoints only.
 
     Args:
-        j_rolling_policy: the runtime's policy.
+        j_rolling_policy: made by ``RollingPolicy``.
     """
 
     def __init__(self, j_rolling_policy: Any) -> None:

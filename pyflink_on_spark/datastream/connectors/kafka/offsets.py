@@ -1,14 +1,11 @@
-"""Where in a topic's partitions reading begins or ends."""
+"""Where in the partitions of a topic reading begins or ends."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from pyflink_on_spark._connectors.kafka.offsets import OffsetRule
-from pyflink_on_spark._connectors.kafka.partitions import Subscription
+from pyflink_on_spark._connectors.kafka.config import OffsetRule, Reset
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument
 
@@ -17,8 +14,8 @@ class KafkaTopicPartition:
     """One partition of a topic.
 
     Args:
-        topic: the topic's name.
-        partition: the partition, from 0.
+        topic: the name of the topic.
+        partition: the number of the partition, from 0.
     """
 
     def __init__(self, topic: str, partition: int):
@@ -38,11 +35,11 @@ class KafkaTopicPartition:
 
 
 class KafkaOffsetResetStrategy(Enum):
-    """Where to begin when the wanted offset does not exist.
+    """Where reading begins in a partition in which the requested offset does not exist.
 
     Attributes:
-        LATEST: behind the last record.
-        EARLIEST: at the first record there is.
+        LATEST: after the last record.
+        EARLIEST: at the first record.
         NONE: nowhere; the job fails.
     """
 
@@ -51,119 +48,68 @@ class KafkaOffsetResetStrategy(Enum):
     NONE = 2
 
 
-class OffsetsKind(Enum):
-    """The ways to name an offset in each partition."""
-
-    EARLIEST = "earliest"
-    LATEST = "latest"
-    COMMITTED = "committed"
-    TIMESTAMP = "timestamp"
-    SPECIFIED = "specified"
-
-
-@dataclass(frozen=True)
-class Offsets:
-    """One offset in each partition.
-
-    Attributes:
-        kind: the way it is named.
-        reset: what to do where there is no such offset.
-        timestamp: for TIMESTAMP, of the first record to read, in ms since the epoch.
-        specified: for SPECIFIED, the offset of the next record for partitions.
-    """
-
-    kind: OffsetsKind
-    reset: KafkaOffsetResetStrategy
-    timestamp: int | None = None
-    specified: dict[KafkaTopicPartition, int] = field(default_factory=dict)
-
-    def _rule(self) -> OffsetRule:
-        """Return the same for the runtime."""
-        return OffsetRule(
-            self.kind.value,
-            cast(Literal["earliest", "latest", "none"], self.reset.name.lower()),
-            self.timestamp or 0,
-            {(p._topic, p._partition): offset for p, offset in self.specified.items()},
-        )
-
-
 class KafkaOffsetsInitializer:
-    """An offset in each partition, where reading begins or ends.
+    """One offset in each partition, at which reading begins or ends.
 
     Args:
-        j_initializer: the offsets; the methods below make them.
+        j_initializer: made by the static methods of this class.
     """
 
     def __init__(self, j_initializer: Any):
         call = "KafkaOffsetsInitializer(j_initializer)"
-        self._offsets = own_handle(j_initializer, Offsets, call)
+        self._rule = own_handle(j_initializer, OffsetRule, call)
 
     @staticmethod
     def committed_offsets(
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.NONE,
     ) -> KafkaOffsetsInitializer:
-        """Take what the consumer group has committed.
+        """Use the offsets that the consumer group has committed.
 
         Args:
-            offset_reset_strategy: what to do where it has committed nothing.
+            offset_reset_strategy: what to do in a partition without a committed offset.
         """
-        reset = _strategy(offset_reset_strategy, "committed_offsets(offset_reset_strategy)")
-        return KafkaOffsetsInitializer(Offsets(OffsetsKind.COMMITTED, reset))
+        reset = _reset(offset_reset_strategy, "committed_offsets(offset_reset_strategy)")
+        return KafkaOffsetsInitializer(OffsetRule("committed", reset))
 
     @staticmethod
     def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
-        """Take the first record that is not older than a time.
+        """Use the first record with this timestamp or a later one.
 
         Args:
             timestamp: ms since the epoch.
         """
         since = argument(timestamp, int, "timestamp(timestamp)")
-        reset = KafkaOffsetResetStrategy.NONE
-        return KafkaOffsetsInitializer(Offsets(OffsetsKind.TIMESTAMP, reset, timestamp=since))
+        return KafkaOffsetsInitializer(OffsetRule("timestamp", timestamp=since))
 
     @staticmethod
     def earliest() -> KafkaOffsetsInitializer:
-        """Take the first record there is."""
-        reset = KafkaOffsetResetStrategy.EARLIEST
-        return KafkaOffsetsInitializer(Offsets(OffsetsKind.EARLIEST, reset))
+        """Use the first record of each partition."""
+        return KafkaOffsetsInitializer(OffsetRule("earliest", "earliest"))
 
     @staticmethod
     def latest() -> KafkaOffsetsInitializer:
-        """Take the place behind the last record, as it is when the job starts."""
-        reset = KafkaOffsetResetStrategy.LATEST
-        return KafkaOffsetsInitializer(Offsets(OffsetsKind.LATEST, reset))
+        """Use the end of each partition at the time when the job starts."""
+        return KafkaOffsetsInitializer(OffsetRule("latest", "latest"))
 
     @staticmethod
     def offsets(
         offsets: dict[KafkaTopicPartition, int],
         offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST,
     ) -> KafkaOffsetsInitializer:
-        """Take offsets that are given.
+        """Use the given offsets.
 
         Args:
-            offsets: the offset for each partition.
-            offset_reset_strategy: what to do where an offset is out of range.
+            offsets: the offset of each partition.
+            offset_reset_strategy: what to do in a partition where the offset is out of range.
         """
         call = "offsets(offsets, offset_reset_strategy)"
-        specified = {
-            argument(partition, KafkaTopicPartition, call): argument(offset, int, call)
-            for partition, offset in argument(offsets, dict, call).items()
-        }
-        reset = _strategy(offset_reset_strategy, call)
-        return KafkaOffsetsInitializer(Offsets(OffsetsKind.SPECIFIED, reset, specified=specified))
+        specified = {}
+        for partition, offset in argument(offsets, dict, call).items():
+            key = argument(partition, KafkaTopicPartition, call)
+            specified[key._topic, key._partition] = argument(offset, int, call)
+        reset = _reset(offset_reset_strategy, call)
+        return KafkaOffsetsInitializer(OffsetRule("specified", reset, specified=specified))
 
 
-def _strategy(strategy: Any, call: str) -> KafkaOffsetResetStrategy:
-    return argument(strategy, KafkaOffsetResetStrategy, call)
-
-
-def partitions_to_read(
-    subscription: tuple[str, ...] | re.Pattern[str] | frozenset[KafkaTopicPartition],
-) -> Subscription:
-    """Return topics, a pattern or partitions for the runtime."""
-    if isinstance(subscription, re.Pattern):
-        return Subscription(pattern=subscription.pattern)
-    if isinstance(subscription, frozenset):
-        chosen = frozenset((p._topic, p._partition) for p in subscription)
-        return Subscription(partitions=chosen)
-    return Subscription(topics=subscription)
+def _reset(strategy: Any, call: str) -> Reset:
+    return cast("Reset", argument(strategy, KafkaOffsetResetStrategy, call).name.lower())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._connectors.kafka.records import RecordRule
+from pyflink_on_spark._connectors.kafka.records import RecordFormat
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import Row, SerializationSchema, Types
 from pyflink_on_spark.common._java_handles import own_handle
@@ -16,39 +15,35 @@ from pyflink_on_spark.datastream.connectors.base import StreamTransformer
 
 
 class KafkaTopicSelector(ABC):
-    """Chooses the topic for each element."""
+    """Chooses the topic of each element.
+
+    Example::
+
+        class ByCountry(KafkaTopicSelector):
+            def apply(self, data):
+                return f"orders-{data.country}"
+    """
 
     @abstractmethod
     def apply(self, data) -> str:
-        """Return the name of the topic that an element is written to."""
-
-
-@dataclass(frozen=True)
-class RecordFormat:
-    """How records are made.
-
-    Attributes:
-        topic: where all go; None: each element comes as a row of its topic and itself.
-        key: what makes the records' keys; None: they have none.
-        value: what makes the records' values.
-    """
-
-    topic: str | None
-    key: SerializationSchema | None
-    value: SerializationSchema
-
-    def _rule(self) -> RecordRule:
-        """Return the same for the runtime."""
-        key = None if self.key is None else UserFunction.of(self.key)
-        return RecordRule(self.topic, key, UserFunction.of(self.value))
+        """Return the name of the topic of an element."""
 
 
 class KafkaRecordSerializationSchema(SerializationSchema):
     """Makes Kafka records of elements; made with ``builder()``.
 
     Args:
-        j_serialization_schema: how records are made.
-        topic_selector: what chooses the topic, if it is not the same for all.
+        j_serialization_schema: made by the builder.
+        topic_selector: chooses the topic of each element, or None for one topic.
+
+    Example::
+
+        serializer = (
+            KafkaRecordSerializationSchema.builder()
+            .set_topic("orders")
+            .set_value_serialization_schema(SimpleStringSchema())
+            .build()
+        )
     """
 
     def __init__(self, j_serialization_schema, topic_selector: KafkaTopicSelector | None = None):
@@ -59,16 +54,16 @@ class KafkaRecordSerializationSchema(SerializationSchema):
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
-        """Begin with nothing; a topic and the values' format have to be set."""
+        """Return a builder. A topic and the serializer of the values are required."""
         return KafkaRecordSerializationSchemaBuilder()
 
     def _preprocessing(self) -> StreamTransformer | None:
-        """Return the step in front of the sink that chooses topics, or None."""
+        """Return the transformation before the sink that chooses topics, or None."""
         return None if self._topic_selector is None else _SelectTopic(self._topic_selector)
 
 
 class KafkaRecordSerializationSchemaBuilder:
-    """Says how elements become Kafka records."""
+    """Configures how elements become Kafka records."""
 
     def __init__(self):
         self._topic: str | None = None
@@ -80,19 +75,20 @@ class KafkaRecordSerializationSchemaBuilder:
         """Return the schema.
 
         Raises:
-            ValueError: there is no topic, or no format for the values.
+            ValueError: the topic or the serializer of the values is missing.
         """
         if self._value is None:
             raise ValueError("No value serializer is configured.")
         require(self._has_topic(), "No topic selector is configured.")
-        records = RecordFormat(self._topic, self._key, self._value)
+        key = None if self._key is None else UserFunction.of(self._key)
+        records = RecordFormat(self._topic, key, UserFunction.of(self._value))
         return KafkaRecordSerializationSchema(records, self._topic_selector)
 
     def set_topic(self, topic: str) -> KafkaRecordSerializationSchemaBuilder:
         """Write all elements to one topic.
 
         Raises:
-            ValueError: the topic is set already.
+            ValueError: the builder has a topic or a topic selector already.
         """
         require(not self._has_topic(), "Topic selector already set.")
         self._topic = argument(topic, str, "set_topic(topic)")
@@ -101,14 +97,14 @@ class KafkaRecordSerializationSchemaBuilder:
     def set_topic_selector(
         self, topic_selector: Callable[[Any], str] | KafkaTopicSelector
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Choose the topic for each element.
+        """Choose the topic of each element.
 
         Args:
-            topic_selector: an object, or a function of the element.
+            topic_selector: a ``KafkaTopicSelector``, or a function of the element.
 
         Raises:
             TypeError: it is neither.
-            ValueError: the topic is set already.
+            ValueError: the builder has a topic or a topic selector already.
         """
         if not isinstance(topic_selector, KafkaTopicSelector):
             if not callable(topic_selector):
@@ -121,10 +117,10 @@ class KafkaRecordSerializationSchemaBuilder:
     def set_key_serialization_schema(
         self, key_serialization_schema: SerializationSchema
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Set what makes the records' keys of the elements.
+        """Set the serializer of the records' keys; without it records have no keys.
 
         Raises:
-            ValueError: it is set already.
+            ValueError: the builder has one already.
         """
         call = "set_key_serialization_schema(key_serialization_schema)"
         require(self._key is None, "Key serializer already set.")
@@ -134,10 +130,10 @@ class KafkaRecordSerializationSchemaBuilder:
     def set_value_serialization_schema(
         self, value_serialization_schema: SerializationSchema
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Set what makes the records' values of the elements.
+        """Set the serializer of the records' values.
 
         Raises:
-            ValueError: it is set already.
+            ValueError: the builder has one already.
         """
         call = "set_value_serialization_schema(value_serialization_schema)"
         require(self._value is None, "Value serializer already set.")
@@ -157,7 +153,7 @@ class _FunctionSelector(KafkaTopicSelector):
 
 
 class _SelectTopic(StreamTransformer):
-    """Puts each element into a row, behind the name of its topic."""
+    """Makes a row of each element: the name of the topic, and the element."""
 
     def __init__(self, selector: KafkaTopicSelector) -> None:
         self._selector = selector

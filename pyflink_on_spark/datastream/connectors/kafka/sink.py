@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from pyflink_on_spark._connectors.kafka.sink import Guarantee, KafkaRecordSink, KafkaSinkConfig
+from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
+from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
@@ -19,67 +18,54 @@ from pyflink_on_spark.datastream.connectors.base import (
 )
 from pyflink_on_spark.datastream.connectors.kafka.record_serialization import (
     KafkaRecordSerializationSchema,
-    RecordFormat,
 )
 
 _LONGEST_PREFIX = 64_000
-
-
-@dataclass(frozen=True)
-class KafkaSinkOptions:
-    """What a Kafka sink was told.
-
-    Attributes:
-        records: how records are made.
-        guarantee: what happens to records when the job fails.
-        transactional_id_prefix: what the names of transactions begin with, for exactly once.
-        properties: the client's properties, as they were given.
-    """
-
-    records: RecordFormat
-    guarantee: DeliveryGuarantee
-    transactional_id_prefix: str | None
-    properties: dict[str, str] = field(repr=False)
-
-    def _runtime(self) -> KafkaRecordSink:
-        """Return what writes."""
-        guarantee = Guarantee[self.guarantee.name]
-        prefix = self.transactional_id_prefix or ""
-        return KafkaRecordSink(KafkaSinkConfig(self.records._rule(), guarantee, prefix, self.properties))
 
 
 class KafkaSink(Sink, SupportsPreprocessing):
     """Writes to Kafka topics; made with ``builder()``.
 
     Args:
-        j_kafka_sink: what the sink was told.
-        transformer: a step in front of the sink.
+        j_kafka_sink: made by the builder.
+        transformer: the transformation before the sink.
 
-    On Spark: written with confluent-kafka, which ``pip install 'pyflink_on_spark[kafka]'`` brings
-    along. With EXACTLY_ONCE records are kept, packed, until a checkpoint is safe (without
-    checkpoints: to the job's end), and are part of it; then the driver writes those of all subtasks
-    in one transaction. So they pass the driver's memory, and readers see them all at once. Which
-    checkpoints are written is kept as the offset of a consumer group, the prefix with ``-written``.
-    Two sinks of one job with the same prefix are refused.
+    Example::
+
+        sink = (
+            KafkaSink.builder()
+            .set_bootstrap_servers("broker:9092")
+            .set_record_serializer(serializer)
+            .set_delivery_guarantee(DeliveryGuarantee.AT_LEAST_ONCE)
+            .build()
+        )
+        orders.sink_to(sink)
+
+    On Spark: needs confluent-kafka: ``pip install 'pyflink_on_spark[kafka]'``. With EXACTLY_ONCE
+    records are part of the checkpoint; when it is complete, the driver writes the records of all
+    subtasks in one transaction. So the driver needs memory for the records of one checkpoint.
+    Without checkpoints the driver writes all records when the job ends. The consumer group
+    ``<prefix>-written`` stores which checkpoints are written. Two sinks of one job with the same
+    prefix are refused.
     """
 
     def __init__(self, j_kafka_sink, transformer: StreamTransformer | None = None):
-        self._options = own_handle(j_kafka_sink, KafkaSinkOptions, "KafkaSink(j_kafka_sink)")
-        super().__init__(self._options._runtime())
+        self._config = own_handle(j_kafka_sink, KafkaSinkConfig, "KafkaSink(j_kafka_sink)")
+        super().__init__(KafkaRecordSink(self._config))
         self._transformer = transformer
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
-        """Begin with a sink that guarantees nothing."""
+        """Return a builder of a sink without a guarantee."""
         return KafkaSinkBuilder()
 
     def get_transformer(self) -> StreamTransformer | None:
-        """Return the step in front of the sink, or None."""
+        """Return the transformation before the sink, or None."""
         return self._transformer
 
 
 class KafkaSinkBuilder:
-    """Says how a Kafka sink writes. Servers and the record serializer have to be set."""
+    """Configures a Kafka sink. Servers and the record serializer are required."""
 
     def __init__(self):
         self._properties: dict[str, str] = {}
@@ -91,7 +77,7 @@ class KafkaSinkBuilder:
         """Return the sink.
 
         Raises:
-            ValueError: something that has to be set is not.
+            ValueError: a required setting is missing.
         """
         require("bootstrap.servers" in self._properties, "bootstrapServers are not set")
         exactly_once = self._guarantee is DeliveryGuarantee.EXACTLY_ONCE
@@ -102,29 +88,33 @@ class KafkaSinkBuilder:
         )
         if self._serializer is None:
             raise ValueError("recordSerializer is not set")
-        options = KafkaSinkOptions(
-            self._serializer._format, self._guarantee, self._prefix, dict(self._properties)
+        config = KafkaSinkConfig(
+            self._serializer._format,
+            Guarantee[self._guarantee.name],
+            self._prefix or "",
+            dict(self._properties),
         )
-        return KafkaSink(options, self._serializer._preprocessing())
+        return KafkaSink(config, self._serializer._preprocessing())
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
-        """Set where the cluster is found: ``host:port``, several with commas."""
+        """Set the addresses of the cluster: ``host:port``, separated by commas."""
         servers = argument(bootstrap_servers, str, "set_bootstrap_servers(bootstrap_servers)")
         return self.set_property("bootstrap.servers", servers)
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder:
-        """Set what happens to records when the job fails; NONE without this."""
+        """Set what the sink promises about records when the job fails; by default NONE."""
         call = "set_delivery_guarantee(delivery_guarantee)"
         self._guarantee = argument(delivery_guarantee, DeliveryGuarantee, call)
         return self
 
     def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder:
-        """Set what the names of transactions begin with, for EXACTLY_ONCE.
+        """Set the transactional id of the sink, for EXACTLY_ONCE.
 
-        Keep it from one run of the job to the next, so that what a failed run left open is ended.
+        Keep the prefix from one run of the job to the next: the next run aborts a transaction that
+        a failed run has left open.
 
         Raises:
-            ValueError: it is longer than 64,000 bytes.
+            ValueError: the prefix is longer than 64,000 bytes.
         """
         call = "set_transactional_id_prefix(transactional_id_prefix)"
         prefix = argument(transactional_id_prefix, str, call)

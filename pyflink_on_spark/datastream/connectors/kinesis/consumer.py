@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.kinesis.options import (
-    KinesisReading,
+from pyflink_on_spark._connectors.kinesis.config import (
+    KinesisSourceConfig,
     ShardAssignment,
     WatermarkSharing,
 )
@@ -23,10 +23,10 @@ from pyflink_on_spark.datastream.functions import SourceFunction
 
 
 class KinesisShardAssigner:
-    """Chooses the subtask that reads a shard; made with the methods below.
+    """Chooses the subtask that reads a shard.
 
     Args:
-        j_kinesis_shard_assigner: the choice.
+        j_kinesis_shard_assigner: made by the static methods of this class.
     """
 
     def __init__(self, j_kinesis_shard_assigner):
@@ -35,23 +35,23 @@ class KinesisShardAssigner:
 
     @staticmethod
     def default_shard_assigner() -> KinesisShardAssigner:
-        """Choose by the shard's hash code."""
+        """Choose by the hash code of the shard."""
         return KinesisShardAssigner(ShardAssignment.BY_HASH)
 
     @staticmethod
     def uniform_shard_assigner() -> KinesisShardAssigner:
-        """Choose by the shard's range of keys, so that each subtask has as many keys."""
+        """Choose by the shard's range of hash keys, so that all subtasks get equal shares."""
         return KinesisShardAssigner(ShardAssignment.UNIFORM)
 
 
 class KinesisDeserializationSchema:
-    """Makes elements of records with all that belongs to them; in PyFlink always a Java object.
+    """Makes elements of records and their metadata; in PyFlink always a Java object.
 
     Args:
         j_kinesis_deserialization_schema: a Java object.
 
     Raises:
-        UnsupportedFlinkFeature: always; there are no Java objects.
+        UnsupportedFlinkFeature: always, because there are no Java objects.
     """
 
     def __init__(self, j_kinesis_deserialization_schema):
@@ -64,10 +64,10 @@ class KinesisDeserializationSchema:
 
 
 class WatermarkTracker:
-    """Lets subtasks wait for those that are behind in event time.
+    """Aligns subtasks: those that are ahead in event time wait for the others.
 
     Args:
-        j_watermark_tracker: how they know each other's watermarks.
+        j_watermark_tracker: made by the static method of this class.
     """
 
     def __init__(self, j_watermark_tracker):
@@ -81,8 +81,8 @@ class WatermarkTracker:
         """Share watermarks through the job's coordinator.
 
         Args:
-            aggregate_name: what they are known by.
-            log_accumulator_interval_millis: the time between two log lines, in ms; -1: none.
+            aggregate_name: the name of the shared aggregate.
+            log_accumulator_interval_millis: the time between two log lines, in ms; -1 for none.
         """
         call = "job_manager_watermark_tracker(aggregate_name, log_accumulator_interval_millis)"
         name = argument(aggregate_name, str, call)
@@ -95,14 +95,20 @@ class FlinkKinesisConsumer(SourceFunction):
 
     Args:
         streams: a stream, or a list of streams.
-        deserializer: what makes elements of records.
-        config_props: the client's properties; the region or the endpoint has to be among them.
+        deserializer: the deserializer of the records.
+        config_props: the properties of the client. ``aws.region`` or ``aws.endpoint`` is required.
 
     Raises:
         ValueError: there is no stream, or neither region nor endpoint.
 
-    On Spark: needs boto3, the extra ``kinesis``. Records carry the time of their arrival. Neither
-    watermarks for each shard nor a watermark tracker: assign watermarks behind the source.
+    Example::
+
+        properties = {"aws.region": "eu-west-1", "flink.stream.initpos": "TRIM_HORIZON"}
+        clicks = env.add_source(FlinkKinesisConsumer("clicks", SimpleStringSchema(), properties))
+
+    On Spark: needs boto3: ``pip install 'pyflink_on_spark[kinesis]'``. The timestamp of a record is
+    its time of arrival. Watermarks of single shards and watermark trackers are not supported:
+    assign watermarks after the source.
     """
 
     def __init__(
@@ -121,12 +127,12 @@ class FlinkKinesisConsumer(SourceFunction):
             "For FlinkKinesisConsumer AWS region ('aws.region') and/or AWS endpoint "
             "('aws.endpoint') must be set in the config.",
         )
-        self._options = KinesisReading(
+        self._config = KinesisSourceConfig(
             tuple(argument(name, str, call) for name in names),
             argument(deserializer, DeserializationSchema, call),
             properties,
         )
-        super().__init__(self._options)
+        super().__init__(self._config)
 
     def set_shard_assigner(self, shard_assigner: KinesisShardAssigner) -> FlinkKinesisConsumer:
         """Set which subtask reads a shard."""
@@ -138,29 +144,29 @@ class FlinkKinesisConsumer(SourceFunction):
     def set_periodic_watermark_assigner(
         self, periodic_watermark_assigner: AssignerWithPeriodicWatermarksWrapper
     ) -> FlinkKinesisConsumer:
-        """Set what makes watermarks for each shard."""
+        """Set the watermark assigner of each shard."""
         call = "set_periodic_watermark_assigner(periodic_watermark_assigner)"
         kind = AssignerWithPeriodicWatermarksWrapper
         return self._with(watermarks=argument(periodic_watermark_assigner, kind, call))
 
     def set_watermark_tracker(self, watermark_tracker: WatermarkTracker) -> FlinkKinesisConsumer:
-        """Let subtasks wait for those that are behind in event time."""
+        """Set how subtasks are aligned in event time."""
         call = "set_watermark_tracker(watermark_tracker)"
         return self._with(sharing=argument(watermark_tracker, WatermarkTracker, call)._sharing)
 
     @property
     def _source(self) -> StreamsSource:
         for setter in ("periodic_watermark_assigner", "watermark_tracker"):
-            told = self._options.watermarks if "periodic" in setter else self._options.sharing
+            told = self._config.watermarks if "periodic" in setter else self._config.sharing
             if told is not None:
                 raise_unsupported(
                     f"FlinkKinesisConsumer.set_{setter}({setter})",
                     kind=Gap.NOT_YET,
-                    reason="shards have no watermarks of their own",
-                    instead="Use assign_timestamps_and_watermarks() behind the source.",
+                    reason="there are no watermarks of single shards",
+                    instead="Use assign_timestamps_and_watermarks() after the source.",
                 )
-        return StreamsSource(self._options)
+        return StreamsSource(self._config)
 
     def _with(self, **changes: Any) -> FlinkKinesisConsumer:
-        self._options = self._j_function = replace(self._options, **changes)
+        self._config = self._j_function = replace(self._config, **changes)
         return self

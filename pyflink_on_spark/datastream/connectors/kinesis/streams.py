@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._connectors.kinesis.options import (
+from pyflink_on_spark._connectors.kinesis.config import (
     Batching,
     PartitionKeys,
-    StreamsWriting,
+    StreamsSinkConfig,
 )
 from pyflink_on_spark._connectors.kinesis.sink import StreamsSink
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.connectors.base import Sink
-from pyflink_on_spark.datastream.connectors.kinesis.requests import RequestingSinkBuilder
+from pyflink_on_spark.datastream.connectors.kinesis.sink_builder import RequestSinkBuilder
 
 
 class PartitionKeyGenerator:
-    """Chooses the partition key of an element; made with the methods below.
+    """Chooses the partition key of an element.
 
     Args:
-        j_partition_key_generator: the choice.
+        j_partition_key_generator: made by the static methods of this class.
     """
 
     def __init__(self, j_partition_key_generator):
@@ -40,24 +40,37 @@ class KinesisStreamsSink(Sink):
     """Writes to a Kinesis data stream; made with ``builder()``.
 
     Args:
-        j_kinesis_streams_sink: what the sink was told.
+        j_kinesis_streams_sink: made by the builder.
 
-    On Spark: needs boto3, the extra ``kinesis``. One request at a time is under way.
+    Example::
+
+        sink = (
+            KinesisStreamsSink.builder()
+            .set_stream_name("clicks")
+            .set_serialization_schema(SimpleStringSchema())
+            .set_partition_key_generator(PartitionKeyGenerator.random())
+            .set_kinesis_client_properties({"aws.region": "eu-west-1"})
+            .build()
+        )
+        clicks.sink_to(sink)
+
+    On Spark: needs boto3: ``pip install 'pyflink_on_spark[kinesis]'``. A subtask sends one request
+    at a time.
     """
 
     def __init__(self, j_kinesis_streams_sink):
         call = "KinesisStreamsSink(j_kinesis_streams_sink)"
-        self._options = own_handle(j_kinesis_streams_sink, StreamsWriting, call)
-        super().__init__(sink=StreamsSink(self._options))
+        self._config = own_handle(j_kinesis_streams_sink, StreamsSinkConfig, call)
+        super().__init__(sink=StreamsSink(self._config))
 
     @staticmethod
     def builder() -> KinesisStreamsSinkBuilder:
-        """Begin with requests of 500 elements, 5 MB and 5 s at most."""
+        """Return a builder with requests of at most 500 elements, 5 MB and 5 s."""
         return KinesisStreamsSinkBuilder()
 
 
-class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
-    """Says how a sink writes. Stream, serialization and partition keys have to be set."""
+class KinesisStreamsSinkBuilder(RequestSinkBuilder):
+    """Configures a sink. The stream, the serializer and the partition keys are required."""
 
     def __init__(self):
         super().__init__(Batching())
@@ -65,14 +78,14 @@ class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
         self._keys: PartitionKeys | None = None
 
     def set_stream_name(self, stream_name: str) -> KinesisStreamsSinkBuilder:
-        """Set the stream's name."""
+        """Set the name of the stream."""
         self._stream = argument(stream_name, str, "set_stream_name(stream_name)")
         return self
 
     def set_partition_key_generator(
         self, partition_key_generator: PartitionKeyGenerator
     ) -> KinesisStreamsSinkBuilder:
-        """Set which partition key an element gets."""
+        """Set the partition keys of elements."""
         call = "set_partition_key_generator(partition_key_generator)"
         self._keys = argument(partition_key_generator, PartitionKeyGenerator, call)._keys
         return self
@@ -80,7 +93,7 @@ class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
     def set_kinesis_client_properties(
         self, kinesis_client_properties: dict[str, str]
     ) -> KinesisStreamsSinkBuilder:
-        """Set all of the client's properties."""
+        """Set the properties of the client."""
         call = "set_kinesis_client_properties(kinesis_client_properties)"
         return self._set_properties(kinesis_client_properties, call)
 
@@ -88,7 +101,7 @@ class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
         """Return the sink.
 
         Raises:
-            ValueError: something that has to be set is not, or numbers do not go together.
+            ValueError: a required setting is missing, or limits contradict each other.
         """
         converter = "KinesisStreamsSinkElementConverter"
         serializer = self._checked_serializer(converter)
@@ -97,7 +110,7 @@ class KinesisStreamsSinkBuilder(RequestingSinkBuilder):
         require(self._stream, "The stream name must be set when initializing the KDS Sink.")
         self._batching.check()
         return KinesisStreamsSink(
-            StreamsWriting(
+            StreamsSinkConfig(
                 self._stream,
                 serializer,
                 self._keys,

@@ -1,4 +1,4 @@
-"""Comma-separated values, in files and as messages."""
+"""CSV files and CSV messages."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._connectors.formats.csv_files import CsvFileOutput, CsvRows
+from pyflink_on_spark._connectors.formats.csv_files import CsvFileInput, CsvFileOutput
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument
@@ -11,7 +11,7 @@ from pyflink_on_spark.datastream.formats.csv.schema import CsvSchema
 
 
 class CsvReaderFormat(StreamFormat):
-    """Reads CSV files, a row for each line; made with ``for_schema``.
+    """Reads a row from each record of CSV files; made with ``for_schema``.
 
     Args:
         j_csv_format: the schema.
@@ -19,7 +19,7 @@ class CsvReaderFormat(StreamFormat):
 
     def __init__(self, j_csv_format):
         self._schema = own_handle(j_csv_format, CsvSchema, "CsvReaderFormat(j_csv_format)")
-        super().__init__(CsvRows(self._schema._form()))
+        super().__init__(CsvFileInput(self._schema._file_settings()))
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
@@ -28,10 +28,10 @@ class CsvReaderFormat(StreamFormat):
 
 
 class CsvBulkWriters:
-    """Makes what writes CSV files."""
+    """Factories of writers of CSV files."""
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
         """Write rows to files with these columns."""
         given = argument(schema, CsvSchema, "for_schema(schema)")
-        return RowDataBulkWriterFactory(CsvFileOutput(given._form()), given._row_type)
+        return RowDataBulkWriterFactory(CsvFileOutput(given._file_settings()), given._row_type)

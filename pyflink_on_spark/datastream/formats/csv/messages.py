@@ -1,14 +1,14 @@
-"""Rows as single lines of CSV, for sources and sinks of messages."""
+"""CSV messages of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader
-from pyflink_on_spark._connectors.formats.csv_records import CsvText
-from pyflink_on_spark._connectors.formats.csv_writer import CsvOutput, csv_row_writer
+from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
+from pyflink_on_spark._connectors.formats.csv_writer import csv_row_writer
 from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,
@@ -32,38 +32,16 @@ _SIMPLE = [
 _LINE_ENDS = ("\n", "\r", "\r\n", "")
 
 
-@dataclass(frozen=True)
-class CsvRowFormat:
-    r"""How a row is written as a line.
-
-    Attributes:
-        row_type: the fields.
-        field_delimiter: one character.
-        array_delimiter: what stands between the elements of arrays and nested rows.
-        quote: one character, or None: nothing is quoted.
-        escape: one character, or None: nothing is escaped.
-        null: the text for None; None: nothing is read as None, and None is written as nothing.
-        line_delimiter: what a written row ends with: ``\n``, ``\r``, ``\r\n`` or nothing.
-        comments: whether a message that begins with ``#`` is no row.
-        ignore_errors: whether None stands for what cannot be read; the job fails otherwise.
-    """
-
-    row_type: RowTypeInfo
-    field_delimiter: str = ","
-    array_delimiter: str = ";"
-    quote: str | None = '"'
-    escape: str | None = None
-    null: str | None = None
-    line_delimiter: str = "\n"
-    comments: bool = False
-    ignore_errors: bool = False
-
-
 class CsvRowDeserializationSchema(DeserializationSchema):
-    """Makes rows of lines of CSV; made with ``Builder(type_info)``.
+    """Deserializes rows from CSV messages; made with ``Builder(type_info)``.
 
     Args:
-        j_deserialization_schema: how a row is written.
+        j_deserialization_schema: made by the builder.
+
+    Example::
+
+        row_type = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        schema = CsvRowDeserializationSchema.Builder(row_type).set_field_delimiter("|").build()
     """
 
     def __init__(self, j_deserialization_schema):
@@ -72,52 +50,46 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         super().__init__(j_deserialization_schema)
 
     def _deserializer(self) -> Callable[[bytes], Any]:
-        given = self._format
-        return csv_row_reader(
-            given.row_type,
-            CsvText(given.field_delimiter, given.quote, given.escape, given.comments),
-            given.array_delimiter,
-            given.null,
-            ignore_errors=given.ignore_errors,
-        )
+        return csv_row_reader(self._format)
 
     def _produced_type(self) -> TypeInformation:
         return self._format.row_type
 
     class Builder:
-        """Says how rows are read from lines.
+        """Configures a schema.
 
         Args:
-            type_info: the rows' type; fields are simple types, arrays or rows of these.
+            type_info: the type of the rows. Fields have simple types, or are arrays or rows of
+                simple types.
 
         Raises:
-            TypeError: there is no type.
-            ValueError: it is not a row's, or has fields that CSV has no text for.
+            TypeError: the type is None.
+            ValueError: the type is not a row type, or CSV does not support a field.
         """
 
         def __init__(self, type_info: TypeInformation):
             self._format = CsvRowFormat(_checked_row_type(type_info))
 
         def set_field_delimiter(self, delimiter: str):
-            """Set the character between fields; a comma without this."""
+            """Set the character between fields; by default a comma."""
             return self._with(field_delimiter=_character(delimiter, "set_field_delimiter"))
 
         def set_allow_comments(self, allow_comments: bool):
-            """Set whether a line that begins with ``#`` is no row."""
+            """Set whether a line that begins with ``#`` is a comment."""
             call = "set_allow_comments(allow_comments)"
             return self._with(comments=argument(allow_comments, bool, call))
 
         def set_array_element_delimiter(self, delimiter: str):
-            """Set what stands between the elements of arrays; a semicolon without this."""
+            """Set the text between the elements of arrays; by default a semicolon."""
             call = "set_array_element_delimiter(delimiter)"
             return self._with(array_delimiter=argument(delimiter, str, call))
 
         def set_quote_character(self, c: str):
-            """Set the character around texts; a double quote without this."""
+            """Set the quote character; by default a double quote."""
             return self._with(quote=_character(c, "set_quote_character"))
 
         def set_escape_character(self, c: str):
-            """Set the character in front of characters that mean themselves."""
+            """Set the escape character; by default there is none."""
             return self._with(escape=_character(c, "set_escape_character"))
 
         def set_null_literal(self, null_literal: str):
@@ -126,7 +98,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             return self._with(null=argument(null_literal, str, call))
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool):
-            """Set whether None stands for what cannot be read; the job fails without this."""
+            """Set whether corrupt data becomes None; by default it fails the job."""
             call = "set_ignore_parse_errors(ignore_parse_errors)"
             return self._with(ignore_errors=argument(ignore_parse_errors, bool, call))
 
@@ -140,10 +112,15 @@ class CsvRowDeserializationSchema(DeserializationSchema):
 
 
 class CsvRowSerializationSchema(SerializationSchema):
-    """Makes lines of CSV of rows; made with ``Builder(type_info)``.
+    """Serializes rows to CSV messages; made with ``Builder(type_info)``.
 
     Args:
-        j_csv_row_serialization_schema: how a row is written.
+        j_csv_row_serialization_schema: made by the builder.
+
+    Example::
+
+        row_type = Types.ROW_NAMED(["name", "age"], [Types.STRING(), Types.INT()])
+        schema = CsvRowSerializationSchema.Builder(row_type).build()
     """
 
     def __init__(self, j_csv_row_serialization_schema):
@@ -152,40 +129,32 @@ class CsvRowSerializationSchema(SerializationSchema):
         super().__init__(j_csv_row_serialization_schema)
 
     def _serializer(self) -> Callable[[Any], bytes]:
-        given = self._format
-        form = CsvOutput(
-            given.field_delimiter,
-            given.array_delimiter,
-            given.quote,
-            given.escape,
-            given.null or "",
-            given.line_delimiter,
-        )
-        return csv_row_writer(given.row_type, form)
+        return csv_row_writer(self._format)
 
     class Builder:
-        """Says how rows are written as lines.
+        """Configures a schema.
 
         Args:
-            type_info: the rows' type; fields are simple types, arrays or rows of these.
+            type_info: the type of the rows. Fields have simple types, or are arrays or rows of
+                simple types.
 
         Raises:
-            TypeError: there is no type.
-            ValueError: it is not a row's, or has fields that CSV has no text for.
+            TypeError: the type is None.
+            ValueError: the type is not a row type, or CSV does not support a field.
         """
 
         def __init__(self, type_info: TypeInformation):
             self._format = CsvRowFormat(_checked_row_type(type_info))
 
         def set_field_delimiter(self, c: str):
-            """Set the character between fields; a comma without this."""
+            """Set the character between fields; by default a comma."""
             return self._with(field_delimiter=_character(c, "set_field_delimiter"))
 
         def set_line_delimiter(self, delimiter: str):
-            r"""Set the line end; ``\n`` without this.
+            r"""Set the line end; by default ``\n``.
 
             Raises:
-                ValueError: it is none of ``\n``, ``\r``, ``\r\n`` and the empty text.
+                ValueError: the line end is not ``\n``, ``\r``, ``\r\n`` or the empty text.
             """
             require(
                 delimiter in _LINE_ENDS,
@@ -195,20 +164,20 @@ class CsvRowSerializationSchema(SerializationSchema):
             return self._with(line_delimiter=delimiter)
 
         def set_array_element_delimiter(self, delimiter: str):
-            """Set what stands between the elements of arrays; a semicolon without this."""
+            """Set the text between the elements of arrays; by default a semicolon."""
             call = "set_array_element_delimiter(delimiter)"
             return self._with(array_delimiter=argument(delimiter, str, call))
 
         def disable_quote_character(self):
-            """Quote nothing."""
+            """Write no quotes."""
             return self._with(quote=None)
 
         def set_quote_character(self, c: str):
-            """Set the character around texts; a double quote without this."""
+            """Set the quote character; by default a double quote."""
             return self._with(quote=_character(c, "set_quote_character"))
 
         def set_escape_character(self, c: str):
-            """Set the character in front of characters that mean themselves."""
+            """Set the escape character; by default there is none."""
             return self._with(escape=_character(c, "set_escape_character"))
 
         def set_null_literal(self, s: str):

@@ -1,12 +1,12 @@
-"""The columns of a CSV file, and how they are written."""
+"""The schema of a CSV file: its columns and its form."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._connectors.formats.csv_files import CsvFileForm
-from pyflink_on_spark._connectors.formats.csv_records import CsvText
+from pyflink_on_spark._connectors.formats.csv_files import CsvFileSettings
+from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes, NumericType, RowField, RowType
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
@@ -17,9 +17,9 @@ class CsvColumn:
     """A column.
 
     Attributes:
-        name: its name.
+        name: the name of the column.
         kind: ``STRING``, ``NUMBER``, ``BOOLEAN`` or ``ARRAY``.
-        separator: what stands between the elements of an array; empty: nothing, it is one element.
+        separator: the separator of array elements; without one an array has a single element.
     """
 
     name: str
@@ -28,22 +28,22 @@ class CsvColumn:
 
 
 @dataclass(frozen=True)
-class CsvDialect:
-    """How a CSV file is written.
+class CsvSchemaSettings:
+    """The settings of a CSV schema.
 
     Attributes:
-        columns: its columns, in order.
-        column_separator: one character.
-        array_separator: for arrays that say nothing else.
-        quote: one character, or None: nothing is quoted.
-        escape: one character, or None: nothing is escaped.
-        line_separator: for writing; reading takes every line end.
-        null: the text for None; None: nothing is read as None, and None is written as nothing.
-        comments: whether lines that begin with ``#`` are left out.
-        any_property: the name of the column for what has none, or None.
-        skip_first_row: whether the first row of data is left out.
-        strict_header: whether the header has to have the columns' names in their order.
-        header: whether there is one.
+        columns: the columns in order.
+        column_separator: the character between columns.
+        array_separator: the separator of array elements, where a column has none of its own.
+        quote: the quote character, or None for no quotes.
+        escape: the escape character, or None for no escapes.
+        line_separator: the line end for writing; reading accepts every line end.
+        null: the text for None. None: no text is read as None, and None is written as no text.
+        comments: whether lines that begin with ``#`` are comments.
+        any_property: the name of the column for additional values, or None.
+        skip_first_row: whether the first row of data is skipped.
+        strict_header: whether the header must have the names of the columns in their order.
+        header: whether the file has a header.
     """
 
     columns: tuple[CsvColumn, ...] = ()
@@ -70,29 +70,42 @@ class CsvDialect:
 
 
 class CsvSchema:
-    """The columns of a CSV file, and how they are written; made with ``builder()``.
+    """The columns and the form of a CSV file; made with ``builder()``.
 
     Args:
-        j_schema: how the file is written.
-        row_type: the columns' types.
+        j_schema: made by the builder.
+        row_type: the types of the columns.
+
+    Example::
+
+        schema = (
+            CsvSchema.builder()
+            .add_string_column("name")
+            .add_number_column("age", number_type=DataTypes.INT())
+            .set_use_header()
+            .build()
+        )
+        source = FileSource.for_record_stream_format(
+            CsvReaderFormat.for_schema(schema), "people.csv"
+        ).build()
     """
 
     def __init__(self, j_schema, row_type: RowType):
-        self._dialect = own_handle(j_schema, CsvDialect, "CsvSchema(j_schema, row_type)")
+        self._settings = own_handle(j_schema, CsvSchemaSettings, "CsvSchema(j_schema, row_type)")
         self._row_type = row_type
 
     @staticmethod
     def builder() -> CsvSchemaBuilder:
-        """Begin with no column, commas, and double quotes."""
+        """Return a builder without columns, with commas and double quotes."""
         return CsvSchemaBuilder()
 
-    def _form(self) -> CsvFileForm:
-        """Return what the runtime has to know."""
-        given = self._dialect
-        return CsvFileForm(
+    def _file_settings(self) -> CsvFileSettings:
+        """Return the settings of the runtime."""
+        given = self._settings
+        return CsvFileSettings(
             self._row_type,
             tuple(column.separator or given.array_separator for column in given.columns),
-            CsvText(given.column_separator, given.quote, given.escape, given.comments),
+            CsvDialect(given.column_separator, given.quote, given.escape, given.comments),
             given.line_separator,
             given.null,
             given.header,
@@ -103,28 +116,28 @@ class CsvSchema:
 
     def size(self):
         """Return the number of columns."""
-        return len(self._dialect.columns)
+        return len(self._settings.columns)
 
     def __len__(self):
         return self.size()
 
     def __str__(self):
-        return str(self._dialect)
+        return str(self._settings)
 
     def __repr__(self):
         return str(self)
 
 
 class CsvSchemaBuilder:
-    """Says which columns a CSV file has, and how they are written."""
+    """Configures the columns and the form of a CSV file."""
 
     def __init__(self):
-        self._dialect = CsvDialect()
+        self._settings = CsvSchemaSettings()
         self._fields: list[RowField] = []
 
     def build(self) -> CsvSchema:
         """Return the schema."""
-        return CsvSchema(self._dialect, DataTypes.ROW(self._fields))
+        return CsvSchema(self._settings, DataTypes.ROW(self._fields))
 
     def add_array_column(
         self, name: str, separator: str = ";", element_type: DataType | None = None
@@ -132,9 +145,9 @@ class CsvSchemaBuilder:
         """Add a column of lists.
 
         Args:
-            name: the column's name.
-            separator: what stands between the elements.
-            element_type: the elements' type; STRING when left out.
+            name: the name of the column.
+            separator: the text between the elements.
+            element_type: the type of the elements; by default STRING.
         """
         elements = DataTypes.STRING() if element_type is None else element_type
         between = argument(separator, str, "add_array_column(name, separator)")
@@ -150,8 +163,8 @@ class CsvSchemaBuilder:
         """Add a column of numbers.
 
         Args:
-            name: the column's name.
-            number_type: the numbers' type; BIGINT when left out.
+            name: the name of the column.
+            number_type: the type of the numbers; by default BIGINT.
         """
         numbers = DataTypes.BIGINT() if number_type is None else number_type
         return self._add(name, "NUMBER", numbers)
@@ -164,101 +177,101 @@ class CsvSchemaBuilder:
         """Add all columns of another schema."""
         other = argument(schema, CsvSchema, "add_columns_from(schema)")
         self._fields.extend(other._row_type)
-        return self._with(columns=self._dialect.columns + other._dialect.columns)
+        return self._with(columns=self._settings.columns + other._settings.columns)
 
     def clear_columns(self):
-        """Drop all columns."""
+        """Remove all columns."""
         self._fields.clear()
         return self._with(columns=())
 
     def set_allow_comments(self, allow: bool = True):
-        """Set whether lines that begin with ``#`` are left out."""
+        """Set whether lines that begin with ``#`` are comments."""
         return self._with(comments=argument(allow, bool, "set_allow_comments(allow)"))
 
     def set_any_property_name(self, name: str):
-        """Set a name for the values behind the last column."""
+        """Set a name for values after the last column."""
         return self._with(any_property=argument(name, str, "set_any_property_name(name)"))
 
     def disable_array_element_separator(self):
-        """Put nothing between the elements of arrays."""
+        """Use no separator between the elements of arrays."""
         return self._with(array_separator="")
 
     def remove_array_element_separator(self, index: int):
-        """Put nothing between the elements of one column's arrays.
+        """Remove the separator of one column's array elements.
 
         Args:
-            index: the column, from 0.
+            index: the index of the column, from 0.
 
         Raises:
             ValueError: there is no such column.
         """
-        columns = list(self._dialect.columns)
+        columns = list(self._settings.columns)
         at = argument(index, int, "remove_array_element_separator(index)")
         require(0 <= at < len(columns), f"Illegal index {at}; only got {len(columns)} columns")
         columns[at] = replace(columns[at], separator="")
         return self._with(columns=tuple(columns))
 
     def set_array_element_separator(self, separator: str):
-        """Set what stands between the elements of arrays."""
+        """Set the text between the elements of arrays."""
         call = "set_array_element_separator(separator)"
         return self._with(array_separator=argument(separator, str, call))
 
     def set_column_separator(self, char: str):
-        """Set the character between columns; a comma without this.
+        """Set the character between columns; by default a comma.
 
         Raises:
-            ValueError: it is more or less than one character.
+            ValueError: the argument is not a single character.
         """
         return self._with(column_separator=_one_character(char, "Column separator"))
 
     def disable_escape_char(self):
-        """Escape nothing; the default."""
+        """Use no escape character; the default."""
         return self._with(escape=None)
 
     def set_escape_char(self, char: str):
-        """Set the character in front of characters that mean themselves.
+        """Set the escape character.
 
         Raises:
-            ValueError: it is more or less than one character.
+            ValueError: the argument is not a single character.
         """
         return self._with(escape=_one_character(char, "Escape char"))
 
     def set_line_separator(self, separator: str):
-        r"""Set the line end for writing; ``\n`` without this. Reading takes every line end."""
+        r"""Set the line end for writing, by default ``\n``; reading accepts every line end."""
         call = "set_line_separator(separator)"
         return self._with(line_separator=argument(separator, str, call))
 
     def set_null_value(self, null_value: str):
-        """Set the text for None; the empty text without this."""
+        """Set the text for None; by default the empty text."""
         text = "" if null_value is None else null_value
         return self._with(null=argument(text, str, "set_null_value(null_value)"))
 
     def disable_quote_char(self):
-        """Quote nothing."""
+        """Use no quotes."""
         return self._with(quote=None)
 
     def set_quote_char(self, char: str):
-        """Set the character around texts; a double quote without this.
+        """Set the quote character; by default a double quote.
 
         Raises:
-            ValueError: it is more or less than one character.
+            ValueError: the argument is not a single character.
         """
         return self._with(quote=_one_character(char, "Quote char"))
 
     def set_skip_first_data_row(self, skip: bool = True):
-        """Set whether the first row of data is left out."""
+        """Set whether the first row of data is skipped."""
         return self._with(skip_first_row=argument(skip, bool, "set_skip_first_data_row(skip)"))
 
     def set_strict_headers(self, strict: bool = True):
-        """Set whether the header has to have the columns' names in their order."""
+        """Set whether the header must have the names of the columns in their order."""
         return self._with(strict_header=argument(strict, bool, "set_strict_headers(strict)"))
 
     def set_use_header(self, use: bool = True):
-        """Set whether there is a header."""
+        """Set whether the file has a header."""
         return self._with(header=argument(use, bool, "set_use_header(use)"))
 
     def size(self):
-        """Return the number of columns so far."""
+        """Return the number of columns."""
         return len(self._fields)
 
     def __len__(self):
@@ -268,10 +281,10 @@ class CsvSchemaBuilder:
         self, name: str, kind: str, data_type: DataType, separator: str = ""
     ) -> CsvSchemaBuilder:
         self._fields.append(DataTypes.FIELD(name, data_type))
-        return self._with(columns=(*self._dialect.columns, CsvColumn(name, kind, separator)))
+        return self._with(columns=(*self._settings.columns, CsvColumn(name, kind, separator)))
 
     def _with(self, **changes: Any) -> CsvSchemaBuilder:
-        self._dialect = replace(self._dialect, **changes)
+        self._settings = replace(self._settings, **changes)
         return self
 
 

@@ -1,0 +1,115 @@
+"""Writes options.md: every option that is declared in ``pyflink_on_spark.common._options``.
+
+python docs/generate_options.py           writes it
+python docs/generate_options.py --check   says whether it is stale, by the exit status
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from pyflink_on_spark.common._options import families
+from pyflink_on_spark.common._options.option import Effect, Option, OptionPrefix
+from pyflink_on_spark.common._options.option_text import option_text
+from pyflink_on_spark.common._options.registry import MODULES, declared
+
+DOCUMENT = Path(__file__).with_name("options.md")
+HEAD = """\
+# Options
+
+The keys of a `Configuration` that this package knows. An option means what it means in Flink 2.3,
+unless its effect says more. A recorded option has no effect on Spark: a job that sets it to
+another value than the default logs so once, with the reason. Former keys are read when the key
+itself is not set.
+
+Options whose keys begin with `spark.` go to the Spark session. An unknown option whose key begins
+with `pyflink-on-spark.` is an error. All other keys are the program's own.
+
+This page is generated. To change it, change the declarations in
+`pyflink_on_spark/common/_options/`, then run `python docs/generate_options.py`.
+"""
+TITLES = {
+    "execution": "Execution",
+    "pipeline": "Pipeline",
+    "checkpointing": "Checkpoints, savepoints and recovery",
+    "state": "State backends",
+    "restart_strategy": "Restart strategies",
+    "python": "Python",
+    "file_systems": "File systems",
+    "own": "Options of this package",
+}
+
+
+def document() -> str:
+    """Return the text of the page."""
+    lines = [HEAD]
+    for module in MODULES:
+        lines += _section(module)
+    return "\n".join([*lines, *_families()])
+
+
+def _section(module: ModuleType) -> Iterator[str]:
+    yield f"## {TITLES[module.__name__.rpartition('.')[2]]}"
+    yield ""
+    yield "| key | type | default | effect on Spark | former and other keys |"
+    yield "| --- | --- | --- | --- | --- |"
+    for option in declared(module):
+        yield _row(option)
+    yield ""
+
+
+def _row(option: Option[Any] | OptionPrefix) -> str:
+    if isinstance(option, OptionPrefix):
+        cells = [f"`{option.prefix}<{option.name}>`", "string", "", _effect(option.effect), ""]
+    else:
+        former = ", ".join(f"`{key}`" for key in option.former)
+        kind = option.kind.replace(" | ", ", ")
+        cells = [f"`{option.key}`", kind, _default(option), _effect(option.effect), former]
+    return f"| {' | '.join(cells)} |"
+
+
+def _default(option: Option[Any]) -> str:
+    if option.default in (None, "", [], {}):
+        return ""
+    return f"`{option_text(option.store(option.default))}`"
+
+
+def _effect(effect: Effect) -> str:
+    if effect.recorded:
+        return f"recorded: {effect.text}"
+    if effect.needs is not None:
+        return f"works with `{effect.needs.key}`; without it {effect.text}"
+    return f"works: {effect.text}" if effect.text else "works"
+
+
+def _families() -> Iterator[str]:
+    yield "## All other options of Flink"
+    yield ""
+    yield "An option that is in no table above, but begins as one of Flink's, is recorded."
+    yield ""
+    yield "| keys that begin with | why they have no effect |"
+    yield "| --- | --- |"
+    reasons: dict[str, list[str]] = {}
+    for prefix, reason in sorted(families.FAMILIES.items()):
+        reasons.setdefault(reason, []).append(f"`{prefix}`")
+    for reason, prefixes in reasons.items():
+        yield f"| {', '.join(prefixes)} | {reason} |"
+    yield ""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check it."""
+    if "--check" in arguments:
+        return int(DOCUMENT.read_text(encoding="utf-8") != document())
+    DOCUMENT.write_text(document(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

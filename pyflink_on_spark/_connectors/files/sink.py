@@ -1,0 +1,138 @@
+"""The sink that writes elements to part files in buckets."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._connectors.files.bulk_bucket_writer import BulkBucketWriter
+from pyflink_on_spark._connectors.files.config import FileSinkConfig
+from pyflink_on_spark._connectors.files.hidden_names import mark_of
+from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
+from pyflink_on_spark._connectors.files.writer import FileSinkWriter
+from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
+from pyflink_on_spark._filesystem.location import absolute, locate
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.types import java_text
+from pyflink_on_spark.common._charset import find_charset
+from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+
+class PartFileSink(Sink):
+    """Writes elements to part files, in a bulk format or as text with a line for each element.
+
+    Where a file cannot be resumed, as in object stores, each checkpoint finishes the part files.
+
+    Args:
+        config: the settings of the sink.
+        input_type: the type of the elements.
+        configuration: the configuration of the job, which may say how to reach the file system.
+
+    Raises:
+        ValueError: there is no such character set, or the file system is read-only.
+        ModuleNotFoundError: a package for the file system is missing.
+    """
+
+    def __init__(
+        self,
+        config: FileSinkConfig,
+        input_type: TypeInformation | None = None,
+        configuration: Mapping[str, str] | None = None,
+    ) -> None:
+        self._place = locate(config.base_path, configuration or {})
+        self._files = self._place.files
+        if not self._files.writable:
+            raise ValueError(f"files cannot be written there, only read: {self._place.path}")
+        self._config = replace(config, base_path=absolute(config.base_path))
+        self._configuration = configuration
+        self._charset = find_charset(config.charset_name)
+        self._input_type = input_type
+        self._id = uuid.uuid4().hex
+        self._marked: set[str] = set()
+        # Snapshots name part files only where these can be resumed.
+        self.keeps_snapshots = self._files.resumable and config.bulk is None
+
+    def with_input_type(self, type_info: TypeInformation | None) -> PartFileSink:
+        self._check_input(type_info)
+        return PartFileSink(self._config, type_info, self._configuration)
+
+    def with_configuration(self, configuration: Mapping[str, str]) -> PartFileSink:
+        return PartFileSink(self._config, self._input_type, configuration)
+
+    def writer(self, context: OperatorContext) -> FileSinkWriter:
+        self._check_input(self._input_type)
+        config, bulk = self._config, self._config.bulk
+        if not self._files.resumable:
+            config = replace(config, rolling=replace(config.rolling, on_checkpoint=True))
+        if bulk is not None:
+            to_text, encoder, writer = bulk.converter(), bulk, BulkBucketWriter
+            return FileSinkWriter(config, to_text, encoder, context, self._id, writer, self._place)
+        return FileSinkWriter(
+            config,
+            java_text(self._input_type),
+            LineEncoder(self._charset),
+            context,
+            self._id,
+            place=self._place,
+        )
+
+    def _unmark(self, committables: list[PendingFile]) -> None:
+        for file in committables:
+            if file.in_progress_path in self._marked:
+                self._files.remove(mark_of(file.in_progress_path))
+                self._marked.discard(file.in_progress_path)
+
+    def _check_input(self, type_info: TypeInformation | None) -> None:
+        if self._config.bulk is not None:
+            self._config.bulk.check_input(type_info)
+        else:
+            _check_has_text(type_info)
+
+    def hold_back(
+        self, committables: list[PendingFile], checkpoint_id: int
+    ) -> tuple[list[PendingFile], list[PendingFile]]:
+        if self._config.compaction is None:
+            return committables, []
+        return self._config.compaction.hold_back(committables, checkpoint_id, self._files)
+
+    def keep(self, committables: list[PendingFile | InProgressFile]) -> None:
+        for path in {file.in_progress_path for file in committables} - self._marked:
+            if self._files.exists(path) and not self._files.exists(mark_of(path)):
+                self._files.create(mark_of(path)).close()
+            self._marked.add(path)
+
+    def commit(self, committables: list[PendingFile]) -> None:
+        if self._config.compaction is not None:
+            self._config.compaction.commit(committables, files=self._files)
+        else:
+            for file in committables:
+                file.commit(self._files)
+        self._unmark(committables)
+
+    def commit_again(self, committables: list[PendingFile]) -> None:
+        # A missing file was committed, and moved since then.
+        if self._config.compaction is not None:
+            self._config.compaction.commit(committables, again=True, files=self._files)
+        else:
+            for file in committables:
+                if self._files.exists(file.in_progress_path):
+                    file.commit(self._files)
+        self._unmark(committables)
+
+    def abort(self, committables: list[PendingFile]) -> None:
+        for file in committables:
+            file.discard(self._files)
+
+
+def _check_has_text(type_info: TypeInformation | None) -> None:
+    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
+        raise TypeError(
+            "a file sink cannot write the text of a stream without a type: declare one where the "
+            "stream is made, for example .map(str, output_type=Types.STRING())"
+        )

@@ -1,0 +1,125 @@
+"""Text files with a line for each record."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._connectors.formats.charset import (
+    has_single_byte_line_ends,
+    text_decoder,
+)
+from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
+from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
+from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
+from pyflink_on_spark._filesystem.input_file import open_input
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark.common._charset import find_charset
+from pyflink_on_spark.common.typeinfo import Types
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_CHUNK = 256 * 1024
+
+
+class TextLines(InputFileFormat):
+    r"""Lines without their ends, which are ``\n``, ``\r\n`` or ``\r``.
+
+    Args:
+        charset_name: the character set of the files; malformed input becomes U+FFFD.
+        chunk_size: the number of bytes to decode at once.
+
+    Raises:
+        ValueError: there is no such character set.
+    """
+
+    def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
+        self._codec = find_charset(charset_name).codec
+        self._chunk_size = chunk_size
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return Types.STRING()
+
+    def is_splittable(self, path: str) -> bool:
+        return has_single_byte_line_ends(self._codec) and not is_compressed(path)
+
+    def read(self, split: FileSplit) -> Iterator[Bundle]:
+        if self.is_splittable(split.path):
+            yield from (bundle for bundle, _ in self._resume(split, None))
+            return
+        for lines in _decode_lines(self._chunks(split.path), self._codec):
+            for i in range(0, len(lines), BUNDLE_SIZE):
+                yield Bundle(lines[i : i + BUNDLE_SIZE])
+
+    def resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]] | None:
+        """Yield lines from a position on.
+
+        A position is the offset of a chunk in bytes, and the number of lines after it that are
+        read. Files that cannot be split have no positions.
+        """
+        return self._resume(split, position) if self.is_splittable(split.path) else None
+
+    def _resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
+        offset, skip = position or (None, 0)
+        for begin, content in read_whole_lines(
+            split.path, split.start, split.end, offset, self._chunk_size
+        ):
+            lines = self._lines(content)
+            for at in range(skip, len(lines), BUNDLE_SIZE):
+                bundle = Bundle(lines[at : at + BUNDLE_SIZE])
+                end = at + len(bundle.values)
+                done = end == len(lines)
+                yield bundle, (begin + len(content), 0) if done else (begin, end)
+            skip = 0
+
+    def _lines(self, content: bytes) -> list[str]:
+        text = text_decoder(self._codec, b"").decode(content, final=True)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        return lines
+
+    def _chunks(self, path: str) -> Iterator[bytes]:
+        if is_compressed(path):
+            return read_compressed(path, self._chunk_size)
+        return _read_plain(path, self._chunk_size)
+
+
+def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
+    with open_input(path) as file:
+        yield from iter(partial(file.read, chunk_size), b"")
+
+
+def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
+    """Yield the lines of a text in chunks, some at a time."""
+    decoder: io.IncrementalNewlineDecoder | None = None
+    unfinished: list[str] = []
+    for chunk in chunks:
+        if decoder is None:
+            decoder = io.IncrementalNewlineDecoder(text_decoder(codec, chunk), translate=True)
+        yield from _complete_lines(decoder.decode(chunk), unfinished)
+    if decoder is not None:
+        yield from _complete_lines(decoder.decode(b"", final=True), unfinished)
+    if last := "".join(unfinished):
+        yield [last]
+
+
+def _complete_lines(text: str, unfinished: list[str]) -> Iterator[list[str]]:
+    """Yield the lines that end in a text; ``unfinished`` has the pieces of the open line."""
+    lines = text.split("\n")
+    unfinished.append(lines[0])
+    if len(lines) == 1:
+        return
+    lines[0] = "".join(unfinished)
+    unfinished[:] = [lines.pop()]
+    yield lines

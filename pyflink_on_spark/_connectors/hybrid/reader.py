@@ -1,0 +1,163 @@
+"""Reads several sources one after the other in one subtask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.connector import Source, SourceReader
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+
+@dataclass(frozen=True)
+class SourceShares:
+    """The splits of one subtask, by source."""
+
+    splits: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class SourceProgress:
+    """How far one subtask has read one source.
+
+    Args:
+        begun: whether the subtask has started the source.
+        items: the snapshot of the source's reader, or the splits that it will get.
+    """
+
+    begun: bool
+    items: tuple[Any, ...]
+
+
+class ChainReader(SourceReader):
+    """Reads the sources of one subtask.
+
+    The snapshot has one entry: a ``SourceProgress`` for each source.
+
+    Args:
+        sources: the sources.
+        share: the splits of the subtask.
+        restored: the snapshot entries of all subtasks, or None.
+        context: the context of the subtask.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        share: SourceShares,
+        restored: Sequence[tuple[SourceProgress, ...]] | None,
+        context: OperatorContext,
+    ) -> None:
+        self._sources, self._share, self._context = sources, share, context
+        self._restored = restored
+        self._done: list[SourceProgress] = []
+        self.limit = BUNDLE_SIZE
+        self._timestamped = any(source.timestamped for source in sources)
+        self._idle = False
+        self._stopped = False
+        self._reader = self._begin(0)
+
+    @property
+    def ended(self) -> bool:  # type: ignore[override]
+        """Whether the last source, or the source at which ``stop`` was called, has ended."""
+        return (self._is_last or self._stopped) and self._reader.ended
+
+    def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        """Return the next event of the current source, and start the next source at its end."""
+        self._reader.limit = self.limit
+        event = self._reader.poll()
+        if event is None and self._reader.ended and not self.ended:
+            self._done.append(SourceProgress(True, tuple(self._reader.snapshot())))
+            self._reader.close()
+            self._reader = self._begin(len(self._done))
+            if self._idle:  # the ended source was; the next one is not yet
+                event = ChannelStatus(idle=False)
+        if isinstance(event, ChannelStatus):
+            self._idle = event.idle
+        if isinstance(event, Bundle) and self._timestamped and event.timestamps is None:
+            event = Bundle(event.values, [None] * len(event.values))
+        return event
+
+    def stop(self) -> bool:
+        """Stop the current source, and start no other."""
+        self._stopped = True
+        return self._reader.stop()
+
+    def backlog(self) -> int | None:
+        return self._reader.backlog()
+
+    def prepare_checkpoint(self, checkpoint_id: int) -> None:
+        self._reader.prepare_checkpoint(checkpoint_id)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._reader.notify_checkpoint_complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        self._reader.notify_checkpoint_aborted(checkpoint_id)
+
+    def snapshot(self) -> list[tuple[SourceProgress, ...]]:
+        later = range(len(self._done) + 1, len(self._sources))
+        now = SourceProgress(True, tuple(self._reader.snapshot()))
+        return [(*self._done, now, *(self._progress_of_later(index) for index in later))]
+
+    def close(self) -> None:
+        self._reader.close()
+
+    @property
+    def _is_last(self) -> bool:
+        return len(self._done) == len(self._sources) - 1
+
+    def _begin(self, index: int) -> SourceReader:
+        positions = None
+        if self._restored is not None:
+            known = [progress[index] for progress in self._restored]
+            if any(progress.begun for progress in known):
+                positions = list(self._positions(index, known))
+            else:
+                return self._begin_untouched(index, known)
+        return self._sources[index].reader(self._share.splits[index], positions, self._context)
+
+    def _begin_untouched(self, index: int, known: Sequence[SourceProgress]) -> SourceReader:
+        """Start a source that no subtask had started at the time of the checkpoint."""
+        positions = None
+        mine = self._share.splits[index]
+        task = self._context.task
+        if len(known) == task.parallelism:
+            mine = known[task.subtask_index].items
+        else:
+            positions = list(self._positions(index, known))
+        return self._sources[index].reader(mine, positions, self._context)
+
+    def _positions(self, index: int, known: Iterable[SourceProgress]) -> Iterable[Any]:
+        """Yield the positions of all subtasks in a source, which some may not have started."""
+        for progress in known:
+            if progress.begun:
+                yield from progress.items
+            else:
+                untouched = self._sources[index].reader(progress.items, None, self._context)
+                try:
+                    yield from untouched.snapshot()
+                finally:
+                    untouched.close()
+
+    def _progress_of_later(self, index: int) -> SourceProgress:
+        """Return the progress with a source that this subtask has not started.
+
+        After a restart with another parallelism the progress is a share of that of all former
+        subtasks. Only a reader of the source can determine the share.
+        """
+        if self._restored is None:
+            return SourceProgress(False, self._share.splits[index])
+        known = [progress[index] for progress in self._restored]
+        task = self._context.task
+        if len(known) == task.parallelism and not any(progress.begun for progress in known):
+            return known[task.subtask_index]
+        reader = self._begin(index)
+        try:
+            return SourceProgress(True, tuple(reader.snapshot()))
+        finally:
+            reader.close()

@@ -1,0 +1,122 @@
+"""Executes a statement for many rows in one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
+from pyflink_on_spark._connectors.jdbc.database import Database, JdbcError, one_line
+from pyflink_on_spark._connectors.jdbc.parameters import Parameters
+from pyflink_on_spark._connectors.reachability import Reachability
+
+Also = Callable[[Any], None]
+
+
+class JdbcClient:
+    """One connection to a database, on which the statement of a sink is executed.
+
+    Args:
+        database: the database.
+        config: the settings of the sink.
+        pause: waits some seconds.
+
+    Raises:
+        JdbcError: the database cannot be reached.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        config: JdbcSinkConfig,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._database = database
+        fields = len(config.row_type.get_field_types())
+        self._sql = database.translated(config.sql, fields)
+        self._retries = config.execution.max_retries
+        self._pause = pause
+        self._reachability = Reachability(database.place)
+        # A driver raises the other errors for values that it cannot send.
+        self._errors = database.driver().Error, TypeError, ValueError, OverflowError
+        self._connection: Any = database.connect()
+
+    def execute(self, rows: Sequence[Parameters], also: Also | None = None) -> None:
+        """Execute the statement for all rows, or for none.
+
+        Args:
+            rows: the parameters.
+            also: called with a cursor before the rows, in the same transaction.
+
+        Raises:
+            JdbcError: the statement fails, and all retries too. The message contains the row if a
+                single row is the reason.
+        """
+        for attempt in range(self._retries + 1):
+            try:
+                self._transact(rows, also)
+            except self._errors as error:
+                self._roll_back()
+                if not self._database.is_transient(error):
+                    raise self._explained(rows, error) from error
+                if attempt == self._retries:
+                    raise JdbcError(
+                        f"{self._database.place} failed {attempt + 1} times: {one_line(error)}"
+                    ) from error
+                self._reachability.lost(one_line(error))
+                self._pause(attempt)
+                self._disconnect()
+            else:
+                self._reachability.found()
+                return
+
+    def close(self) -> None:
+        """Close the connection; the database rolls back what is not committed."""
+        self._reachability.close()
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(*self._errors):
+                connection.close()
+
+    def _transact(self, rows: Sequence[Parameters], also: Also | None) -> None:
+        if self._connection is None:
+            self._connection = self._database.open()
+        cursor = self._connection.cursor()
+        try:
+            if also is not None:
+                also(cursor)
+            if rows:
+                cursor.executemany(self._sql, rows)
+        finally:
+            with contextlib.suppress(*self._errors):
+                cursor.close()
+        self._connection.commit()
+
+    def _roll_back(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(*self._errors):
+                self._connection.rollback()
+
+    def _explained(self, rows: Sequence[Parameters], error: Exception) -> JdbcError:
+        """Return the error to raise, with the row that is the reason, if there is one."""
+        if self._connection is None:
+            return JdbcError(f"cannot connect to {self._database.place}: {one_line(error)}")
+        row = None
+        try:
+            cursor = self._connection.cursor()
+            for row in rows:
+                cursor.execute(self._sql, row)
+        except self._errors as again:
+            if row is not None and not self._database.is_transient(again):
+                return JdbcError(
+                    f"{self._database.place} refuses the row {row!r}: {one_line(again)} "
+                    f"(statement: {self._sql})"
+                )
+        finally:
+            self._roll_back()
+        return JdbcError(f"{self._database.place}: {one_line(error)} (statement: {self._sql})")

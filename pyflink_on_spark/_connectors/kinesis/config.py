@@ -1,0 +1,142 @@
+"""The settings of a Kinesis source and of the sinks of data streams and Firehose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class ShardAssignment(Enum):
+    """Which subtask reads a shard.
+
+    Attributes:
+        BY_HASH: by the hash code of the shard.
+        UNIFORM: by the middle of the shard's range of hash keys.
+    """
+
+    BY_HASH = "by hash"
+    UNIFORM = "uniform"
+
+
+@dataclass(frozen=True)
+class WatermarkSharing:
+    """How subtasks share their watermarks.
+
+    Args:
+        name: the name of the shared aggregate.
+        log_interval: the time between two log lines, in ms; -1 for none.
+    """
+
+    name: str
+    log_interval: int
+
+
+@dataclass(frozen=True)
+class KinesisSourceConfig:
+    """The settings of a FlinkKinesisConsumer.
+
+    Args:
+        streams: the names of the streams.
+        deserializer: the deserialization schema of the records.
+        properties: the properties of Flink's client, as the user set them.
+        assignment: which subtask reads a shard.
+        watermarks: the watermark assigner of each shard, or None.
+        sharing: how subtasks share their watermarks, or None.
+    """
+
+    streams: tuple[str, ...]
+    deserializer: Any
+    properties: dict[str, str] = field(repr=False)
+    assignment: ShardAssignment = ShardAssignment.BY_HASH
+    watermarks: Any = None
+    sharing: WatermarkSharing | None = None
+
+
+class PartitionKeys(Enum):
+    """The partition key of an element.
+
+    Attributes:
+        FIXED: the same for all elements of a subtask.
+        RANDOM: a random one.
+    """
+
+    FIXED = "fixed"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Batching:
+    """When a sink sends its buffered elements.
+
+    Args:
+        elements: the largest number of elements in a request.
+        in_bytes: the largest size of a request, in bytes.
+        milliseconds: the longest time that an element is buffered, in ms.
+        requests_in_flight: the largest number of requests without an answer.
+        buffered: the largest number of buffered elements; a writer then blocks.
+        element_bytes: the largest size of an element, in bytes; a larger one fails the job.
+    """
+
+    elements: int = 500
+    in_bytes: int = 5 * 1024 * 1024
+    milliseconds: int = 5000
+    requests_in_flight: int = 50
+    buffered: int = 10_000
+    element_bytes: int = 1024 * 1024
+
+    def check(self) -> None:
+        """Raise ValueError if the numbers contradict each other."""
+        for name, value in vars(self).items():
+            if value <= 0:
+                raise ValueError(f"{name} must be positive, not {value}")
+        if self.buffered <= self.elements:
+            raise ValueError(
+                "The maximum number of requests that may be buffered should be strictly greater "
+                "than the maximum number of requests per batch."
+            )
+        if self.in_bytes < self.element_bytes:
+            raise ValueError(
+                "The maximum allowed size in bytes per flush must be greater than or equal to the "
+                "maximum allowed size in bytes of a single record."
+            )
+
+
+@dataclass(frozen=True)
+class StreamsSinkConfig:
+    """The settings of a KinesisStreamsSink.
+
+    Args:
+        stream: the name of the stream.
+        serializer: the serialization schema of the records.
+        keys: the partition keys of the records.
+        fail_on_error: whether a rejected record fails the job; otherwise it is sent again.
+        batching: when buffered elements are sent.
+        properties: the properties of Flink's client, as the user set them.
+    """
+
+    stream: str
+    serializer: Any
+    keys: PartitionKeys
+    fail_on_error: bool
+    batching: Batching
+    properties: dict[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class FirehoseSinkConfig:
+    """The settings of a KinesisFirehoseSink.
+
+    Args:
+        stream: the name of the delivery stream.
+        serializer: the serialization schema of the records.
+        fail_on_error: whether a rejected record fails the job; otherwise it is sent again.
+        batching: when buffered elements are sent.
+        properties: the properties of Flink's client, as the user set them.
+    """
+
+    stream: str
+    serializer: Any
+    fail_on_error: bool
+    batching: Batching
+    properties: dict[str, str] = field(repr=False)

@@ -1,0 +1,32 @@
+"""Which environments have sinks that no job has run: somebody may have forgotten ``execute``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._compat.call_site import CallSite
+    from pyflink_on_spark._graph.transformation import Transformation
+
+
+class Unexecuted:
+    """Where the first sink was added of each environment that waits to be executed."""
+
+    def __init__(self) -> None:
+        self._sinks: dict[int, CallSite | None] = {}
+
+    def added(self, environment: int, transformation: Transformation) -> None:
+        """Note that an operator was added to the environment with that number."""
+        if transformation.sink is not None:
+            self._sinks.setdefault(environment, transformation.call_site)
+
+    def executed(self, environment: int) -> None:
+        """Note that everything in an environment was run, or given up."""
+        self._sinks.pop(environment, None)
+
+    def first(self) -> CallSite | None:
+        """Return where the first sink is that nobody ran; None if there is none."""
+        return next(iter(self._sinks.values()), None)
+
+
+UNEXECUTED = Unexecuted()

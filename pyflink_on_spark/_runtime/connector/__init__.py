@@ -1,0 +1,18 @@
+"""The contract of sources and sinks with the runtime.
+
+``source`` describes what a source and its readers implement, ``sink`` what a sink and its writers
+implement. Both modules say which method runs where (in the driver or in a worker), in which order,
+and what may happen twice.
+"""
+
+from __future__ import annotations
+
+from pyflink_on_spark._runtime.connector.sink import Sink, SinkWriter
+from pyflink_on_spark._runtime.connector.source import (
+    Source,
+    SourceReader,
+    SplitReader,
+    WatermarkRule,
+)
+
+__all__ = ["Sink", "SinkWriter", "Source", "SourceReader", "SplitReader", "WatermarkRule"]

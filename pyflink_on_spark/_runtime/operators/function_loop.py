@@ -1,0 +1,85 @@
+"""Neighbouring map, flat_map and filter functions as one loop.
+
+Each function is called in the frame of a generator. So a StopIteration that escapes from one is an
+error (PEP 479), where ``map`` and ``filter`` would take it for the end of the input. One generator
+for all functions, compiled for just these, is no slower than ``map`` and ``filter`` are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from types import FrameType
+from typing import Any
+
+from pyflink_on_spark._compat.own_frames import compiled_file
+from pyflink_on_spark._runtime.operators.operator import Operator, Process
+
+_FILE = compiled_file("function loop")
+_LINES = "LINES"
+_MOST_LOOPS = 10
+"""How many flat_maps one loop has at most; Python limits how deep loops are nested."""
+
+
+class OneCall(Operator):
+    """Calls one function for each element, and does nothing else.
+
+    ``call`` is the function, once the operator is open.
+    """
+
+    line: str = ""
+    """What it is in a loop: a statement with ``{call}``, ``{value}`` and, if any, ``{result}``."""
+
+    call: Any = None
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield what the function makes of the elements."""
+        return _loop([self])(elements)
+
+
+def processes(operators: Sequence[Operator]) -> list[Process]:
+    """Return what elements go through in some open operators, one after the other."""
+    result: list[Process] = []
+    for calls_only, group in groupby(operators, lambda operator: isinstance(operator, OneCall)):
+        neighbours: list[Any] = list(group)
+        result += _loops(neighbours) if calls_only else [each.process for each in neighbours]
+    return result
+
+
+def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
+    """Return which operator a loop was at, and with which element; None for another frame."""
+    if frame.f_code.co_filename != _FILE:
+        return None
+    operator, value = frame.f_globals[_LINES].get(line, (None, ""))
+    return None if operator is None else (operator, frame.f_locals[value])
+
+
+def _loops(operators: list[OneCall]) -> list[Process]:
+    result, begin, nested = [], 0, 0
+    for index, operator in enumerate(operators):
+        nested += operator.line.startswith("for ")
+        if nested > _MOST_LOOPS:
+            result.append(_loop(operators[begin:index]))
+            begin, nested = index, 1
+    return [*result, _loop(operators[begin:])]
+
+
+def _loop(operators: Sequence[OneCall]) -> Process:
+    """Compile a loop for some functions: as new code, which Python specialises for just these."""
+    names = [f"call{index}" for index in range(len(operators))]
+    source = [f"def bind({', '.join(names)}):", " def loop(elements):", "  for value in elements:"]
+    lines: dict[int, tuple[OneCall, str]] = {}
+    indent, value = " " * 3, "value"
+    for index, operator in enumerate(operators):
+        result = f"value{index}"
+        source.append(indent + operator.line.format(call=names[index], value=value, result=result))
+        lines[len(source)] = operator, value
+        if "{result}" in operator.line:
+            value = result
+        if operator.line.startswith("for "):
+            indent += " "
+    source += [f"{indent}yield {value}", " return loop"]
+    namespace: dict[str, Any] = {_LINES: lines}
+    exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
+    loop: Process = namespace["bind"](*[operator.call for operator in operators])
+    return loop

@@ -1,0 +1,56 @@
+"""The options of this package. Their keys begin with ``pyflink-on-spark.``."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.common._options.kinds import at_least, choice, integer, text_map
+from pyflink_on_spark.common._options.option import recorded, works
+
+PREFIX = "pyflink-on-spark."
+
+EPOCH_ELEMENTS = integer(
+    "pyflink-on-spark.epoch-elements",
+    None,
+    effect=works("how many elements each source subtask reads in an epoch at most"),
+    check=at_least(1, "The number of elements in an epoch must be at least one."),
+)
+WATERMARK_INTERVAL_ELEMENTS = integer(
+    "pyflink-on-spark.watermark-interval-elements",
+    10_000,
+    effect=works("after how many elements a periodic watermark is emitted; 0: only at the end"),
+    check=at_least(0, "The number of elements between watermarks must not be negative."),
+)
+PROGRESS = choice(
+    "pyflink-on-spark.progress",
+    ("AUTO", "ON", "OFF"),
+    "AUTO",
+    effect=works("whether a job shows a line of progress; AUTO: only in a terminal"),
+)
+MAX_STATE_SIZE = integer(
+    "pyflink-on-spark.checkpoint-storage.max-state-size",
+    5 * 1024**2,
+    effect=works("how many bytes of state a subtask may have in a checkpoint in memory"),
+)
+
+# Flink 1.x keeps these outside of its options. Here each has a key, so that one configuration
+# holds everything.
+_FLINK_1 = "kept for a setter of Flink 1.x"
+EXECUTION_MODE = choice(
+    "pyflink-on-spark.execution-mode",
+    ("PIPELINED", "PIPELINED_FORCED", "BATCH", "BATCH_FORCED"),
+    "PIPELINED",
+    effect=recorded(f"{_FLINK_1}; Spark schedules the tasks"),
+)
+INPUT_DEPENDENCY = choice(
+    "pyflink-on-spark.input-dependency-constraint",
+    ("ANY", "ALL"),
+    "ANY",
+    effect=recorded(f"{_FLINK_1}; Spark schedules the tasks"),
+)
+DEFAULT_KRYO_SERIALIZERS = text_map(
+    "pyflink-on-spark.default-kryo-serializers",
+    effect=recorded(f"{_FLINK_1}; records are Python objects"),
+)
+TYPES_WITH_KRYO_SERIALIZERS = text_map(
+    "pyflink-on-spark.types-with-kryo-serializers",
+    effect=recorded(f"{_FLINK_1}; records are Python objects"),
+)

@@ -1,0 +1,77 @@
+"""What of a traceback is told."""
+
+from __future__ import annotations
+
+import json
+import traceback
+
+import pytest
+
+from pyflink_on_spark._compat.own_frames import (
+    compiled_file,
+    forget_causes,
+    is_own,
+    raised_on_purpose,
+    users_frames,
+)
+from pyflink_on_spark.common import Configuration
+
+
+def told(call):
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - of whatever sort
+        call()
+    return traceback.TracebackException.from_exception(caught.value)
+
+
+def wrong_option():
+    Configuration().set_string("a", 5)
+
+
+def wrong_json():
+    json.loads("{")
+
+
+def from_a_library():
+    try:
+        wrong_json()
+    except ValueError as error:
+        wrong_option_from(error)
+
+
+def wrong_option_from(error):
+    raise RuntimeError("both") from error
+
+
+def test_frames_of_this_package_and_of_libraries():
+    assert is_own(json.__file__) is False
+    assert is_own(compiled_file("loop"))
+    stack = told(wrong_option).stack
+    assert is_own(stack[-1].filename)
+    assert users_frames(stack)[-1].name == "wrong_option"
+    assert users_frames(told(wrong_json).stack)[-1].name == "wrong_json"
+
+
+def test_errors_that_are_raised_on_purpose():
+    assert raised_on_purpose(told(wrong_option).stack)
+    assert not raised_on_purpose(told(wrong_json).stack)
+    assert not raised_on_purpose(traceback.StackSummary())
+
+
+def test_causes_with_a_frame_of_the_users_stay():
+    whole = told(from_a_library)
+    forget_causes(whole)
+    assert whole.__cause__ is not None
+
+
+def test_causes_without_one_go():
+    def both():
+        try:
+            raise ValueError("inner")
+        except ValueError as error:
+            raise KeyError("outer") from error
+
+    whole = told(both)
+    whole.__cause__.stack = traceback.StackSummary()
+    forget_causes(whole)
+    assert whole.__cause__ is None
+    assert whole.__context__ is None

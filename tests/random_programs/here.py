@@ -1,0 +1,137 @@
+"""Runs programs on this project: in-process or on Spark, whole, cut or restarted anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pyflink_on_spark
+from pyflink_on_spark.testing import local_engine
+from tests.random_programs.outcome import HANGS, Failure, Outcome
+from tests.random_programs.program import Program
+from tests.random_programs.running import run
+
+SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run programs.
+
+    Args:
+        cut: whether their input is cut into pieces, with a checkpoint after each.
+        restarted: whether they start again from some of these checkpoints.
+        spark: whether they run on Spark, and not in this process.
+    """
+
+    cut: bool = False
+    restarted: bool = False
+    spark: bool = False
+
+
+WAYS = {
+    "whole": Way(),
+    "cut": Way(cut=True),
+    "restarted": Way(cut=True, restarted=True),
+    "spark": Way(spark=True),
+    "continuous": Way(cut=True, spark=True),
+}
+
+
+class _TooLongError(BaseException):
+    """No program's own handlers catch it."""
+
+
+def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
+    """Return what a program gives on this project."""
+    pyflink_on_spark.install()
+    rng = Random(program.seed)
+    prepared = _cut(program, rng) if way.cut else program
+    with _engine(way, rng), _limited():
+        try:
+            return run(prepared, _environment, _printed, "p")
+        except _TooLongError:
+            return Outcome(failure=Failure(HANGS))
+
+
+@contextlib.contextmanager
+def _engine(way: Way, rng: Random) -> Iterator[None]:
+    if way.spark:
+        yield
+        return
+    with local_engine(checkpoint_each_turn=way.cut) as engine, _short_pauses():
+        if way.restarted:
+            engine._rule = _SomeRestarts(rng)
+        yield
+
+
+@contextlib.contextmanager
+def _short_pauses() -> Iterator[None]:
+    """Shorten the pauses of paced programs: no watermark waits for other processes here."""
+    sleep = time.sleep
+    time.sleep = lambda seconds: sleep(seconds / 10)
+    try:
+        yield
+    finally:
+        time.sleep = sleep
+
+
+class _SomeRestarts:
+    """A rule of checkpoints: one each turn, and a restart from about every other one."""
+
+    each_turn = True
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+
+    @property
+    def restart(self) -> bool:
+        return self._rng.random() < 0.5
+
+
+def _cut(program: Program, rng: Random) -> Program:
+    key = "pipeline.auto-watermark-interval"
+    often = program.settings.get(key, "").endswith(" ms")
+    return program.with_(
+        settings={
+            **program.settings,
+            # Otherwise a watermark comes after each piece.
+            key: program.settings[key] if often else "0 ms",
+            "execution.checkpointing.interval": "10 ms",
+            "pyflink-on-spark.epoch-elements": str(rng.randint(1, 4)),
+            "restart-strategy.type": "none",
+        }
+    )
+
+
+def _environment() -> Any:
+    from pyflink.datastream import StreamExecutionEnvironment
+
+    return StreamExecutionEnvironment.get_execution_environment()
+
+
+def _printed(execute: Callable[[], None]) -> list[str]:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        execute()
+    return text.getvalue().splitlines()
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    def give_up(*_: object) -> None:
+        raise _TooLongError
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

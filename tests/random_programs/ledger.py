@@ -1,0 +1,51 @@
+"""Differences that are known, each with its reason."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+PATH = Path(__file__).with_name("ledger.toml")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A known difference.
+
+    Args:
+        name: what it is called.
+        reason: why it is there.
+        programs: the seeds of the recorded programs that show it.
+        ways: in which ways they do; all if empty.
+    """
+
+    name: str
+    reason: str
+    programs: frozenset[int]
+    ways: frozenset[str] = frozenset()
+
+
+def entries() -> list[Entry]:
+    """Return all known differences."""
+    with PATH.open("rb") as file:
+        found = tomllib.load(file)
+    return [
+        Entry(
+            name,
+            entry["reason"],
+            frozenset(entry["programs"]),
+            frozenset(entry.get("ways", ())),
+        )
+        for name, entry in found.items()
+    ]
+
+
+def known(way: str) -> dict[int, str]:
+    """Return the name of a known difference for each seed that shows it."""
+    return {
+        seed: entry.name
+        for entry in entries()
+        for seed in entry.programs
+        if not entry.ways or way in entry.ways
+    }

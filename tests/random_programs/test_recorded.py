@@ -1,0 +1,29 @@
+"""The quick tier: some recorded programs, in-process. ``tox -e random`` runs all, in all ways."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.random_programs import recordings
+from tests.random_programs.comparing import compare
+from tests.random_programs.ledger import entries
+
+PROGRAMS = {"whole": 400, "cut": 200, "restarted": 200}
+
+
+@pytest.mark.parametrize("way", PROGRAMS)
+def test_recorded_programs(way):
+    """If this fails: ``python -m tests.random_programs show SEED --way WAY``."""
+    found = compare(itertools.islice(recordings.everything(), PROGRAMS[way]), way)
+    assert found.programs == PROGRAMS[way]
+    assert found.new == {}
+    assert found.gone == [], "take these out of ledger.toml"
+
+
+def test_the_ledger_has_a_reason_for_each_program_that_is_recorded():
+    seeds = {recording.program.seed for recording in recordings.everything()}
+    listed = [seed for entry in entries() for seed in entry.programs]
+    assert set(listed) <= seeds
+    assert all(entry.reason for entry in entries())

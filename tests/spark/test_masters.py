@@ -1,0 +1,61 @@
+"""Which masters there can be, and whether one is there."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.masters import check_master
+from pyflink_on_spark.errors import EnvironmentSetupError
+
+TRACE = """\
+An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: org.apache.spark.SparkIllegalArgumentException: Insufficient driver memory.
+Please increase heap size.
+\tat org.apache.spark.memory.UnifiedMemoryManager$.getMaxMemory(UnifiedMemoryManager.scala:478)
+\t... 12 more
+"""
+
+
+@pytest.mark.parametrize(
+    "master", ["local", "local[*]", "local[4]", "local[2,3]", "local-cluster[2,1,1024]", "yarn",
+               "k8s://https://host:6443"],
+)  # fmt: skip
+def test_masters_that_spark_knows(master):
+    check_master(master)
+
+
+@pytest.mark.parametrize("master", ["bogus", "spark", "spark://", "localhost:7077", "mesos://h:1"])
+def test_what_is_no_master(master):
+    with pytest.raises(EnvironmentSetupError, match=r"there is no Spark master .* local\[4]"):
+        check_master(master)
+
+
+def test_a_master_that_does_not_answer_and_one_that_does():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        check_master(f"spark://127.0.0.1:{port}")
+        check_master(f"spark://nowhere.invalid:1,127.0.0.1:{port}")
+    with pytest.raises(EnvironmentSetupError, match=r"no Spark master answers at .*refused"):
+        check_master(f"spark://127.0.0.1:{port}")
+
+
+def test_a_master_without_a_port():
+    with pytest.raises(EnvironmentSetupError, match="spark://host is not HOST:PORT"):
+        check_master("spark://host")
+
+
+def test_the_gist_of_a_java_error():
+    assert gist(TRACE) == (
+        "org.apache.spark.SparkIllegalArgumentException: Insufficient driver memory.\n"
+        "Please increase heap size."
+    )
+    assert gist("one line") == "one line"
+
+
+def test_a_gist_is_short():
+    many = gist("\n".join(map(str, range(100))))
+    assert many.splitlines() == ["0", "1", "2", "3", "4", "5", "6", "7 ..."]
+    assert len(gist("x" * 10_000)) == 1004
