@@ -168,21 +168,35 @@ def paced_env(env: Any) -> Any:
 
 
 @pytest.fixture
-def run_printed(
+def t_env(env: Any) -> Any:
+    """A fresh table environment over `env`."""
+    from pyflink.table import StreamTableEnvironment
+
+    return StreamTableEnvironment.create(env)
+
+
+@pytest.fixture
+def printed(
     request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
-) -> Callable[[Any], list[str]]:
-    """A function that executes an environment and returns the lines its print() sinks wrote."""
+) -> Callable[[Callable[[], Any]], list[str]]:
+    """A function that makes a call and returns the lines that were printed meanwhile."""
     jvm_output = request.config.stash.get(_JVM_OUTPUT, None)
 
-    def run(environment: Any) -> list[str]:
+    def run(call: Callable[[], Any]) -> list[str]:
+        capfd.readouterr()
         if jvm_output is None:
-            capfd.readouterr()
-            environment.execute()
+            call()
             return capfd.readouterr().out.splitlines()
         before = jvm_output.stat().st_size
-        environment.execute()
+        call()
         with jvm_output.open("rb") as output:
             output.seek(before)
-            return output.read().decode().splitlines()
+            return [*output.read().decode().splitlines(), *capfd.readouterr().out.splitlines()]
 
     return run
+
+
+@pytest.fixture
+def run_printed(printed: Callable[[Callable[[], Any]], list[str]]) -> Callable[[Any], list[str]]:
+    """A function that executes an environment and returns the lines its print() sinks wrote."""
+    return lambda environment: printed(environment.execute)

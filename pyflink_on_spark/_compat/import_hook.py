@@ -117,8 +117,8 @@ def _is_package(name: str) -> bool:
 def _no_module(name: str) -> str:
     if name.split(".")[1:2] == ["table"]:
         return (
-            f"No module named {name!r}: the Table API is not part of pyflink_on_spark, which runs "
-            "DataStream programs. Use Spark SQL for queries."
+            f"No module named {name!r}: this part of the Table API is not in pyflink_on_spark yet. "
+            "Use the modules that there are, or a DataStream."
         )
     if name.split(".")[1] in OF_THE_JVM:
         return (

@@ -209,6 +209,9 @@ class _Builder:
                 for sender in before
             )
             step.conforms = before[0].conforms if len(before) == 1 else None
+        else:
+            step.fresh = operator.frozen
+            step.conforms = operator.conforms
         self.steps.append(step)
 
     def _plan(

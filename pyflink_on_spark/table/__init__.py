@@ -1,17 +1,44 @@
-"""The data types of the Table API, which CSV, Parquet and ORC are described with.
-
-On Spark: there is no Table API; Spark SQL is for queries.
-"""
+"""The Table API."""
 
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.table.types import DataTypes
+from pyflink_on_spark.table.changelog_mode import ChangelogMode
+from pyflink_on_spark.table.environment_settings import EnvironmentSettings
+from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.result_kind import ResultKind
+from pyflink_on_spark.table.schema import Schema
+from pyflink_on_spark.table.statement_set import StatementSet
+from pyflink_on_spark.table.table import Table
+from pyflink_on_spark.table.table_config import TableConfig
+from pyflink_on_spark.table.table_descriptor import FormatDescriptor, TableDescriptor
+from pyflink_on_spark.table.table_environment import StreamTableEnvironment, TableEnvironment
+from pyflink_on_spark.table.table_pipeline import TablePipeline
+from pyflink_on_spark.table.table_result import TableResult
+from pyflink_on_spark.table.table_schema import TableSchema
+from pyflink_on_spark.table.types import DataTypes, Row, RowKind
 
-__all__ = ["DataTypes"]
+__all__ = [
+    "TableEnvironment",
+    "StreamTableEnvironment",
+    "Table",
+    "StatementSet",
+    "EnvironmentSettings",
+    "TableConfig",
+    "TableDescriptor",
+    "FormatDescriptor",
+    "Schema",
+    "DataTypes",
+    "Expression",
+    "TablePipeline",
+    "TableSchema",
+    "TableResult",
+    "Row",
+    "RowKind",
+    "ChangelogMode",
+    "ExplainDetail",
+    "ResultKind",
+]
 
-__getattr__ = missing_name(
-    __name__,
-    "The Table API is not part of pyflink_on_spark, which runs DataStream programs: of it there "
-    "are the DataTypes of file formats. Use Spark SQL for queries.",
-)
+__getattr__ = missing_name(__name__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import pyflink_on_spark.table
 from pyflink_on_spark.table import DataTypes
 from pyflink_on_spark.table.types import IntType, RowType, VarCharType
 
@@ -40,8 +39,3 @@ def test_a_row_takes_fields_only():
         DataTypes.ROW([DataTypes.INT()])
     with pytest.raises(AssertionError, match="should be an instance of"):
         DataTypes.FIELD("a", int)
-
-
-def test_there_is_no_table_api():
-    with pytest.raises(AttributeError, match="Use Spark SQL for queries"):
-        _ = pyflink_on_spark.table.StreamTableEnvironment

@@ -137,21 +137,22 @@ def test_a_variable_that_is_used_anew_is_not_mistaken():
     assert not any(use.verdict.status is Status.UNKNOWN for use in uses.values())
 
 
-def test_the_table_api_is_told_with_each_line_that_needs_it():
+def test_what_is_missing_of_the_table_api_is_told():
     uses = found(
         SETUP
         + """
 from pyflink.table import StreamTableEnvironment
+from pyflink.table.gateway import anything
 t_env = StreamTableEnvironment.create(env)
 table = t_env.from_path("x")
 t_env.to_data_stream(table).map(f)
 """
     )
-    table = uses["pyflink.table.StreamTableEnvironment"]
-    assert table.verdict.status is Status.NEVER
-    assert "Table API" in table.verdict.reason
-    assert table.lines == [7, 8, 9, 10]
-    assert uses["DataStream.map"].lines == [10]
+    missing = uses["pyflink.table.gateway.anything"]
+    assert missing.verdict.status is Status.NOT_YET
+    assert "Table API" in missing.verdict.reason
+    assert uses["pyflink.table.StreamTableEnvironment"].verdict.status is Status.WORKS
+    assert uses["DataStream.map"].lines == [11]
 
 
 def test_jars_are_not_needed():

@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.arrow_values import to_arrow
 from pyflink_on_spark._connectors.formats.row_types import type_info_of
 from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark.table.types import ArrayType, DataType, DecimalType
+from pyflink_on_spark.common.data_types import ArrayType, DataType, DecimalType
 
 Convert = Callable[[Any], Any]
 

@@ -18,7 +18,7 @@ from pyflink_on_spark._connectors.formats.output_format import (
 )
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
-from pyflink_on_spark.table.types import RowType
+from pyflink_on_spark.common.data_types import RowType
 
 _CHUNK_ROWS = 8192
 _CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}

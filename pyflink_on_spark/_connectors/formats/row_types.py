@@ -6,16 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from pyflink_on_spark.common.typeinfo import (
-    BasicTypeInfo,
-    LocalTimeTypeInfo,
-    MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    TypeInformation,
-)
-from pyflink_on_spark.table.types import (
+from pyflink_on_spark.common.data_types import (
     ArrayType,
     DataType,
     DecimalType,
@@ -24,6 +15,15 @@ from pyflink_on_spark.table.types import (
     MultisetType,
     RowType,
     TimestampType,
+)
+from pyflink_on_spark.common.typeinfo import (
+    BasicTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
 )
 
 

@@ -38,6 +38,12 @@ class Operator:
     sorted_in_batch: bool = True
     """Whether BATCH gives it one key after the other, if it is keyed."""
 
+    frozen: bool = False
+    """Whether nothing can change inside of what it emits, so that nobody has to make sure of it."""
+
+    conforms: Any = None
+    """The type that what it emits has been converted to, or None."""
+
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:
         """Return this operator as the settings of a job want it.
 

@@ -31,6 +31,9 @@ class AssignTimestamps(Operator):
     ends_chain = True
     preserves_elements = True
 
+    at_once = False
+    """Whether ``timestamps_of`` is asked about what ``process`` yields, a bundle at a time."""
+
     def __init__(
         self,
         assigner: UserFunction | None,
@@ -73,7 +76,7 @@ class AssignTimestamps(Operator):
             yield value
             cursor.timestamp = before
 
-    def timestamps_of(self, values: list[Any]) -> list[int | None]:
+    def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""
         extract = self._extract
         if extract is None:

@@ -58,8 +58,10 @@ class OperatorChain:
         self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
         """What waits: with each bundle the number of its input, with each event its channel."""
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
-        self._assigns_at_once = self._watermarks is not None and all(
-            isinstance(operator, ConvertOperator) for operator in operators[:-1]
+        self._assigns_at_once = (
+            self._watermarks is not None
+            and not self._watermarks.at_once
+            and all(isinstance(operator, ConvertOperator) for operator in operators[:-1])
         )
 
     @property

@@ -47,9 +47,14 @@ class WatermarkOutput:
         self.emitted = MIN_TIMESTAMP
         """The last watermark (ms)."""
         self._ended = False
+        self.at_once = assigner.at_once
 
     def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
         """Hand elements on; the assigner at the end of the chain has noted their timestamps."""
+        if self.at_once:
+            while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
+                self._hand_on(values, self._assigner.timestamps_of(values))
+            return
         while values := self._guard.collect_copies(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
 
@@ -87,7 +92,7 @@ class WatermarkOutput:
             self._idle = True
             self._output.event(ChannelStatus(idle=True))
 
-    def _hand_on(self, values: list[Any], timestamps: list[int | None]) -> None:
+    def _hand_on(self, values: list[Any], timestamps: list[int | None] | None) -> None:
         now = self._clock.now()
         if self._timer.due_by_clock(now):
             self._emit(now)

@@ -16,6 +16,7 @@ from pyflink_on_spark.common._options import (
     python,
     restart_strategy,
     state,
+    table,
 )
 from pyflink_on_spark.common._options.option import Option, OptionPrefix
 
@@ -27,6 +28,7 @@ MODULES: tuple[ModuleType, ...] = (
     restart_strategy,
     python,
     file_systems,
+    table,
     own,
 )
 

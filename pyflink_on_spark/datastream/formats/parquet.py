@@ -9,11 +9,11 @@ from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetInput, 
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileInput, ParquetFileOutput
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions, refuse_option
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.datastream.connectors._arguments import argument
 from pyflink_on_spark.datastream.connectors.file_system import BulkFormat, StreamFormat
 from pyflink_on_spark.datastream.formats.avro import AvroSchema, GenericRecordAvroTypeInfo
-from pyflink_on_spark.table.types import RowType
 
 __all__ = [
     "AvroParquetReaders",

@@ -1,15 +1,17 @@
-"""The data types that describe the columns of files."""
+"""The data types of columns."""
 
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.table.types.atomic import (
+from pyflink_on_spark.common.data_types import (
+    ArrayType,
     AtomicType,
     BigIntType,
     BinaryType,
     BooleanType,
     CharType,
     DataType,
+    DataTypes,
     DateType,
     DecimalType,
     DoubleType,
@@ -18,8 +20,12 @@ from pyflink_on_spark.table.types.atomic import (
     IntegralType,
     IntType,
     LocalZonedTimestampType,
+    MapType,
+    MultisetType,
     NullType,
     NumericType,
+    RowField,
+    RowType,
     SmallIntType,
     TimestampType,
     TimeType,
@@ -28,14 +34,7 @@ from pyflink_on_spark.table.types.atomic import (
     VarCharType,
     ZonedTimestampType,
 )
-from pyflink_on_spark.table.types.composite import (
-    ArrayType,
-    MapType,
-    MultisetType,
-    RowField,
-    RowType,
-)
-from pyflink_on_spark.table.types.factory import DataTypes
+from pyflink_on_spark.common.types import Row, RowKind
 
 __all__ = [
     "ArrayType",
@@ -67,6 +66,8 @@ __all__ = [
     "VarCharType",
     "ZonedTimestampType",
     "DataTypes",
+    "Row",
+    "RowKind",
 ]
 
 __getattr__ = missing_name(__name__)

@@ -8,8 +8,8 @@ from typing import Any
 from pyflink_on_spark._connectors.formats.csv_files import CsvFileSettings
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.data_types import DataType, DataTypes, NumericType, RowField, RowType
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
-from pyflink_on_spark.table.types import DataType, DataTypes, NumericType, RowField, RowType
 
 
 @dataclass(frozen=True)

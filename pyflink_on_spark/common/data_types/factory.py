@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark.table.types.atomic import (
+from pyflink_on_spark.common.data_types.atomic import (
     BigIntType,
     BinaryType,
     BooleanType,
@@ -22,7 +22,7 @@ from pyflink_on_spark.table.types.atomic import (
     VarBinaryType,
     VarCharType,
 )
-from pyflink_on_spark.table.types.composite import (
+from pyflink_on_spark.common.data_types.composite import (
     ArrayType,
     MapType,
     MultisetType,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark.table.types.atomic import DataType
+from pyflink_on_spark.common.data_types.atomic import DataType
 
 
 class ArrayType(DataType):

@@ -1,0 +1,134 @@
+"""Wrong SQL and wrong calls: who raises, and what the message says."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+from pyflink.table import DataTypes
+from pyflink.table.expressions import col
+
+
+@pytest.fixture
+def table(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE d (id INT, name STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '3')"
+    )
+    t_env.execute_sql("CREATE TABLE p (id INT, name STRING) WITH ('connector' = 'print')")
+    return t_env.from_path("d")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT value FROM d", 'Encountered "value" at line 1, column 8'),
+        ("SELECT", 'Encountered "<EOF>" at line 1, column 6'),
+        ("SELECT id FROM d WHERE", 'Encountered "<EOF>" at line 1, column 22'),
+        ("SELECT id\nFROM d\nWHERE )", r'Encountered "\)" at line 3, column 7'),
+        ("SELECT id, FROM d", "at line 1, column 12"),
+        ("SELECT id::INT FROM d", "at line 1, column 10"),
+        ("SELECT 1; SELECT 2", "only single statement supported"),
+        ("SELECT no_col FROM d",
+         "From line 1, column 8 to line 1, column 13: Column 'no_col' not found in any table"),
+        ("SELECT d.nope FROM d", "Column 'nope' not found in table 'd'"),
+        ("SELECT nope.id FROM d", "Table 'nope' not found"),
+        ("SELECT * FROM\n  nope", "From line 2, column 3 to line 2, column 6: Object 'nope' not found"),
+        ("SELECT no_func(id) FROM d",
+         r"No match found for function signature no_func\(<NUMERIC>\)"),
+        ("SELECT UPPER(name, name) FROM d",
+         "Invalid number of arguments to function 'UPPER'. Was expecting 1 arguments"),
+        ("SELECT UPPER(id) FROM d", r"Cannot apply 'UPPER' to arguments of type 'UPPER\(<INTEGER>\)'"),
+        ("SELECT id + name FROM d",
+         r"Cannot apply '\+' to arguments of type '<INTEGER> \+ <VARCHAR\(2147483647\)>'"),
+        ("SELECT id FROM d WHERE id", "WHERE clause must be a condition"),
+        ("SELECT CAST(id AS foo) FROM d", "Unknown identifier 'foo'"),
+        ("CREATE TABLE x (a INT)", "Unsupported SQL query"),
+    ],
+)  # fmt: skip
+def test_wrong_queries(t_env, table, text, message):
+    with pytest.raises(Exception, match=message):
+        t_env.sql_query(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("INSERT INTO p SELECT id FROM d", "Different number of columns"),
+        ("INSERT INTO p SELECT name, id FROM d",
+         "Incompatible types for sink column 'id' at position 1"),
+        ("INSERT INTO p (nope) SELECT id FROM d", "Unknown target column 'nope'"),
+        ("INSERT INTO nope SELECT id FROM d",
+         "Cannot find table '`default_catalog`.`default_database`.`nope`'"),
+        ("CREATE TABLE p (a INT) WITH ('connector' = 'print')", "already exists"),
+        ("DROP TABLE nope", "'default_catalog.default_database.nope' does not exist"),
+        ("USE nope", r"A database with name \[nope\] does not exist"),
+        ("CREATE TABLE x (a INT, a STRING)", "A regular Column named 'a' already exists"),
+        ("CREATE TABLE x (a INT, PRIMARY KEY (b) NOT ENFORCED)",
+         "Primary key column 'b' is not defined in the schema"),
+        ("CREATE TABLE x (a INT, PRIMARY KEY (a))", "ENFORCED"),
+        ("CREATE TABLE x (a INT, WATERMARK FOR b AS b)",
+         "The rowtime attribute field 'b' is not defined in the table schema"),
+        ("CREATE TABLE x (a INT, WATERMARK FOR a AS a)",
+         "Invalid data type of time field for watermark definition"),
+        ("SET 'a' = 'b'", "Unsupported SQL query"),
+    ],
+)  # fmt: skip
+def test_wrong_statements(t_env, table, text, message):
+    with pytest.raises(Exception, match=message):
+        t_env.execute_sql(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("'connector' = 'nope'", "Could not find any factory for identifier 'nope'"),
+        ("'connector' = 'datagen', 'foo' = 'bar'", "Unsupported options found for 'datagen'"),
+        ("'connector' = 'filesystem', 'format' = 'csv'", "(?s)required options are missing.*path"),
+        ("'connector' = 'filesystem', 'path' = '/tmp/x'", "required options are missing"),
+        ("'format' = 'csv'", "do not contain an option key 'connector'"),
+        ("'connector' = 'print'", "can only be used as a sink"),
+    ],
+)
+def test_wrong_options_show_when_the_table_is_read(t_env, options, message):
+    t_env.execute_sql(f"CREATE TABLE x (a INT) WITH ({options})")
+    with pytest.raises(Exception, match=message):
+        t_env.sql_query("SELECT a FROM x")
+    with pytest.raises(Exception, match=r"Unable to create a source for reading table"):
+        t_env.sql_query("SELECT a FROM x")
+
+
+def test_wrong_options_show_when_the_table_is_written(t_env):
+    t_env.execute_sql("CREATE TABLE x (a INT) WITH ('connector' = 'datagen')")
+    with pytest.raises(Exception, match="Unable to create a sink for writing table"):
+        t_env.execute_sql("INSERT INTO x SELECT 1")
+
+
+def test_wrong_expressions(t_env, table):
+    with pytest.raises(
+        Exception, match=r"Cannot resolve field \[nope\], input field list:\[id, name\]"
+    ):
+        table.select(col("nope"))
+    with pytest.raises(Exception, match="Filter operator requires a boolean expression"):
+        table.filter(col("id"))
+    with pytest.raises(Exception, match="Ambiguous column name: id"):
+        table.select(col("id"), col("id"))
+    with pytest.raises(Exception, match="Table `nope` was not found"):
+        t_env.from_path("nope")
+    with pytest.raises(Exception, match="Different number of columns"):
+        table.select(col("id")).execute_insert("p")
+    with pytest.raises(AttributeError):
+        _ = table.nope
+
+
+def test_null_into_not_null(t_env):
+    t_env.execute_sql("CREATE TABLE s (c INT NOT NULL) WITH ('connector' = 'blackhole')")
+    with pytest.raises(Exception, match="Column 'c' is NOT NULL"):
+        t_env.execute_sql("INSERT INTO s SELECT CAST(NULL AS INT)").wait()
+
+
+def test_elements_of_wrong_types(t_env):
+    with pytest.raises(TypeError, match="Can not merge type"):
+        t_env.from_elements([(1, "a"), ("x", "b")], ["n", "s"])
+    kind = DataTypes.ROW([DataTypes.FIELD("n", DataTypes.INT())])
+    with pytest.raises(TypeError, match="field n"):
+        t_env.from_elements([("x",)], kind)

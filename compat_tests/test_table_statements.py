@@ -1,0 +1,330 @@
+"""Statements that create, show and write; results and what is printed of them."""
+
+# ruff: noqa: E501, ISC004
+
+from __future__ import annotations
+
+import pytest
+from pyflink.table import (
+    DataTypes,
+    EnvironmentSettings,
+    ResultKind,
+    Schema,
+    StreamTableEnvironment,
+    TableDescriptor,
+    TableEnvironment,
+)
+from pyflink.table.expressions import col
+
+from compat_tests.tables import query, rows
+
+
+def lines_of(path):
+    files = [p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))]
+    return sorted(line for file in files for line in file.read_text().splitlines())
+
+
+def test_printed_result(t_env, printed):
+    table = t_env.from_elements([(1, "Ann", 1.5), (2, None, -2.0)], ["id", "name", "score"])
+    assert printed(table.execute().print) == [
+        "+----+----------------------+--------------------------------+--------------------------------+",
+        "| op |                   id |                           name |                          score |",
+        "+----+----------------------+--------------------------------+--------------------------------+",
+        "| +I |                    1 |                            Ann |                            1.5 |",
+        "| +I |                    2 |                         <NULL> |                           -2.0 |",
+        "+----+----------------------+--------------------------------+--------------------------------+",
+        "2 rows in set",
+    ]
+
+
+def test_printed_values(t_env, printed):
+    result = t_env.execute_sql(
+        "SELECT TRUE, 1.0E7, TIMESTAMP '2024-02-29 01:02:03.400', ARRAY[1, 2], MAP['k', 'v'], "
+        "ROW(1, 'x'), x'6869', 12.30, DATE '2024-01-02', 'a text that is longer than its column'"
+    )
+    line = printed(result.print)[3]
+    assert [cell.strip() for cell in line.split("|")[2:-1]] == [
+        "TRUE", "1.0E7", "2024-02-29 01:02:03.400", "[1, 2]", "{k=v}", "(1, x)", "x'6869'",
+        "12.30", "2024-01-02", "a text that is longer than ...",
+    ]  # fmt: skip
+
+
+def test_printed_empty_result(t_env, printed):
+    result = t_env.execute_sql("SELECT * FROM (VALUES (1)) AS t(x) WHERE x > 1")
+    assert printed(result.print) == ["Empty set"]
+
+
+def test_printed_result_of_batch(printed):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    assert printed(t_env.execute_sql("SELECT 1 AS x, 'a' AS y").print) == [
+        "+-------------+--------------------------------+",
+        "|           x |                              y |",
+        "+-------------+--------------------------------+",
+        "|           1 |                              a |",
+        "+-------------+--------------------------------+",
+        "1 row in set",
+    ]
+
+
+def test_result_of_a_definition(t_env, printed):
+    result = t_env.execute_sql("CREATE TABLE p (a INT) WITH ('connector' = 'print')")
+    assert result.get_result_kind() == ResultKind.SUCCESS
+    assert result.get_job_client() is None
+    assert result.wait() is None
+    assert printed(result.print) == ["OK"]
+
+
+def test_result_of_an_insert(t_env):
+    t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector' = 'blackhole')")
+    result = t_env.execute_sql("INSERT INTO b VALUES (1), (2)")
+    result.wait()
+    assert result.get_result_kind() == ResultKind.SUCCESS_WITH_CONTENT
+    assert result.get_table_schema().get_field_names() == ["default_catalog.default_database.b"]
+    assert len(str(result.get_job_client().get_job_id())) == 32
+
+
+def test_shown_names(t_env, printed):
+    t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector' = 'blackhole')")
+    t_env.execute_sql("CREATE TABLE a (a INT) WITH ('connector' = 'blackhole')")
+    t_env.execute_sql("CREATE TEMPORARY VIEW c AS SELECT 1 AS x")
+    assert printed(t_env.execute_sql("SHOW TABLES").print) == [
+        "+------------+",
+        "| table name |",
+        "+------------+",
+        "|          a |",
+        "|          b |",
+        "|          c |",
+        "+------------+",
+        "3 rows in set",
+    ]
+    assert [row[0] for row in t_env.execute_sql("SHOW VIEWS").collect()] == ["c"]
+    assert [row[0] for row in t_env.execute_sql("SHOW CURRENT DATABASE").collect()] == [
+        "default_database"
+    ]
+    assert t_env.list_tables() == ["a", "b", "c"]
+    assert t_env.list_views() == ["c"]
+    assert (t_env.drop_temporary_view("c"), t_env.drop_temporary_view("c")) == (True, False)
+
+
+def test_described_table(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE d (id INT NOT NULL, name STRING, ts TIMESTAMP(3), amount DECIMAL(10, 2), "
+        "PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'datagen')"
+    )
+    assert [tuple(row) for row in t_env.execute_sql("DESCRIBE d").collect()] == [
+        ("id", "INT", False, "PRI(id)", None, None),
+        ("name", "STRING", True, None, None, None),
+        ("ts", "TIMESTAMP(3)", True, None, None, None),
+        ("amount", "DECIMAL(10, 2)", True, None, None, None),
+    ]
+
+
+def test_create_and_drop(t_env):
+    create = "CREATE TABLE {}t (a INT) WITH ('connector' = 'blackhole')"
+    t_env.execute_sql(create.format(""))
+    t_env.execute_sql(create.format("IF NOT EXISTS "))
+    t_env.execute_sql("DROP TABLE t")
+    t_env.execute_sql("DROP TABLE IF EXISTS t")
+    assert t_env.list_tables() == []
+
+
+def test_print_table(t_env, printed):
+    t_env.execute_sql(
+        "CREATE TABLE p (a INT, b STRING, c DOUBLE, d BOOLEAN, e DECIMAL(5, 2), f DATE, "
+        "g TIME(0), h TIMESTAMP(3), i ARRAY<STRING>, j MAP<STRING, INT>, k ROW<x INT, y STRING>, "
+        "l STRING) WITH ('connector' = 'print')"
+    )
+    insert = (
+        "INSERT INTO p SELECT 1, 'text', 1.5E0, TRUE, 12.3, DATE '2024-02-29', TIME '01:02:03', "
+        "TIMESTAMP '2024-02-29 01:02:03.4', ARRAY['a', 'b'], MAP['k', 1], ROW(2, 'z'), "
+        "CAST(NULL AS STRING)"
+    )
+    assert printed(lambda: t_env.execute_sql(insert).wait()) == [
+        "+I[1, text, 1.5, true, 12.30, 2024-02-29, 01:02:03, 2024-02-29T01:02:03.400, [a, b], "
+        "{k=1}, +I[2, z], null]"
+    ]
+
+
+def test_print_table_with_an_identifier(t_env, printed):
+    descriptor = (
+        TableDescriptor.for_connector("print")
+        .schema(Schema.new_builder().column("a", DataTypes.BIGINT()).build())
+        .option("print-identifier", "ID")
+        .build()
+    )
+    t_env.create_temporary_table("p", descriptor)
+    table = t_env.from_elements([(1,), (2,)], ["a"])
+    assert printed(lambda: table.execute_insert("p").wait()) == ["ID> +I[1]", "ID> +I[2]"]
+
+
+def test_insert_by_name(t_env, printed):
+    t_env.execute_sql("CREATE TABLE p (a INT, b STRING, c DOUBLE) WITH ('connector' = 'print')")
+    insert = "INSERT INTO p (c, a) SELECT 1, 2"
+    assert printed(lambda: t_env.execute_sql(insert).wait()) == ["+I[2, null, 1.0]"]
+
+
+def test_statement_set(t_env, tmp_path):
+    for name in ("first_sink", "second_sink"):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (a BIGINT, b STRING) WITH ('connector' = 'filesystem', "
+            f"'path' = '{tmp_path / name}', 'format' = 'csv')"
+        )
+    table = t_env.from_elements([(1, "x"), (2, "y")], ["a", "b"])
+    statements = t_env.create_statement_set()
+    statements.add_insert("first_sink", table)
+    statements.add_insert_sql("INSERT INTO second_sink SELECT CAST(7 AS BIGINT), 'z'")
+    statements.add(table.select(col("a") + 10, col("b")).insert_into("second_sink"))
+    statements.execute().wait()
+    assert lines_of(tmp_path / "first_sink") == ["1,x", "2,y"]
+    assert lines_of(tmp_path / "second_sink") == ["11,x", "12,y", "7,z"]
+
+
+def test_statement_set_of_sql(t_env, printed):
+    t_env.execute_sql("CREATE TABLE p (a INT) WITH ('connector' = 'print')")
+    text = "EXECUTE STATEMENT SET BEGIN INSERT INTO p SELECT 1; INSERT INTO p SELECT 2; END"
+    assert sorted(printed(lambda: t_env.execute_sql(text).wait())) == ["+I[1]", "+I[2]"]
+
+
+def test_statement_set_with_streams(env, t_env, run_printed):
+    t_env.execute_sql("CREATE TABLE p (a BIGINT) WITH ('connector' = 'print')")
+    statements = t_env.create_statement_set()
+    statements.add_insert("p", t_env.from_elements([(1,)], ["a"]))
+    statements.attach_as_datastream()
+    env.from_collection([5]).map(lambda n: f"five {n}").print()
+    assert sorted(run_printed(env)) == ["+I[1]", "five 5"]
+
+
+FILES = """
+CREATE TABLE files (
+  a INT, b STRING, c DOUBLE, d BOOLEAN, e DECIMAL(6, 2), f DATE, g TIMESTAMP(3), h ARRAY<INT>,
+  i BYTES
+) WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = '{}')
+"""
+VALUES = """
+INSERT INTO files VALUES
+ (1, 'plain', 1.5E0, TRUE, 2.50, DATE '2024-01-02', TIMESTAMP '2024-01-02 03:04:05', ARRAY[1, 2],
+  x'6869'),
+ (2, 'with, comma', 1.0E10, FALSE, -0.05, DATE '1969-12-31', TIMESTAMP '2024-01-02 03:04:05.120',
+  ARRAY[3], x'00'),
+ (3, CAST(NULL AS STRING), CAST(NULL AS DOUBLE), CAST(NULL AS BOOLEAN),
+  CAST(NULL AS DECIMAL(6, 2)), CAST(NULL AS DATE), CAST(NULL AS TIMESTAMP(3)),
+  CAST(NULL AS ARRAY<INT>), CAST(NULL AS BYTES))
+"""
+
+
+def test_csv_files(t_env, tmp_path):
+    t_env.execute_sql(FILES.format(tmp_path, "csv"))
+    t_env.execute_sql(VALUES).wait()
+    assert lines_of(tmp_path) == [
+        '1,plain,1.5,true,2.5,2024-01-02,"2024-01-02 03:04:05",1;2,aGk=',
+        '2,"with, comma",1.0E10,false,-0.05,1969-12-31,"2024-01-02 03:04:05.12",3,AA==',
+        "3,,,,,,,,",
+    ]
+
+
+def test_json_files(t_env, tmp_path):
+    t_env.execute_sql(FILES.format(tmp_path, "json"))
+    t_env.execute_sql(VALUES).wait()
+    assert lines_of(tmp_path) == [
+        '{"a":1,"b":"plain","c":1.5,"d":true,"e":2.5,"f":"2024-01-02",'
+        '"g":"2024-01-02 03:04:05","h":[1,2],"i":"aGk="}',
+        '{"a":2,"b":"with, comma","c":1.0E10,"d":false,"e":-0.05,"f":"1969-12-31",'
+        '"g":"2024-01-02 03:04:05.12","h":[3],"i":"AA=="}',
+        '{"a":3,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":null,"i":null}',
+    ]
+    read = query(t_env, "SELECT a, b, c, d, e, f, g, h FROM files WHERE b IS NOT NULL")
+    assert sorted(map(repr, read)) == [
+        "(1, 'plain', 1.5, True, Decimal('2.50'), datetime.date(2024, 1, 2), "
+        "datetime.datetime(2024, 1, 2, 3, 4, 5), [1, 2])",
+        "(2, 'with, comma', 10000000000.0, False, Decimal('-0.05'), datetime.date(1969, 12, 31), "
+        "datetime.datetime(2024, 1, 2, 3, 4, 5, 120000), [3])",
+    ]
+
+
+def test_reading_csv(t_env, tmp_path):
+    (tmp_path / "in.csv").write_text('1;"a;""b"\nbad;y\n;\n')
+    t_env.execute_sql(
+        f"CREATE TABLE f (n INT, s STRING) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'csv', 'csv.field-delimiter' = ';', "
+        "'csv.ignore-parse-errors' = 'true')"
+    )
+    assert query(t_env, "SELECT * FROM f") == [(1, 'a;"b'), (None, "y"), (None, "")]
+
+
+def test_reading_json(t_env, tmp_path):
+    (tmp_path / "in.json").write_text(
+        '{"n": "7", "s": 5, "extra": 1}\n{"s": null}\nno json\n{"n": 8, "s": "x", "r": {"a": 1}}\n'
+    )
+    t_env.execute_sql(
+        f"CREATE TABLE f (n INT, s STRING, r ROW<a INT>) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'json', 'json.ignore-parse-errors' = 'true')"
+    )
+    assert query(t_env, "SELECT n, s, r.a FROM f") == [
+        (7, "5", None),
+        (None, None, None),
+        (8, "x", 1),
+    ]
+
+
+def test_a_corrupt_record_fails_the_job(t_env, tmp_path):
+    (tmp_path / "in.json").write_text('{"n": 1}\nno json\n')
+    t_env.execute_sql(
+        f"CREATE TABLE f (n INT) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', "
+        "'format' = 'json')"
+    )
+    with pytest.raises(Exception, match="Failed to deserialize JSON 'no json'"):
+        query(t_env, "SELECT * FROM f")
+
+
+def test_datagen(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE g (n INT, s STRING, x DOUBLE, big AS n * 10) WITH ('connector' = 'datagen', "
+        "'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '4', "
+        "'fields.s.length' = '6', 'fields.x.min' = '2', 'fields.x.max' = '3')"
+    )
+    found = sorted(query(t_env, "SELECT n, big, s, x FROM g"))
+    assert [(n, big) for n, big, _, _ in found] == [(1, 10), (2, 20), (3, 30), (4, 40)]
+    assert all(len(s) == 6 and 2 <= x <= 3 for _, _, s, x in found)
+
+
+def test_number_of_rows_of_datagen(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE g (n INT) WITH ('connector' = 'datagen', 'number-of-rows' = '7')"
+    )
+    assert len(query(t_env, "SELECT * FROM g")) == 7
+
+
+def test_from_descriptor(t_env):
+    descriptor = (
+        TableDescriptor.for_connector("datagen")
+        .schema(Schema.new_builder().column("n", DataTypes.INT()).build())
+        .option("number-of-rows", "3")
+        .build()
+    )
+    assert len(rows(t_env.from_descriptor(descriptor))) == 3
+
+
+def test_elements(t_env):
+    assert rows(t_env.from_elements([(1, "a"), (2, None)])) == [(1, "a"), (2, None)]
+    found = t_env.from_elements([{"b": 1, "a": "x"}])
+    assert found.get_schema().get_field_names() == ["a", "b"]
+    assert rows(found) == [("x", 1)]
+
+
+def test_environment_without_streams():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    assert query(t_env, "SELECT 1 + 1") == [(2,)]
+    t_env = StreamTableEnvironment.create(
+        environment_settings=EnvironmentSettings.in_streaming_mode()
+    )
+    assert query(t_env, "SELECT 1 + 2") == [(3,)]
+    assert (t_env.get_current_catalog(), t_env.get_current_database()) == (
+        "default_catalog",
+        "default_database",
+    )
+
+
+def test_time_zone_of_the_session(t_env):
+    t_env.get_config().set_local_timezone("Asia/Shanghai")
+    text = "SELECT CAST(CAST('2024-01-01 00:00:00' AS TIMESTAMP_LTZ(3)) AS STRING)"
+    assert query(t_env, text) == [("2024-01-01 00:00:00.000",)]

@@ -1,0 +1,192 @@
+"""Streams as tables, and tables as streams."""
+
+# ruff: noqa: E501, DTZ001
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from pyflink.common import Row, RowKind, Types, WatermarkStrategy
+from pyflink.common.watermark_strategy import TimestampAssigner
+from pyflink.datastream.functions import ProcessFunction
+from pyflink.table import DataTypes, Schema
+from pyflink.table.expressions import col
+
+from compat_tests.running import collect
+from compat_tests.tables import changes, rows
+
+NAMED = Types.ROW_NAMED(["n", "s"], [Types.INT(), Types.STRING()])
+
+
+@pytest.fixture
+def stream(env):
+    return env.from_collection([Row(1, "x"), Row(2, None)], NAMED)
+
+
+def test_rows_of_a_table_have_names(t_env):
+    table = t_env.from_elements([(1, "a"), (2, None)], ["id", "name"])
+    found = collect(t_env.to_data_stream(table))
+    assert found == [Row(id=1, name="a"), Row(id=2, name=None)]
+    assert [repr(row) for row in found] == ["Row(id=1, name='a')", "Row(id=2, name=None)"]
+
+
+def test_python_functions_over_a_table(t_env):
+    table = t_env.from_elements([(1, "a")], ["id", "name"])
+    stream = t_env.to_data_stream(table)
+    assert collect(stream.map(lambda r: (r.id, r["name"], r[0], len(r), r.as_dict()))) == [
+        (1, "a", 1, 2, {"id": 1, "name": "a"})
+    ]
+
+
+def test_python_types_of_a_table(t_env):
+    table = t_env.sql_query(
+        "SELECT CAST(1 AS TINYINT), CAST(1.5 AS FLOAT), 2.50, 'x', TRUE, DATE '2024-01-02', "
+        "TIMESTAMP '2024-01-02 03:04:05.123456', ARRAY[1, 2], MAP['k', 1], ROW(1, 'x'), "
+        "CAST(NULL AS INT)"
+    )
+    stream = t_env.to_data_stream(table).map(lambda row: [repr(value) for value in row])
+    assert collect(stream) == [
+        [
+            "1", "1.5", "Decimal('2.50')", "'x'", "True", "datetime.date(2024, 1, 2)",
+            "datetime.datetime(2024, 1, 2, 3, 4, 5, 123456)", "[1, 2]", "{'k': 1}",
+            "Row(EXPR$0=1, EXPR$1='x')", "None",
+        ]
+    ]  # fmt: skip
+
+
+def test_append_stream_takes_names_from_the_type(t_env):
+    table = t_env.from_elements([(1, "a")], ["id", "name"])
+    kind = Types.ROW([Types.LONG(), Types.STRING()])
+    assert collect(t_env.to_append_stream(table, kind)) == [Row(f0=1, f1="a")]
+    kind = Types.ROW_NAMED(["x", "y"], [Types.LONG(), Types.STRING()])
+    assert collect(t_env.to_append_stream(table, kind)) == [Row(x=1, y="a")]
+
+
+def test_printed_stream_of_a_table(env, t_env, run_printed):
+    t_env.to_data_stream(t_env.from_elements([(1, "Hi", True, None, 2.5)],
+                         DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT()),
+                                        DataTypes.FIELD("b", DataTypes.STRING()),
+                                        DataTypes.FIELD("c", DataTypes.BOOLEAN()),
+                                        DataTypes.FIELD("d", DataTypes.INT()),
+                                        DataTypes.FIELD("e", DataTypes.DOUBLE())]))).print()  # fmt: skip
+    assert run_printed(env) == ["+I[1,Hi,True,None,2.5]"]
+
+
+def test_columns_of_a_stream(t_env, env, stream):
+    def names(table):
+        return table.get_schema().get_field_names()
+
+    assert names(t_env.from_data_stream(stream)) == ["n", "s"]
+    assert names(t_env.from_data_stream(stream, col("s"), col("n").alias("m"))) == ["s", "m"]
+    assert names(t_env.from_data_stream(stream, col("a"), col("b"))) == ["a", "b"]
+    atoms = env.from_collection([1, 2], Types.INT())
+    assert names(t_env.from_data_stream(atoms)) == ["f0"]
+    tuples = env.from_collection([(1, "x")], Types.TUPLE([Types.INT(), Types.STRING()]))
+    assert names(t_env.from_data_stream(tuples)) == ["f0", "f1"]
+
+
+def test_rows_of_a_stream(t_env, stream):
+    assert rows(t_env.from_data_stream(stream)) == [(1, "x"), (2, None)]
+    assert rows(t_env.from_data_stream(stream, col("s"), col("n"))) == [("x", 1), (None, 2)]
+    assert rows(t_env.from_data_stream(stream, col("a"), col("b")).select(col("a"))) == [(1,), (2,)]
+
+
+def test_values_of_a_stream(t_env, env):
+    assert rows(t_env.from_data_stream(env.from_collection([1, 2], Types.INT()))) == [(1,), (2,)]
+    tuples = env.from_collection([(1, "x")], Types.TUPLE([Types.INT(), Types.STRING()]))
+    assert rows(t_env.from_data_stream(tuples)) == [(1, "x")]
+
+
+def test_schema_of_a_stream(t_env, stream):
+    schema = (
+        Schema.new_builder()
+        .column("s", "STRING")
+        .column_by_expression("twice", "n * 2")
+        .column("n", DataTypes.INT())
+        .build()
+    )
+    assert rows(t_env.from_data_stream(stream, schema)) == [("x", 2, 1), (None, 4, 2)]
+
+
+def test_view_over_a_stream(t_env, stream):
+    t_env.create_temporary_view("v", stream)
+    assert rows(t_env.sql_query("SELECT n + 1 FROM v WHERE s = 'x'")) == [(2,)]
+    t_env.create_temporary_view("w", stream, col("a"), col("b"))
+    assert rows(t_env.sql_query("SELECT b FROM w")) == [("x",), (None,)]
+    assert t_env.list_temporary_views() == ["v", "w"]
+
+
+def test_python_and_sql_in_turns(t_env, stream):
+    table = t_env.from_data_stream(stream)
+    doubled = t_env.to_data_stream(table.select(col("n") * 2)).map(lambda r: r[0] + 1, Types.INT())
+    assert rows(t_env.from_data_stream(doubled).select(col("f0") * 10)) == [(30,), (50,)]
+
+
+class OwnTime(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[0]
+
+
+class Times(ProcessFunction):
+    def process_element(self, value, ctx):
+        yield ctx.timestamp(), value[0]
+
+
+def timed(env):
+    elements = env.from_collection([(1000, "a"), (2000, "b")],
+                                   Types.TUPLE([Types.LONG(), Types.STRING()]))  # fmt: skip
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    return elements.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(OwnTime()))
+
+
+def test_timestamps_become_a_column(t_env, env):
+    table = t_env.from_data_stream(timed(env), col("t"), col("s"), col("rt").rowtime)
+    assert [row[2] for row in rows(table)] == [
+        datetime.datetime(1970, 1, 1, 0, 0, 1), datetime.datetime(1970, 1, 1, 0, 0, 2),
+    ]  # fmt: skip
+
+
+def test_a_rowtime_column_becomes_the_timestamps(t_env, env):
+    table = t_env.from_data_stream(timed(env), col("t"), col("s"), col("rt").rowtime)
+    stream = t_env.to_data_stream(table.select(col("s"), col("rt")))
+    assert collect(stream.process(Times())) == [(1000, "a"), (2000, "b")]
+
+
+def test_rowtime_of_a_schema_with_metadata(t_env, env):
+    schema = (
+        Schema.new_builder()
+        .column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)")
+        .watermark("rowtime", "SOURCE_WATERMARK()")
+        .build()
+    )
+    table = t_env.from_data_stream(timed(env), schema)
+    assert table.get_schema().get_field_names() == ["f0", "f1", "rowtime"]
+    stream = t_env.to_data_stream(table)
+    assert collect(stream.process(Times())) == [(1000, 1000), (2000, 2000)]
+
+
+def test_changelog_goes_through(t_env, env):
+    kinds = [RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE]
+
+    def change(number):
+        return Row.of_kind(kinds[number], number, "x")
+
+    stream = env.from_collection([0, 1, 2, 3]).map(change, NAMED)
+    table = t_env.from_changelog_stream(stream)
+    assert changes(table) == [("+I", 0, "x"), ("-U", 1, "x"), ("+U", 2, "x"), ("-D", 3, "x")]
+    kept = collect(t_env.to_changelog_stream(table.select(col("n") + 1)))
+    assert [(str(row.get_row_kind()), row[0]) for row in kept] == [
+        ("+I", 1), ("-U", 2), ("+U", 3), ("-D", 4),
+    ]  # fmt: skip
+    pairs = collect(t_env.to_retract_stream(table, NAMED))
+    assert [(added, row[0]) for added, row in pairs] == [
+        (True, 0), (False, 1), (True, 2), (False, 3),
+    ]  # fmt: skip
+
+
+def test_an_updating_table_is_no_stream_of_rows(t_env, env):
+    stream = env.from_collection([0]).map(lambda n: Row.of_kind(RowKind.DELETE, n, "x"), NAMED)
+    table = t_env.from_changelog_stream(stream)
+    with pytest.raises(Exception, match="doesn't support consuming update and delete changes"):
+        t_env.to_data_stream(table)

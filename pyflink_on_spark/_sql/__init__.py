@@ -1,0 +1,1 @@
+"""Tables: SQL text and expressions become one plan, the plan becomes transformations."""

@@ -1,0 +1,122 @@
+"""INSERT: what a query gives has to be what a table takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.connectors.registry import table_context, table_sink, with_hints
+from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Node, Sink
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.types.coercion import can_insert
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+def insert(
+    node: Node,
+    path: ObjectPath,
+    table: CatalogTable,
+    settings: QuerySettings,
+    *,
+    columns: Sequence[Name] = (),
+    overwrite: bool = False,
+    hints: Mapping[str, str] | None = None,
+) -> Sink:
+    """Return the node that writes rows to a table.
+
+    Args:
+        node: gives the rows.
+        path: the table's name.
+        table: what the catalog has of it.
+        settings: the session's.
+        columns: which columns the rows have; none for all.
+        overwrite: whether what was there before goes.
+        hints: options that the query gives for itself.
+
+    Raises:
+        ValidationError: the rows do not fit, or the connector refuses the table.
+    """
+    target = table.schema.sink
+    if columns:
+        node = _by_name(node, columns, target, path)
+    context = table_context(
+        path, table, settings.configuration, settings.time_zone, batch=settings.batch
+    )
+    context = replace(with_hints(context, hints or {}), overwrite=overwrite)
+    converted = fitted(node, target, str(path))
+    return Sink(converted.schema, converted, path, table, table_sink(context))
+
+
+def _by_name(node: Node, columns: Sequence[Name], target: Schema, path: ObjectPath) -> Node:
+    """Return rows with all columns of the table; those that are not given are NULL."""
+    positions: dict[str, int] = {}
+    for index, column in enumerate(columns):
+        name = column.parts[0]
+        if name not in target.names:
+            raise invalid(f"Unknown target column '{name}'", column.span)
+        if name in positions:
+            raise invalid(f"Target column '{name}' is assigned more than once", column.span)
+        positions[name] = index
+    if len(columns) != len(node.schema):
+        raise _mismatch(str(path), "Different number of columns.", node.schema, target)
+    expressions: list[Typed] = []
+    for name, kind in zip(target.names, target.types):
+        if name in positions:
+            index = positions[name]
+            expressions.append(InputRef(node.schema.types[index], index))
+        elif not kind.nullable:
+            raise ValidationError(f"Column '{name}' has no default value and does not allow NULLs")
+        else:
+            expressions.append(Constant(kind.plain(), None))
+    return project(node, expressions, target.names)
+
+
+def fitted(node: Node, target: Schema, name: str) -> Node:
+    """Return rows whose columns have the types of a target's, by position.
+
+    Args:
+        node: gives the rows.
+        target: the columns that are wanted.
+        name: of the target, for the message.
+
+    Raises:
+        ValidationError: they do not fit.
+    """
+    if len(node.schema) != len(target):
+        raise _mismatch(name, "Different number of columns.", node.schema, target)
+    expressions: list[Typed] = []
+    for index, (source, kind) in enumerate(zip(node.schema.types, target.types)):
+        if not can_insert(source, kind):
+            column = f"'{target.names[index]}' at position {index + 1}"
+            cause = f"Incompatible types for sink column {column}."
+            raise _mismatch(name, cause, node.schema, target)
+        expressions.append(_fitted(InputRef(source, index), kind))
+    if all(isinstance(item, InputRef) for item in expressions):
+        return node
+    return project(node, expressions, target.names)
+
+
+def _fitted(column: InputRef, kind: LogicalType) -> Typed:
+    if column.type.same_values(kind):
+        return column
+    return Conversion(kind.with_nullable(column.type.nullable).plain(), column)
+
+
+def _mismatch(name: str, cause: str, query: Schema, sink: Schema) -> ValidationError:
+    return ValidationError(
+        f"Column types of query result and sink for '{name}' do not match.\n"
+        f"Cause: {cause}\n\n"
+        f"Query schema: {_listed(query)}\n"
+        f"Sink schema:  {_listed(sink)}"
+    )
+
+
+def _listed(schema: Schema) -> str:
+    columns = (f"{name}: {kind}" for name, kind in zip(schema.names, schema.types))
+    return f"[{', '.join(columns)}]"

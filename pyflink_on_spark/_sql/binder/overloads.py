@@ -1,0 +1,115 @@
+"""Which form of a function takes some arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+_CALCITE_NAMES = {Root.INT: "INTEGER", Root.TIMESTAMP_LTZ: "TIMESTAMP_WITH_LOCAL_TIME_ZONE"}
+
+
+def invoke(
+    function: ScalarFunction,
+    args: Sequence[Typed],
+    symbols: tuple[str, ...] = (),
+    span: Span | None = None,
+) -> Typed:
+    """Return a function of some arguments, converted as the function wants them.
+
+    Args:
+        function: the function.
+        args: the arguments.
+        symbols: keywords among them.
+        span: where the call is.
+
+    Raises:
+        ValidationError: the function does not take such arguments.
+    """
+    fitting = [overload for overload in function.overloads if overload.takes(len(args))]
+    if not fitting:
+        raise invalid(_wrong_count(function), span)
+    for overload in fitting:
+        converted = _converted(overload, args)
+        if converted is not None:
+            return Invocation(
+                _result_type(overload, converted), function, overload, converted, symbols
+            )
+    raise invalid(_wrong_types(function, args), span)
+
+
+def convert(expression: Typed, target: LogicalType) -> Typed:
+    """Return an expression of another type; what is NULL stays so."""
+    target = target.with_nullable(expression.type.nullable).plain()
+    if isinstance(expression, Constant) and expression.value is None:
+        return Constant(target.with_nullable(True), None)
+    if expression.type.same_values(target):
+        return expression
+    return Conversion(target, expression)
+
+
+def _converted(overload: Overload, args: Sequence[Typed]) -> tuple[Typed, ...] | None:
+    if overload.unified is not None and args:
+        common = overload.unified([arg.type for arg in args])
+        if common is None:
+            return None
+        args = [convert(arg, common) for arg in args]
+    converted: list[Typed] = []
+    for index, arg in enumerate(args):
+        wanted = overload.parameter(index)(arg.type)
+        if wanted is None:
+            return None
+        converted.append(convert(arg, wanted))
+    return tuple(converted)
+
+
+def _result_type(overload: Overload, args: Sequence[Typed]) -> LogicalType:
+    result = overload.result([arg.type for arg in args])
+    if overload.nulls is Nulls.CALLED:
+        return result
+    nullable = any(arg.type.nullable for arg in args)
+    if overload.nulls is Nulls.STRICT_NULLABLE:
+        nullable = nullable or result.nullable
+    return result.with_nullable(nullable).plain()
+
+
+def _wrong_count(function: ScalarFunction) -> str:
+    counts = sorted(
+        {
+            count
+            for overload in function.overloads
+            for count in range(
+                len(overload.parameters) - overload.optional, len(overload.parameters) + 1
+            )
+        }
+    )
+    wanted = ", ".join(map(str, counts))
+    more = " or more" if any(overload.variadic for overload in function.overloads) else ""
+    return (
+        f"Invalid number of arguments to function '{function.name}'. "
+        f"Was expecting {wanted}{more} arguments"
+    )
+
+
+def _wrong_types(function: ScalarFunction, args: Sequence[Typed]) -> str:
+    types = [f"<{calcite_name(arg.type)}>" for arg in args]
+    name = function.name
+    if function.is_operator and len(types) == 2:
+        written = f"{types[0]} {name} {types[1]}"
+    else:
+        written = f"{name.removeprefix('unary ')}({', '.join(types)})"
+    forms = f". Supported form(s): {', '.join(function.forms)}" if function.forms else ""
+    name = name.removeprefix("UNARY ")
+    return f"Cannot apply '{name}' to arguments of type '{written}'{forms}"
+
+
+def calcite_name(kind: LogicalType) -> str:
+    """Return a type's name as error messages have it."""
+    name = _CALCITE_NAMES.get(kind.root)
+    if name is None:
+        return kind.text(string=f"VARCHAR({logical.MAX_LENGTH})", nullability=False)
+    return name if kind.precision is None else f"{name}({kind.precision})"

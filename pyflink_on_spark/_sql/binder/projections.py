@@ -1,0 +1,88 @@
+"""SELECT lists: stars, names, and the columns that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.scope import unique_names
+from pyflink_on_spark._sql.errors import invalid
+from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Node, Project
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.syntax import expressions as syntax
+
+
+def sql_projection(
+    node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
+) -> Project:
+    """Return the projection of a SELECT; what has no name is called ``EXPR$0`` and so on."""
+    names: list[str] = []
+    columns: list[Typed] = []
+    for item in items:
+        if isinstance(item, syntax.Star):
+            for name, column in _starred(binder, item):
+                names.append(name)
+                columns.append(column)
+            continue
+        columns.append(binder.bind(item))
+        names.append(_name(item) or f"EXPR${len(names)}")
+    return project(node, columns, unique_names(names))
+
+
+def dsl_projection(
+    node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
+) -> Project:
+    """Return the projection of ``select``; what has no name is called ``_c0`` and so on.
+
+    Raises:
+        ValidationError: two columns have one name, or something in an expression is wrong.
+    """
+    names: list[str] = []
+    columns: list[Typed] = []
+    for item in items:
+        if isinstance(item, syntax.Star):
+            for name, starred in _starred(binder, item):
+                names.append(name)
+                columns.append(starred)
+            continue
+        column = binder.bind(item)
+        named = _name(item)
+        if named is None and isinstance(column, FieldAccess):
+            named = column.operand.type.names[column.index]
+        columns.append(column)
+        names.append(named or f"_c{len(names)}")
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise invalid(f"Ambiguous column name: {name}", None)
+    return project(node, columns, tuple(names))
+
+
+def project(node: Node, columns: Sequence[Typed], names: tuple[str, ...]) -> Project:
+    """Return a node that computes columns."""
+    return Project(Schema(names, tuple(column.type for column in columns)), node, tuple(columns))
+
+
+def renamed(node: Node, names: tuple[str, ...]) -> Node:
+    """Return a node whose columns have other names."""
+    if names == node.schema.names:
+        return node
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return project(node, columns, names)
+
+
+def _starred(binder: ExpressionBinder, star: syntax.Star) -> list[tuple[str, InputRef]]:
+    if star.qualifier and not binder.scope.has_table(star.qualifier):
+        raise invalid(f"Unknown identifier '{'.'.join(star.qualifier)}'", star.span)
+    return list(binder.scope.columns(star.qualifier))
+
+
+def _name(item: syntax.Expression) -> str | None:
+    if isinstance(item, syntax.Alias):
+        return item.names[0]
+    if isinstance(item, syntax.Name):
+        return item.parts[-1]
+    if isinstance(item, syntax.Call) and item.name == "DOT":
+        field = item.args[1]
+        return field.value if isinstance(field, syntax.Literal) else None
+    return None

@@ -1,0 +1,147 @@
+"""Which columns an expression can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.types.logical import Root
+
+
+@dataclass(frozen=True)
+class ScopeTable:
+    """A table that columns come from.
+
+    Args:
+        name: its name or alias, or None.
+        schema: its columns.
+        start: the position of its first column in a row.
+        path: its whole name, for columns that are called by it.
+    """
+
+    name: str | None
+    schema: Schema
+    start: int
+    path: tuple[str, ...] = ()
+
+    def answers_to(self, qualifier: tuple[str, ...]) -> bool:
+        """Tell whether it can be called so."""
+        if len(qualifier) == 1:
+            return self.name == qualifier[0]
+        return bool(self.path) and self.path[-len(qualifier) :] == qualifier
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables whose columns an expression can use.
+
+    Args:
+        tables: in the order of their columns in a row.
+    """
+
+    tables: tuple[ScopeTable, ...]
+
+    @classmethod
+    def of(cls, schema: Schema, name: str | None = None, path: tuple[str, ...] = ()) -> Scope:
+        """Return the scope of one table."""
+        return cls((ScopeTable(name, schema, 0, path),))
+
+    @property
+    def width(self) -> int:
+        """How many columns a row has."""
+        return sum(len(table.schema) for table in self.tables)
+
+    def joined(self, other: Scope) -> Scope:
+        """Return the scope of rows with the columns of another scope after those of this one."""
+        moved = tuple(
+            ScopeTable(table.name, table.schema, table.start + self.width, table.path)
+            for table in other.tables
+        )
+        return Scope(self.tables + moved)
+
+    def columns(self, qualifier: tuple[str, ...] = ()) -> Iterable[tuple[str, InputRef]]:
+        """Yield the names of all columns, or of those of one table, and the columns."""
+        for table in self.tables:
+            if not qualifier or table.answers_to(qualifier):
+                for index, (name, kind) in enumerate(zip(table.schema.names, table.schema.types)):
+                    yield name, InputRef(kind, table.start + index)
+
+    def has_table(self, qualifier: tuple[str, ...]) -> bool:
+        """Tell whether there is a table of some name."""
+        return any(table.answers_to(qualifier) for table in self.tables)
+
+    def resolve(self, name: Name) -> Typed:
+        """Return the column of a name, or the field of one.
+
+        Raises:
+            ValidationError: there is none, or more than one.
+        """
+        for length in range(len(name.parts) - 1, 0, -1):
+            qualifier = name.parts[:length]
+            if self.has_table(qualifier):
+                column = self._column(name, length, qualifier)
+                return self._fields(column, name, length + 1)
+        return self._fields(self._column(name, 0, ()), name, 1)
+
+    def _column(self, name: Name, index: int, qualifier: tuple[str, ...]) -> Typed:
+        wanted = name.parts[index]
+        found = [column for each, column in self.columns(qualifier) if each == wanted]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise invalid(f"Column '{wanted}' is ambiguous", name.span)
+        raise self._missing(name, index, qualifier)
+
+    def _missing(self, name: Name, index: int, qualifier: tuple[str, ...]) -> ValidationError:
+        wanted = name.parts[index]
+        if name.span is None:
+            listed = ", ".join(each for each, _ in self.columns())
+            return invalid(f"Cannot resolve field [{wanted}], input field list:[{listed}].", None)
+        if qualifier:
+            table = ".".join(qualifier)
+            return invalid(f"Column '{wanted}' not found in table '{table}'", name.spans[index])
+        if len(name.parts) > 1:
+            table = ".".join(name.parts[:-1])
+            place = name.spans[0].to(name.spans[-2])
+            return invalid(f"Table '{table}' not found", place)
+        same = [each for each, _ in self.columns() if each.lower() == wanted.lower()]
+        hint = f"; did you mean '{same[0]}'?" if same else ""
+        return invalid(f"Column '{wanted}' not found in any table{hint}", name.span)
+
+    @staticmethod
+    def _fields(column: Typed, name: Name, start: int) -> Typed:
+        for index in range(start, len(name.parts)):
+            span = name.spans[index] if name.spans else None
+            column = field_of(column, name.parts[index], span)
+        return column
+
+
+def field_of(row: Typed, name: str, span: object = None) -> Typed:
+    """Return a field of a row.
+
+    Raises:
+        ValidationError: there is none of that name.
+    """
+    kind = row.type
+    if kind.root is not Root.ROW or name not in kind.names:
+        raise invalid(f"Column '{name}' not found in {kind}", span)  # type: ignore[arg-type]
+    index = kind.names.index(name)
+    field = kind.children[index]
+    return FieldAccess(field.with_nullable(field.nullable or kind.nullable), row, index)
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that are all different: later ones of the same name get a number."""
+    taken: set[str] = set()
+    unique: list[str] = []
+    for name in names:
+        candidate, number = name, 0
+        while candidate in taken:
+            candidate, number = f"{name}{number}", number + 1
+        taken.add(candidate)
+        unique.append(candidate)
+    return tuple(unique)

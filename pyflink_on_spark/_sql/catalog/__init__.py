@@ -1,0 +1,1 @@
+"""What a session knows of tables, views, databases and catalogs."""

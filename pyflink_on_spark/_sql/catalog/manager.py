@@ -1,0 +1,190 @@
+"""All catalogs of a session, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, ObjectPath
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError
+
+Relation = CatalogTable | CatalogView
+
+
+@dataclass
+class Database:
+    """Tables and views.
+
+    Args:
+        relations: by name.
+        properties: of ``WITH``.
+        comment: what is in it, or None.
+    """
+
+    relations: dict[str, Relation] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+
+
+@dataclass
+class Catalog:
+    """Databases.
+
+    Args:
+        databases: by name.
+        properties: of ``WITH``.
+        comment: what is in it, or None.
+    """
+
+    databases: dict[str, Database] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+
+
+class CatalogManager:
+    """The catalogs of a session, its temporary tables, and which database is the current one.
+
+    Args:
+        catalog: the name of the first catalog.
+        database: the name of the first database.
+    """
+
+    def __init__(
+        self, catalog: str = "default_catalog", database: str = "default_database"
+    ) -> None:
+        self.catalogs = {catalog: Catalog({database: Database()})}
+        self.temporary: dict[ObjectPath, Relation] = {}
+        self.current_catalog, self.current_database = catalog, database
+
+    def qualify(self, parts: Sequence[str]) -> ObjectPath:
+        """Return the whole name of what is called by some parts of it.
+
+        Raises:
+            ValidationError: there are too many parts.
+        """
+        if len(parts) > 3:
+            raise ValidationError(f"'{'.'.join(parts)}' is no name: it has more than three parts")
+        missing = (self.current_catalog, self.current_database)[: 3 - len(parts)]
+        return ObjectPath(*missing, *parts)
+
+    def find(self, path: ObjectPath) -> Relation | None:
+        """Return a table or view, a temporary one first, or None."""
+        found = self.temporary.get(path)
+        if found is not None:
+            return found
+        catalog = self.catalogs.get(path.catalog)
+        database = None if catalog is None else catalog.databases.get(path.database)
+        return None if database is None else database.relations.get(path.name)
+
+    def database(self, path: Sequence[str]) -> Database:
+        """Return a database.
+
+        Args:
+            path: a catalog's and a database's name.
+
+        Raises:
+            CatalogError: it is not there.
+        """
+        catalog = self.catalogs.get(path[0])
+        if catalog is None:
+            raise CatalogError(f"A catalog with name [{path[0]}] does not exist.")
+        if path[1] not in catalog.databases:
+            raise CatalogError(
+                f"A database with name [{path[1]}] does not exist in the catalog: [{path[0]}]."
+            )
+        return catalog.databases[path[1]]
+
+    def add(
+        self, path: ObjectPath, relation: Relation, *, temporary: bool, if_not_exists: bool = False
+    ) -> None:
+        """Add a table or view.
+
+        Raises:
+            ValidationError: there is one of that name, or no such database.
+        """
+        if temporary:
+            if path in self.temporary and not if_not_exists:
+                raise ValidationError(f"Temporary table '{path.quoted}' already exists")
+            self.temporary.setdefault(path, relation)
+            return
+        try:
+            relations = self.database(path).relations
+        except CatalogError as error:
+            raise ValidationError(f"Could not create {path.quoted}: {error}") from None
+        if path.name in relations and not if_not_exists:
+            raise ValidationError(
+                f"Could not create {path.quoted}: Table (or view) {path.database}.{path.name} "
+                f"already exists in Catalog {path.catalog}."
+            )
+        relations.setdefault(path.name, relation)
+
+    def drop(
+        self, path: ObjectPath, kind: type[Relation], *, temporary: bool, if_exists: bool
+    ) -> bool:
+        """Remove a table or view; tell whether there was one.
+
+        Args:
+            path: its name.
+            kind: which of them it has to be.
+            temporary: whether it has to be a temporary one.
+            if_exists: whether it may be missing.
+
+        Raises:
+            ValidationError: it is missing, or a temporary one hides it.
+        """
+        word = "Table" if kind is CatalogTable else "View"
+        if temporary:
+            if isinstance(self.temporary.get(path), kind):
+                del self.temporary[path]
+                return True
+            word = f"Temporary {word.lower()}"
+        elif isinstance(self.temporary.get(path), kind):
+            raise ValidationError(
+                f"Temporary {word.lower()} with identifier '{path.quoted}' exists. Drop it first "
+                f"before removing the permanent {word.lower()}."
+            )
+        else:
+            catalog = self.catalogs.get(path.catalog)
+            database = None if catalog is None else catalog.databases.get(path.database)
+            if database is not None and isinstance(database.relations.get(path.name), kind):
+                del database.relations[path.name]
+                return True
+        if not if_exists:
+            raise ValidationError(f"{word} with identifier '{path}' does not exist.")
+        return False
+
+    def relations(
+        self, catalog: str | None = None, database: str | None = None
+    ) -> dict[str, Relation]:
+        """Return the tables and views of a database, the current one if not given, by name.
+
+        Raises:
+            CatalogError: there is no such database.
+        """
+        place = catalog or self.current_catalog, database or self.current_database
+        found = dict(self.database(place).relations)
+        for path, relation in self.temporary.items():
+            if path[:2] == place:
+                found[path.name] = relation
+        return dict(sorted(found.items()))
+
+    def use_catalog(self, name: str) -> None:
+        """Make a catalog the current one, and its first database.
+
+        Raises:
+            CatalogError: it is not there.
+        """
+        if name not in self.catalogs:
+            raise CatalogError(f"A catalog with name [{name}] does not exist.")
+        self.current_catalog = name
+        self.current_database = next(iter(self.catalogs[name].databases), "default")
+
+    def use_database(self, parts: Sequence[str]) -> None:
+        """Make a database the current one.
+
+        Raises:
+            CatalogError: it is not there.
+        """
+        path = parts if len(parts) == 2 else (self.current_catalog, *parts)
+        self.database(path)
+        self.current_catalog, self.current_database = path

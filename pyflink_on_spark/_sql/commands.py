@@ -1,0 +1,188 @@
+"""Statements that only look at the catalogs, or change them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._sql.binder.projections import renamed
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.syntax import statements as syntax
+from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a statement shows.
+
+    Args:
+        schema: the columns.
+        rows: in the form that rows have inside a query.
+    """
+
+    schema: Schema
+    rows: tuple[tuple[Any, ...], ...]
+
+
+Run = Callable[[Session, Any], "Listing | None"]
+
+
+def run_command(session: Session, statement: syntax.Statement) -> Listing | None:
+    """Carry out a statement that is no query and no INSERT; return what it shows, if anything.
+
+    Raises:
+        ValidationError: something in it is wrong.
+    """
+    run = _COMMANDS.get(type(statement))
+    if run is None:
+        not_yet(f"the statement '{statement.span}'", None, "Use the methods of the environment.")
+    return run(session, statement)
+
+
+# -- creating and dropping -----------------------------------------------------------------------
+
+
+def _create_table(session: Session, statement: syntax.CreateTable) -> None:
+    if statement.like is not None or statement.query is not None:
+        not_yet("CREATE TABLE with LIKE or AS", statement.span, "Write out the columns.")
+    session.create_table(statement)
+
+
+def _create_view(session: Session, statement: syntax.CreateView) -> None:
+    node = session.bind(statement.query)
+    if statement.columns:
+        if len(statement.columns) != len(node.schema):
+            raise invalid("VIEW definition and input fields not match", statement.span)
+        node = renamed(node, statement.columns)
+    path = session.catalog.qualify(statement.path)
+    view = CatalogView(node, str(statement.query.span), statement.comment)
+    session.catalog.add(
+        path, view, temporary=statement.temporary, if_not_exists=statement.if_not_exists
+    )
+
+
+def _drop(session: Session, statement: syntax.Drop) -> None:
+    if statement.kind not in {ObjectKind.TABLE, ObjectKind.VIEW}:
+        not_yet(f"DROP {statement.kind.value}", statement.span, "Leave it where it is.")
+    kind = CatalogTable if statement.kind is ObjectKind.TABLE else CatalogView
+    path = session.catalog.qualify(statement.path)
+    session.catalog.drop(path, kind, temporary=statement.temporary, if_exists=statement.if_exists)
+
+
+def _use(session: Session, statement: syntax.Use) -> None:
+    if statement.kind is ObjectKind.CATALOG:
+        session.catalog.use_catalog(statement.path[0])
+    else:
+        session.catalog.use_database(statement.path)
+
+
+# -- looking around ------------------------------------------------------------------------------
+
+
+def _show(session: Session, statement: syntax.Show) -> Listing:
+    catalog = session.catalog
+    if statement.kind is ObjectKind.CATALOG:
+        return _names("catalog name", sorted(catalog.catalogs), statement)
+    if statement.kind is ObjectKind.DATABASE:
+        place = statement.path[0] if statement.path else catalog.current_catalog
+        if place not in catalog.catalogs:
+            raise CatalogError(f"A catalog with name [{place}] does not exist.")
+        return _names("database name", sorted(catalog.catalogs[place].databases), statement)
+    if statement.kind in {ObjectKind.TABLE, ObjectKind.VIEW}:
+        path = (None, *statement.path)[-2:] if statement.path else (None, None)
+        found = catalog.relations(*path)
+        if statement.kind is ObjectKind.VIEW:
+            views = [name for name, each in found.items() if isinstance(each, CatalogView)]
+            return _names("view name", views, statement)
+        return _names("table name", found, statement)
+    if statement.kind is ObjectKind.COLUMN:
+        return _described(session, statement.path)
+    return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
+
+
+def _names(title: str, names: Iterable[str], statement: syntax.Show) -> Listing:
+    pattern = statement.pattern
+    if pattern is not None:
+        regex = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
+        flags = re.IGNORECASE if statement.ignore_case else 0
+        like = re.compile(regex, flags | re.DOTALL)
+        names = [n for n in names if (like.fullmatch(n) is None) == statement.negated]
+    return _listing({title: logical.STRING}, ((name,) for name in names))
+
+
+def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
+    if statement.kind is ObjectKind.CATALOG:
+        return _listing(
+            {"current catalog name": logical.STRING}, [(session.catalog.current_catalog,)]
+        )
+    return _listing(
+        {"current database name": logical.STRING}, [(session.catalog.current_database,)]
+    )
+
+
+def _describe(session: Session, statement: syntax.Describe) -> Listing:
+    return _described(session, statement.path)
+
+
+def _described(session: Session, parts: tuple[str, ...]) -> Listing:
+    path = session.catalog.qualify(parts)
+    found = session.catalog.find(path)
+    if found is None:
+        raise ValidationError(f"Tables or views with the identifier '{path}' doesn't exist.")
+    rows: list[tuple[Any, ...]] = []
+    if isinstance(found, CatalogTable):
+        key = found.schema.primary_key or ()
+        watermark = found.schema.watermark
+        for column in found.schema.columns:
+            shown = watermark.text if watermark and watermark.column == column.name else None
+            rows.append(_column_row(column, key, shown))
+    else:
+        schema = found.plan.schema
+        for name, kind in zip(schema.names, schema.types):
+            rows.append(_column_row(Column(name, kind), (), None))
+    return _listing(
+        {
+            "name": logical.STRING,
+            "type": logical.STRING,
+            "null": logical.BOOLEAN,
+            "key": logical.STRING,
+            "extras": logical.STRING,
+            "watermark": logical.STRING,
+        },
+        rows,
+    )
+
+
+def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[Any, ...]:
+    attribute = "" if column.type.time is None else f" *{column.type.time.value}*"
+    extras = None
+    if column.kind is ColumnKind.COMPUTED:
+        extras = f"AS {column.text}"
+    elif column.kind is ColumnKind.METADATA:
+        source = "" if column.metadata_key is None else f" FROM '{column.metadata_key}'"
+        extras = f"METADATA{source}{' VIRTUAL' if column.virtual else ''}"
+    keys = f"PRI({', '.join(key)})" if column.name in key else None
+    kind = column.type.text(nullability=False) + attribute
+    return column.name, kind, column.type.nullable, keys, extras, watermark
+
+
+def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -> Listing:
+    return Listing(Schema(tuple(columns), tuple(columns.values())), tuple(rows))
+
+
+_COMMANDS: dict[type[syntax.Statement], Run] = {
+    syntax.CreateTable: _create_table,
+    syntax.CreateView: _create_view,
+    syntax.Drop: _drop,
+    syntax.Use: _use,
+    syntax.Show: _show,
+    syntax.ShowCurrent: _show_current,
+    syntax.Describe: _describe,
+}

@@ -1,0 +1,1 @@
+"""Typed expressions become the source of Python functions."""

@@ -1,0 +1,200 @@
+"""What casts do to a value; NULL never gets here."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from functools import lru_cache
+from struct import Struct
+from zoneinfo import ZoneInfo
+
+from pyflink_on_spark._sql.types.decimals import (
+    bounded,
+    decimal_text,
+    parse_decimal,
+    rescale,
+)
+from pyflink_on_spark._sql.types.temporal import (
+    MICROS_PER_SECOND,
+    parse_date,
+    parse_time,
+    parse_timestamp,
+)
+
+_SINGLE = Struct("f")
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
+_TRUE = frozenset({"t", "true", "y", "yes", "1"})
+_FALSE = frozenset({"f", "false", "n", "no", "0"})
+
+
+def to_single(number: float) -> float:
+    """Round a number to 32 bits."""
+    try:
+        return _SINGLE.unpack(_SINGLE.pack(number))[0]  # type: ignore[no-any-return]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def cut_to_bits(number: int, bits: int) -> int:
+    """Cut a whole number to the last bits, as Java does."""
+    half = 1 << (bits - 1)
+    return (number + half & 2 * half - 1) - half
+
+
+def decimal_to_integer(unscaled: int, scale: int, bits: int) -> int:
+    """Drop the digits after the point."""
+    whole = abs(unscaled) // 10**scale
+    return cut_to_bits(-whole if unscaled < 0 else whole, bits)
+
+
+def double_to_integer(number: float, bits: int) -> int:
+    """Drop what is after the point; beyond the range it is the nearest value."""
+    if number != number:  # noqa: PLR0124 - not a number
+        return 0
+    wide = max(bits, 32)
+    half = 1 << (wide - 1)
+    if number >= half:
+        return cut_to_bits(half - 1, bits)
+    return cut_to_bits(-half if number <= -half else int(number), bits)
+
+
+def text_to_integer(text: str, bits: int, lenient: bool) -> int | None:
+    """Read a whole number; digits after a point are dropped."""
+    stripped = text.strip()
+    try:
+        number = int(stripped) if "_" not in stripped else None
+    except ValueError:
+        found = parse_decimal(stripped.partition(".")[0] or "0", 0, 38) if "." in stripped else None
+        number = found if found is not None and _is_plain(stripped) else None
+    half = 1 << (bits - 1)
+    if number is None or not -half <= number < half:
+        _refuse(text, "a whole number", lenient)
+        return None
+    return number
+
+
+def _is_plain(text: str) -> bool:
+    return text.lstrip("+-").replace(".", "", 1).isdigit()
+
+
+def decimal_to_double(unscaled: int, scale: int, single: bool) -> float:
+    """Return the nearest number."""
+    number = float(decimal_text(unscaled, scale))
+    return to_single(number) if single else number
+
+
+def text_to_double(text: str, single: bool, lenient: bool) -> float | None:
+    """Read a number."""
+    try:
+        if "_" in text:
+            raise ValueError(text)
+        number = float(text)
+    except ValueError:
+        _refuse(text, "a number", lenient)
+        return None
+    return to_single(number) if single else number
+
+
+def integer_to_decimal(number: int, scale: int, precision: int) -> int | None:
+    """Return the same number, or None if there are too few digits for it."""
+    return bounded(int(number) * 10**scale, precision)
+
+
+def decimal_to_decimal(unscaled: int, before: int, after: int, precision: int) -> int | None:
+    """Return the number rounded half up, or None if there are too few digits for it."""
+    return bounded(rescale(unscaled, before, after), precision)
+
+
+def double_to_decimal(number: float, scale: int, precision: int) -> int | None:
+    """Return the number rounded half up, or None if there are too few digits for it."""
+    if not math.isfinite(number):
+        return None
+    return parse_decimal(repr(number), scale, precision)
+
+
+def text_to_decimal(text: str, scale: int, precision: int, lenient: bool) -> int | None:
+    """Read a number; None if there are too few digits for it."""
+    found = parse_decimal(text, scale, precision)
+    if found is None and parse_decimal(text, 0, 10_000) is None:
+        _refuse(text, "a number", lenient)
+        return None
+    return found
+
+
+def text_to_boolean(text: str, lenient: bool) -> bool | None:
+    """Read TRUE or FALSE."""
+    word = text.strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    _refuse(text, "a BOOLEAN", lenient)
+    return None
+
+
+def text_to_date(text: str, lenient: bool) -> int | None:
+    """Read a date."""
+    found = parse_date(text)
+    if found is None:
+        found = parse_timestamp(text)
+        found = None if found is None else found // (86400 * MICROS_PER_SECOND)
+    if found is None:
+        _refuse(text, "a DATE", lenient)
+        return None
+    return found
+
+
+def text_to_time(text: str, digits: int, lenient: bool) -> int | None:
+    """Read a time of day."""
+    found = parse_time(text)
+    if found is None:
+        _refuse(text, "a TIME", lenient)
+        return None
+    return cut_micros(found, digits)
+
+
+def text_to_timestamp(text: str, digits: int, lenient: bool) -> int | None:
+    """Read a timestamp."""
+    found = parse_timestamp(text)
+    if found is None and (day := parse_date(text)) is not None:
+        found = day * 86400 * MICROS_PER_SECOND
+    if found is None:
+        _refuse(text, "a TIMESTAMP", lenient)
+        return None
+    return cut_micros(found, digits)
+
+
+def _refuse(text: str, wanted: str, lenient: bool) -> None:
+    if not lenient:
+        raise ValueError(f"{text!r} is not {wanted}")
+
+
+def cut_micros(micros: int, digits: int) -> int:
+    """Drop the digits of a fraction of a second behind some."""
+    return micros if digits >= 6 else micros - micros % 10 ** (6 - digits)
+
+
+@lru_cache(maxsize=4096)
+def _offset_of_hour(hour: int, zone: str) -> int:
+    moment = datetime.datetime.fromtimestamp(hour * 900, ZoneInfo(zone))
+    offset = moment.utcoffset()
+    assert offset is not None
+    return round(offset.total_seconds()) * MICROS_PER_SECOND
+
+
+def to_local(instant: int | None, zone: str) -> int | None:
+    """Return the local time of a point in time."""
+    if instant is None or zone == "UTC":
+        return instant
+    # No time zone changes its offset between two quarters of an hour.
+    return instant + _offset_of_hour(instant // (900 * MICROS_PER_SECOND), zone)
+
+
+def to_instant(local: int | None, zone: str) -> int | None:
+    """Return the point in time of a local time; of two the first, in a gap after it."""
+    if local is None or zone == "UTC":
+        return local
+    moment = _EPOCH + datetime.timedelta(microseconds=local)
+    offset = moment.replace(tzinfo=ZoneInfo(zone)).utcoffset()
+    assert offset is not None
+    return local - round(offset.total_seconds()) * MICROS_PER_SECOND

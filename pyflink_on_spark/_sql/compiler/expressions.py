@@ -1,0 +1,105 @@
+"""Typed expressions become Python source."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pyflink_on_spark._sql.compiler.call_site import CallSite, is_atom
+from pyflink_on_spark._sql.compiler.casts import cast
+from pyflink_on_spark._sql.functions.definition import Code, Nulls
+from pyflink_on_spark._sql.plan.expressions import (
+    Constant,
+    Conversion,
+    FieldAccess,
+    InputRef,
+    Invocation,
+    Typed,
+)
+
+_WRITTEN = frozenset({int, str, bool, bytes, type(None)})
+
+
+class ExpressionCompiler:
+    """Makes the source of one function's expressions.
+
+    The source is one Python expression each time. It assigns to names of its own, so it has to be
+    inside a function.
+
+    Args:
+        columns: the source of each column of the input.
+        time_zone: the session's, by name.
+    """
+
+    def __init__(self, columns: list[str], time_zone: str = "UTC") -> None:
+        self._columns = columns
+        self.time_zone = time_zone
+        self.bindings: dict[str, Any] = {}
+        self._names = 0
+
+    def bind(self, thing: Any, hint: str) -> str:
+        """Make an object known to the code, and return its name there."""
+        for name, bound in self.bindings.items():
+            if bound is thing:
+                return name
+        name = hint if hint not in self.bindings else f"{hint}_{len(self.bindings)}"
+        self.bindings[name] = thing
+        return name
+
+    def temporary(self) -> str:
+        """Return a name that nothing else has."""
+        self._names += 1
+        return f"t{self._names}"
+
+    def value(self, expression: Typed) -> str:
+        """Return the source of an expression's value."""
+        if isinstance(expression, InputRef):
+            return self._columns[expression.index]
+        if isinstance(expression, Constant):
+            return self._constant(expression.value)
+        if isinstance(expression, FieldAccess):
+            return self._field(expression)
+        site, code = self._site(expression)
+        source = code(site)
+        checks = [f"{tested} is {sentinel}" for tested, sentinel in site.checks]
+        if checks:
+            source = f"None if {' or '.join(checks)} else {source}"
+        return source if is_atom(source) else f"({source})"
+
+    def condition(self, expression: Typed) -> str:
+        """Return the source of what is true in Python if, and only if, an expression is TRUE."""
+        if isinstance(expression, Invocation) and expression.overload.condition is not None:
+            site = self._call_site(expression, strict=False)
+            source = expression.overload.condition(site)
+        elif isinstance(expression, Invocation) and expression.overload.nulls is not Nulls.CALLED:
+            site = self._call_site(expression, strict=True)
+            source = expression.overload.code(site)
+        else:
+            return self.value(expression)
+        checks = [f"{tested} is not {sentinel}" for tested, sentinel in site.checks]
+        return f"({' and '.join([*checks, source])})"
+
+    def _site(self, expression: Typed) -> tuple[CallSite, Code]:
+        if isinstance(expression, Conversion):
+            code, strict = cast(expression)
+            return CallSite(self, expression.type, expression.operands, strict=strict), code
+        assert isinstance(expression, Invocation)
+        overload = expression.overload
+        return self._call_site(expression, overload.nulls is not Nulls.CALLED), overload.code
+
+    def _call_site(self, call: Invocation, strict: bool) -> CallSite:
+        return CallSite(self, call.type, call.args, call.symbols, strict)
+
+    def _constant(self, value: Any) -> str:
+        if type(value) in _WRITTEN or (type(value) is float and math.isfinite(value)):
+            return repr(value)
+        return self.bind(value, "constant")
+
+    def _field(self, access: FieldAccess) -> str:
+        row = self.value(access.operand)
+        if not access.operand.type.nullable:
+            return f"{row}[{access.index}]"
+        if is_atom(row):
+            return f"(None if {row} is None else {row}[{access.index}])"
+        name = self.temporary()
+        return f"(None if ({name} := {row}) is None else {name}[{access.index}])"

@@ -1,0 +1,80 @@
+"""A function that is made in the driver as source, and compiled in each subtask."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_numbers = itertools.count(1)
+
+
+class Binding(ABC):
+    """Something that a program uses and that only a subtask can make, a user's function, say."""
+
+    @abstractmethod
+    def load(self, context: OperatorContext | None) -> Any:
+        """Return what the program uses; called once."""
+
+    def close(self, loaded: Any) -> None:  # noqa: B027 - most things need no closing
+        """Release what ``load`` returned."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The source of a module with one function that matters. Picklable.
+
+    Args:
+        source: of the module.
+        function: the name of the function.
+        bindings: what the module finds under names, besides Python's own: objects, or ``Binding``.
+    """
+
+    source: str
+    function: str
+    bindings: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self, context: OperatorContext | None = None) -> LoadedProgram:
+        """Compile it.
+
+        Args:
+            context: the operator's, which bindings may need.
+        """
+        namespace: dict[str, Any] = {}
+        opened: list[tuple[Binding, Any]] = []
+        for name, thing in self.bindings.items():
+            if isinstance(thing, Binding):
+                namespace[name] = thing.load(context)
+                opened.append((thing, namespace[name]))
+            else:
+                namespace[name] = thing
+        # A traceback shows the lines of a file that linecache knows.
+        filename = f"<query {next(_numbers)}>"
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[filename] = (len(self.source), None, lines, filename)
+        exec(compile(self.source, filename, "exec"), namespace)  # noqa: S102 - our own source
+        return LoadedProgram(namespace[self.function], tuple(opened))
+
+
+@dataclass(frozen=True)
+class LoadedProgram:
+    """A program in a subtask.
+
+    Args:
+        function: what can be called.
+        opened: what was made for it.
+    """
+
+    function: Callable[..., Any]
+    opened: tuple[tuple[Binding, Any], ...] = ()
+
+    def close(self) -> None:
+        """Release what was made for it."""
+        for binding, loaded in self.opened:
+            binding.close(loaded)

@@ -1,0 +1,88 @@
+"""What is wrong with a statement or an expression, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark.util.exceptions import CatalogException, TableException
+
+
+class ValidationError(PyFlinkOnSparkError, ValueError):
+    """A statement, an expression or a table's description is wrong."""
+
+
+class SqlParseError(ValidationError):
+    """A text is no SQL."""
+
+
+class TableError(PyFlinkOnSparkError, TableException):
+    """A query cannot be planned; what PyFlink raises as TableException."""
+
+
+class CatalogError(PyFlinkOnSparkError, CatalogException):
+    """A catalog, database or table is not there; what PyFlink raises as CatalogException."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a SQL text.
+
+    Args:
+        text: the whole text.
+        start: the index of the first character.
+        end: the index after the last character.
+    """
+
+    text: str
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """Return the piece from the beginning of this one to the end of another one."""
+        return Span(self.text, self.start, max(self.end, other.end))
+
+    def place(self) -> str:
+        """Return the place of the first character."""
+        line, column = self._position(self.start)
+        return f"line {line}, column {column}"
+
+    def range(self) -> str:
+        """Return the places of the first and the last character."""
+        line, column = self._position(max(self.end - 1, self.start))
+        return f"From {self.place()} to line {line}, column {column}"
+
+    def __str__(self) -> str:
+        return self.text[self.start : self.end]
+
+    def _position(self, index: int) -> tuple[int, int]:
+        before = self.text[:index]
+        return before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1
+
+
+def invalid(message: str, span: Span | None) -> ValidationError:
+    """Return the error for something wrong at a place.
+
+    Args:
+        message: what is wrong, as a sentence without its full stop.
+        span: where in a SQL text; None for an expression of the DSL.
+    """
+    if span is None:
+        return ValidationError(message)
+    return ValidationError(f"SQL validation failed. {span.range()}: {message}")
+
+
+def not_yet(what: str, span: Span | None, instead: str) -> NoReturn:
+    """Raise UnsupportedFlinkFeature for a part of SQL that does not work yet.
+
+    Args:
+        what: the part, as a noun.
+        span: where in a SQL text; None for an expression of the DSL.
+        instead: what a user can do now, as a sentence.
+    """
+    place = "" if span is None else f" at {span.place()}"
+    raise_unsupported(
+        f"{what}{place}", kind=Gap.NOT_YET, reason="no operator does this", instead=instead
+    )

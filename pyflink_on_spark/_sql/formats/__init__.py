@@ -1,0 +1,1 @@
+"""Formats of messages and files: how rows are read of bytes, and written."""

@@ -1,0 +1,1 @@
+"""CSV, a line a row."""

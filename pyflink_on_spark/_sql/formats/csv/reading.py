@@ -1,0 +1,158 @@
+"""Reads CSV."""
+
+from __future__ import annotations
+
+import base64
+import csv
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
+from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
+from pyflink_on_spark._sql.formats.format import Decode, Decoder
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import parse_decimal
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
+
+Read = Callable[[str], Any]
+
+
+class CsvDecoder(Decoder):
+    """Reads a row of each line.
+
+    Args:
+        schema: the columns.
+        dialect: how the lines are written.
+    """
+
+    def __init__(self, schema: Schema, dialect: CsvDialect) -> None:
+        self._schema, self._dialect = schema, dialect
+
+    def load(self) -> Decode:
+        """Return what reads rows."""
+        dialect = self._dialect
+        names, width = self._schema.names, len(self._schema)
+        readers = [_reader(kind, dialect) for kind in self._schema.types]
+
+        def decode(lines: Iterator[Any]) -> Iterator[Any]:
+            for record in _records(lines, dialect):
+                if len(record) != width:
+                    record = _fitted(record, width, dialect)
+                    if record is None:
+                        continue
+                try:
+                    yield tuple([read(field) for read, field in zip(readers, record)])
+                except ValueError:
+                    yield _row_by_field(names, readers, record, dialect)
+
+        return decode
+
+
+def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
+    texts = (line.decode() if type(line) is bytes else line for line in lines)
+    if dialect.comments:
+        texts = (line for line in texts if not line.startswith("#"))
+    quoting: Any = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
+    return (
+        record
+        for record in csv.reader(
+            texts,
+            delimiter=dialect.delimiter,
+            quotechar=dialect.quote,
+            escapechar=dialect.escape,
+            quoting=quoting,
+        )
+        if record
+    )
+
+
+def _fitted(record: list[str], width: int, dialect: CsvDialect) -> list[Any] | None:
+    if dialect.lenient:
+        return (record + [None] * width)[:width]
+    raise ValueError(
+        f"Failed to deserialize CSV row '{dialect.delimiter.join(record)}': Row length mismatch. "
+        f"{width} fields expected but was {len(record)}"
+    )
+
+
+def _row_by_field(
+    names: tuple[str, ...], readers: list[Read], record: list[str], dialect: CsvDialect
+) -> tuple[Any, ...]:
+    row: list[Any] = []
+    for name, read, field in zip(names, readers, record):
+        try:
+            row.append(read(field))
+        except ValueError as error:
+            if not dialect.lenient:
+                text = dialect.delimiter.join(record)
+                raise ValueError(
+                    f"Failed to deserialize CSV row '{text}': column '{name}': {error}"
+                ) from None
+            row.append(None)
+    return tuple(row)
+
+
+def _reader(kind: LogicalType, dialect: CsvDialect) -> Read:
+    read, null = _not_null_reader(kind, dialect), dialect.null
+    return lambda text: None if text is None or text == null else read(text)
+
+
+def _not_null_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
+    root = kind.root
+    simple = _SIMPLE.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        precision, scale = kind.precision or 10, kind.scale or 0
+        return lambda text: _number(parse_decimal(text, scale, precision), text)
+    if root is Root.TIME:
+        digits = kind.precision or 0
+        return lambda text: cut_micros(_number(parse_time(text), text), digits)
+    if root in logical.TIMESTAMPS:
+        digits = kind.precision or 0
+        return lambda text: cut_micros(
+            _number(parse_timestamp(text.removesuffix("Z")), text), digits
+        )
+    inner = [_reader(child, dialect) for child in kind.children]
+    separator = dialect.array_delimiter
+    if root is Root.ARRAY:
+        return lambda text: tuple(map(inner[0], text.split(separator))) if text else ()
+    if root is Root.ROW:
+        return lambda text: tuple([read(part) for read, part in zip(inner, text.split(separator))])
+    raise ValueError(f"CSV has no {kind}")
+
+
+def _number(value: int | None, text: str) -> int:
+    if value is None:
+        raise ValueError(f"{text!r} cannot be read")
+    return value
+
+
+def _integer(bits: int) -> Read:
+    half = 1 << (bits - 1)
+
+    def read(text: str) -> int:
+        number = int(text)
+        if not -half <= number < half:
+            raise ValueError(f"{number} does not fit {bits} bits")
+        return number
+
+    return read
+
+
+_SIMPLE: dict[Root, Read] = {
+    Root.BOOLEAN: lambda text: text.strip().lower() == "true",
+    Root.TINYINT: _integer(8),
+    Root.SMALLINT: _integer(16),
+    Root.INT: _integer(32),
+    Root.BIGINT: _integer(64),
+    Root.FLOAT: lambda text: to_single(float(text)),
+    Root.DOUBLE: float,
+    Root.CHAR: str,
+    Root.VARCHAR: str,
+    Root.BINARY: base64.b64decode,
+    Root.VARBINARY: base64.b64decode,
+    Root.DATE: lambda text: _number(parse_date(text), text),
+}

@@ -1,0 +1,105 @@
+"""What a format has to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._sql.connectors.options import Option, TableOptions
+from pyflink_on_spark._sql.planner.changes import StateDelta
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._sql.plan.schema import Schema
+
+Decode = Callable[[Iterator[Any]], Iterator[Any]]
+"""Makes rows of messages, which are bytes or texts: any number of each. Of a format with changes
+it makes pairs of the kind and the row."""
+
+Encode = Callable[[Iterator[Any]], Iterator[Any]]
+"""Makes messages of rows."""
+
+
+class Decoder(ABC):
+    """Reads rows. Picklable."""
+
+    changes: StateDelta = StateDelta.INSERT
+
+    @abstractmethod
+    def load(self) -> Decode:
+        """Return what reads rows; called once in each subtask.
+
+        It raises ValueError for a message that it cannot read.
+        """
+
+
+class Encoder(ABC):
+    """Writes rows. Picklable."""
+
+    @abstractmethod
+    def load(self) -> Encode:
+        """Return what writes rows; called once in each subtask."""
+
+
+class Format(ABC):
+    """A format, found by the option ``format``. A subclass overrides what the format can do."""
+
+    identifier: ClassVar[str]
+    options: ClassVar[tuple[Option[Any], ...]] = ()
+
+    @abstractmethod
+    def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
+        """Return what reads rows.
+
+        Args:
+            schema: the columns.
+            options: the format's own, without its name before them.
+            time_zone: the session's, by name.
+
+        Raises:
+            ValidationError: an option is wrong, or the format has no such columns.
+        """
+
+    @abstractmethod
+    def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
+        """Return what writes rows; for the arguments see ``decoder``."""
+
+
+class DecodeOperator(Operator):
+    """Makes rows of messages.
+
+    Args:
+        decoder: the format's.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the format."""
+        self._decode = self._decoder.load()
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        return self._decode(elements)
+
+
+class EncodeOperator(Operator):
+    """Makes messages of rows.
+
+    Args:
+        encoder: the format's.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the format."""
+        self._encode = self._encoder.load()
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the messages."""
+        return self._encode(elements)

@@ -1,0 +1,1 @@
+"""JSON, an object a row."""

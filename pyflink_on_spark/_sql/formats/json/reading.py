@@ -1,0 +1,157 @@
+"""Reads JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
+from pyflink_on_spark._sql.formats.format import Decode, Decoder
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import parse_decimal
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
+
+Read = Callable[[Any], Any]
+
+
+class _Number(str):
+    """The text of a number, as it is written."""
+
+    __slots__ = ()
+
+
+class JsonDecoder(Decoder):
+    """Reads an object of each message.
+
+    Args:
+        schema: the columns.
+        strict: whether a missing field is an error.
+        lenient: whether a message with an error is left out.
+    """
+
+    def __init__(self, schema: Schema, strict: bool, lenient: bool) -> None:
+        self._schema, self._strict, self._lenient = schema, strict, lenient
+
+    def load(self) -> Decode:
+        """Return what reads rows."""
+        fields = [
+            (name, reader(kind, self._strict))
+            for name, kind in zip(self._schema.names, self._schema.types)
+        ]
+        # The text of a number with a point matters only where it is kept.
+        exact = any(map(_keeps_text, self._schema.types))
+        loads = json.JSONDecoder(parse_float=_Number if exact else None).decode
+        return _decoding(_row_reader(fields, self._strict), loads, self._lenient)
+
+
+def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
+    def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        for message in messages:
+            text = message.decode() if type(message) is bytes else message
+            try:
+                row = read(loads(text))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                if lenient:
+                    continue
+                raise ValueError(f"Failed to deserialize JSON '{text}': {error}") from None
+            yield row
+
+    return decode
+
+
+def _keeps_text(kind: LogicalType) -> bool:
+    return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(_keeps_text, kind.children))
+
+
+def reader(kind: LogicalType, strict: bool) -> Read:
+    """Return what makes a value of what JSON has; null is NULL."""
+    read = _reader(kind, strict)
+    return lambda value: None if value is None else read(value)
+
+
+def _reader(kind: LogicalType, strict: bool) -> Read:
+    root = kind.root
+    simple = _SIMPLE.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        precision, scale = kind.precision or 10, kind.scale or 0
+        return lambda value: parse_decimal(str(value), scale, precision)
+    if root is Root.TIME:
+        digits = kind.precision or 0
+        return lambda value: cut_micros(_found(parse_time(value.removesuffix("Z")), value), digits)
+    if root in logical.TIMESTAMPS:
+        digits = kind.precision or 0
+        return lambda value: cut_micros(
+            _found(parse_timestamp(value.removesuffix("Z")), value), digits
+        )
+    inner = [reader(child, strict) for child in kind.children]
+    if root is Root.ARRAY:
+        return lambda value: tuple(map(inner[0], value))
+    if root in {Root.MAP, Root.MULTISET}:
+        item = inner[1] if root is Root.MAP else int
+        return lambda value: {key: item(entry) for key, entry in value.items()}
+    return _row_reader(list(zip(kind.names, inner)), strict)
+
+
+def _row_reader(fields: list[tuple[str, Read]], strict: bool) -> Read:
+    if strict:
+        return lambda value: tuple([read(value[name]) for name, read in fields])
+
+    def read_row(value: Any) -> tuple[Any, ...]:
+        get = value.get
+        return tuple([read(get(name)) for name, read in fields])
+
+    return read_row
+
+
+def _found(value: int | None, written: Any) -> int:
+    if value is None:
+        raise ValueError(f"{written!r} is no date or time")
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    if type(value) is _Number:
+        return str(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _integer(bits: int) -> Read:
+    half = 1 << (bits - 1)
+
+    def read(value: Any) -> int:
+        number = value if type(value) is int else int(float(value) if "." in value else value)
+        if not -half <= number < half:
+            raise ValueError(f"{number} does not fit {bits} bits")
+        return number
+
+    return read
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is bool:
+        return value
+    return str(value).strip().lower() == "true"
+
+
+_SIMPLE: dict[Root, Read] = {
+    Root.BOOLEAN: _boolean,
+    Root.TINYINT: _integer(8),
+    Root.SMALLINT: _integer(16),
+    Root.INT: _integer(32),
+    Root.BIGINT: _integer(64),
+    Root.FLOAT: lambda value: to_single(float(value)),
+    Root.DOUBLE: float,
+    Root.CHAR: _text,
+    Root.VARCHAR: _text,
+    Root.BINARY: base64.b64decode,
+    Root.VARBINARY: base64.b64decode,
+    Root.DATE: lambda value: _found(parse_date(value), value),
+}

@@ -1,0 +1,107 @@
+"""Writes JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from json.encoder import encode_basestring
+from typing import Any
+
+from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._sql.formats.format import Encode, Encoder
+from pyflink_on_spark._sql.formats.moments import moment_text
+from pyflink_on_spark._sql.formats.numbers import number_text
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import date_text
+
+Write = Callable[[Any], str]
+
+
+class JsonEncoder(Encoder):
+    """Writes an object for each row.
+
+    Args:
+        schema: the columns.
+        iso: whether there is a T between date and time.
+        ignore_nulls: whether fields that are NULL are left out.
+    """
+
+    def __init__(self, schema: Schema, iso: bool, ignore_nulls: bool) -> None:
+        self._schema, self._iso, self._ignore_nulls = schema, iso, ignore_nulls
+
+    def load(self) -> Encode:
+        """Return what writes rows."""
+        kind = logical.row(self._schema.names, self._schema.types)
+        write = _row_writer(kind, self._iso, self._ignore_nulls)
+
+        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+            return map(write, rows)
+
+        return encode
+
+
+def _writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
+    write = _not_null_writer(kind, iso, ignore_nulls)
+    return lambda value: "null" if value is None else write(value)
+
+
+def _not_null_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
+    root = kind.root
+    simple = _SIMPLE.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        return number_text(kind.scale or 0)
+    if root in {Root.TIME, *logical.TIMESTAMPS}:
+        text = moment_text(kind, iso)
+        return lambda value: f'"{text(value)}"'
+    if root is Root.ROW:
+        return _row_writer(kind, iso, ignore_nulls)
+    inner = [_writer(child, iso, ignore_nulls) for child in kind.children]
+    if root is Root.ARRAY:
+        return lambda value: f"[{','.join(map(inner[0], value))}]"
+    if root in {Root.MAP, Root.MULTISET}:
+        item = inner[1] if root is Root.MAP else str
+        return lambda value: _object(value.items(), item)
+    raise ValueError(f"JSON has no {kind}")
+
+
+def _row_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
+    fields = [
+        (f"{encode_basestring(name)}:", _writer(child, iso, ignore_nulls))
+        for name, child in zip(kind.names, kind.children)
+    ]
+
+    def write(row: Any) -> str:
+        parts = [name + text(value) for (name, text), value in zip(fields, row)]
+        return "{" + ",".join(parts) + "}"
+
+    def write_some(row: Any) -> str:
+        parts = [n + text(v) for (n, text), v in zip(fields, row) if v is not None]
+        return "{" + ",".join(parts) + "}"
+
+    return write_some if ignore_nulls else write
+
+
+def _object(items: Any, write: Write) -> str:
+    return (
+        "{" + ",".join([f"{encode_basestring(key)}:{write(value)}" for key, value in items]) + "}"
+    )
+
+
+def _bytes_text(value: bytes) -> str:
+    return json.dumps(base64.b64encode(value).decode())
+
+
+_SIMPLE: dict[Root, Write] = {
+    Root.BOOLEAN: lambda value: "true" if value else "false",
+    **dict.fromkeys(logical.INTEGERS, str),
+    Root.FLOAT: float_text,
+    Root.DOUBLE: double_text,
+    **dict.fromkeys(logical.CHARACTERS, encode_basestring),
+    **dict.fromkeys(logical.BYTES_LIKE, _bytes_text),
+    Root.DATE: lambda value: f'"{date_text(value)}"',
+}

@@ -1,0 +1,325 @@
+"""+, -, *, /, % on numbers, dates, times and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.compiler.casts import wrapped
+from pyflink_on_spark._sql.compiler.conversions import to_single
+from pyflink_on_spark._sql.functions.builtin import numbers
+from pyflink_on_spark._sql.functions.definition import (
+    Code,
+    Nulls,
+    Overload,
+    Parameter,
+    Result,
+    ScalarFunction,
+)
+from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import as_decimal, bounded_decimal, common_type
+from pyflink_on_spark._sql.types.decimals import bounded, divide_half_up, rescale
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
+
+_integers = of(Root.INT, *logical.INTEGERS)
+_exact = of(Root.INT, *logical.EXACT)
+_numbers = of(Root.INT, *logical.NUMERIC)
+_timestamps = of(*logical.TIMESTAMPS)
+_date = of(Root.DATE)
+_time = of(Root.TIME)
+_months = of(Root.INTERVAL_MONTH)
+_micros = of(Root.INTERVAL_SECOND)
+_FULL = 38
+
+
+# -- whole numbers -------------------------------------------------------------------------------
+
+
+def _wrapping(template: str) -> Code:
+    """Return code for whole numbers that are cut to their bits, as Java does."""
+    return lambda site: wrapped(template.format(*site.sources()), site.type.root)
+
+
+def _common(types: Sequence[LogicalType]) -> LogicalType:
+    found = common_type(types)
+    assert found is not None
+    return found
+
+
+def _whole(template: str) -> Overload:
+    return Overload((_integers, _integers), _common, _wrapping(template))
+
+
+def _divide_whole(site: CallSite) -> str:
+    divide = site.bind(numbers.divide_integers, "divide_integers")
+    return wrapped(f"{divide}({', '.join(site.sources())})", site.type.root)
+
+
+# -- decimals ------------------------------------------------------------------------------------
+
+
+def _digits(types: Sequence[LogicalType]) -> tuple[int, int, int, int]:
+    one, two = as_decimal(types[0]), as_decimal(types[1])
+    return one.precision or 0, one.scale or 0, two.precision or 0, two.scale or 0
+
+
+def _sum_type(types: Sequence[LogicalType]) -> LogicalType:
+    precision, scale, precision2, scale2 = _digits(types)
+    larger = max(scale, scale2)
+    return _capped(max(precision - scale, precision2 - scale2) + larger + 1, larger)
+
+
+def _product_type(types: Sequence[LogicalType]) -> LogicalType:
+    precision, scale, precision2, scale2 = _digits(types)
+    return _capped(precision + precision2, scale + scale2)
+
+
+def _quotient_type(types: Sequence[LogicalType]) -> LogicalType:
+    precision, scale, precision2, scale2 = _digits(types)
+    after = max(6, scale + precision2 + 1)
+    return _capped(precision - scale + scale2 + after, after)
+
+
+def _remainder_type(types: Sequence[LogicalType]) -> LogicalType:
+    precision, scale, precision2, scale2 = _digits(types)
+    larger = max(scale, scale2)
+    whole = min(precision - scale, precision2 - scale2)
+    return bounded_decimal(whole + larger, larger).with_nullable(False)
+
+
+def _capped(precision: int, scale: int) -> LogicalType:
+    """Return a DECIMAL; a value that has too many digits for it is NULL, if that can be."""
+    return bounded_decimal(precision, scale).with_nullable(precision > _FULL)
+
+
+def _scale(kind: LogicalType) -> int:
+    return kind.scale or 0
+
+
+def _aligned(site: CallSite, after: int) -> list[str]:
+    """Return the operands with the same number of digits after the point."""
+    sources = []
+    for source, kind in zip(site.sources(), site.types):
+        factor = 10 ** (after - _scale(kind))
+        sources.append(source if factor == 1 else f"{source} * {factor}")
+    return sources
+
+
+def _fitted(site: CallSite, source: str, before: int) -> str:
+    """Return a number with the digits that the result has."""
+    scale, precision = _scale(site.type), site.type.precision or _FULL
+    if before != scale:
+        source = f"{site.bind(rescale, 'rescale')}({source}, {before}, {scale})"
+    if site.type.nullable and precision == _FULL:
+        source = f"{site.bind(bounded, 'bounded')}({source}, {precision})"
+    return source
+
+
+def _decimal_sum(operator: str) -> Code:
+    def code(site: CallSite) -> str:
+        after = max(map(_scale, site.types))
+        return _fitted(site, f" {operator} ".join(_aligned(site, after)), after)
+
+    return code
+
+
+def _decimal_product(site: CallSite) -> str:
+    return _fitted(site, " * ".join(site.sources()), sum(map(_scale, site.types)))
+
+
+def _decimal_quotient(site: CallSite) -> str:
+    one, two = site.types
+    shift = _scale(site.type) - _scale(one) + _scale(two)
+    dividend, divisor = site.sources()
+    if shift >= 0:
+        dividend = f"{dividend} * {10**shift}"
+    else:
+        divisor = f"{divisor} * {10**-shift}"
+    quotient = f"{site.bind(divide_half_up, 'divide_half_up')}({dividend}, {divisor})"
+    return f"{site.bind(bounded, 'bounded')}({quotient}, {site.type.precision})"
+
+
+def _decimal_remainder(site: CallSite) -> str:
+    after = max(map(_scale, site.types))
+    rest = site.bind(numbers.remainder, "remainder")
+    return f"{rest}({', '.join(_aligned(site, after))})"
+
+
+def _decimals(result: Result, code: Code) -> Overload:
+    return Overload((_exact, _exact), result, code, Nulls.STRICT_NULLABLE)
+
+
+# -- floating point numbers ----------------------------------------------------------------------
+
+
+def _approximate_type(types: Sequence[LogicalType]) -> LogicalType:
+    return _common(types)
+
+
+def _floating(make: Callable[[CallSite, list[str]], str]) -> Overload:
+    """Return the form for numbers of which one has a floating point."""
+
+    def code(site: CallSite) -> str:
+        sources = [_as_float(source, kind) for source, kind in zip(site.sources(), site.types)]
+        result = make(site, sources)
+        if site.type.root is Root.FLOAT:
+            return f"{site.bind(to_single, 'to_single')}({result})"
+        return result
+
+    return Overload((_numbers, _numbers), _approximate_type, code)
+
+
+def _as_float(source: str, kind: LogicalType) -> str:
+    if kind.root is Root.DECIMAL:
+        return f"({source} / {10 ** _scale(kind)})"
+    return source if kind.root in logical.APPROXIMATE else f"float({source})"
+
+
+def _by_operator(operator: str) -> Overload:
+    return _floating(lambda site, sources: f" {operator} ".join(sources))
+
+
+def _by_function(function: Callable[..., object]) -> Overload:
+    return _floating(
+        lambda site, sources: f"{site.bind(function, function.__name__)}({', '.join(sources)})"
+    )
+
+
+# -- dates, times and intervals ------------------------------------------------------------------
+
+
+def _form(one: Parameter, two: Parameter, index: int, code: Code) -> Overload:
+    return Overload((one, two), like(index), code)
+
+
+def _months_later(sign: str) -> tuple[Code, Code]:
+    def on_date(site: CallSite) -> str:
+        return _added(site, numbers.add_months)
+
+    def on_timestamp(site: CallSite) -> str:
+        return _added(site, numbers.add_months_to_timestamp)
+
+    def _added(site: CallSite, function: Callable[..., object]) -> str:
+        sources = site.sources()
+        if site.types[0].root is Root.INTERVAL_MONTH:
+            sources.reverse()
+        return f"{site.bind(function, function.__name__)}({sources[0]}, {sign}{sources[1]})"
+
+    return on_date, on_timestamp
+
+
+_DAYS = f"{{0}} + {{1}} // {MICROS_PER_DAY}"
+_DAYS_TURNED = f"{{1}} + {{0}} // {MICROS_PER_DAY}"
+_OF_DAY = f"({{0}} + {{1}}) % {MICROS_PER_DAY}"
+_later_date, _later_timestamp = _months_later("")
+_earlier_date, _earlier_timestamp = _months_later("-")
+_PLUS_TIMES = (
+    _form(_timestamps, _micros, 0, inline("{0} + {1}")),
+    _form(_micros, _timestamps, 1, inline("{0} + {1}")),
+    _form(_timestamps, _months, 0, _later_timestamp),
+    _form(_months, _timestamps, 1, _later_timestamp),
+    _form(_date, _micros, 0, inline(_DAYS)),
+    _form(_micros, _date, 1, inline(_DAYS_TURNED)),
+    _form(_date, _months, 0, _later_date),
+    _form(_months, _date, 1, _later_date),
+    _form(_time, _micros, 0, inline(_OF_DAY)),
+    _form(_micros, _time, 1, inline(_OF_DAY)),
+    _form(_micros, _micros, 0, inline("{0} + {1}")),
+    _form(_months, _months, 0, inline("{0} + {1}")),
+)
+_MINUS_TIMES = (
+    _form(_timestamps, _micros, 0, inline("{0} - {1}")),
+    _form(_timestamps, _months, 0, _earlier_timestamp),
+    _form(_date, _micros, 0, inline(f"{{0}} - {{1}} // {MICROS_PER_DAY}")),
+    _form(_date, _months, 0, _earlier_date),
+    _form(_time, _micros, 0, inline(f"({{0}} - {{1}}) % {MICROS_PER_DAY}")),
+    _form(_micros, _micros, 0, inline("{0} - {1}")),
+    _form(_months, _months, 0, inline("{0} - {1}")),
+)
+_intervals = of(Root.INTERVAL_SECOND, Root.INTERVAL_MONTH)
+_TIMES_INTERVALS = (
+    _form(_intervals, _integers, 0, inline("{0} * {1}")),
+    _form(_integers, _intervals, 1, inline("{0} * {1}")),
+)
+
+
+def _forms(operator: str) -> tuple[str, ...]:
+    numeric = f"'<NUMERIC> {operator} <NUMERIC>'"
+    if operator not in "+-":
+        return (numeric,)
+    return (
+        numeric,
+        f"'<DATETIME_INTERVAL> {operator} <DATETIME_INTERVAL>'",
+        f"'<DATETIME> {operator} <DATETIME_INTERVAL>'",
+    )
+
+
+def _negate(site: CallSite) -> str:
+    negated = f"-{site.source(0)}"
+    if site.type.root in logical.INTEGERS:
+        return wrapped(negated, site.type.root)
+    return negated
+
+
+FUNCTIONS = (
+    ScalarFunction(
+        "+",
+        (
+            _whole("{0} + {1}"),
+            _decimals(_sum_type, _decimal_sum("+")),
+            _by_operator("+"),
+            *_PLUS_TIMES,
+        ),
+        _forms("+"),
+    ),
+    ScalarFunction(
+        "-",
+        (
+            _whole("{0} - {1}"),
+            _decimals(_sum_type, _decimal_sum("-")),
+            _by_operator("-"),
+            *_MINUS_TIMES,
+        ),
+        _forms("-"),
+    ),
+    ScalarFunction(
+        "*",
+        (
+            _whole("{0} * {1}"),
+            _decimals(_product_type, _decimal_product),
+            _by_operator("*"),
+            *_TIMES_INTERVALS,
+        ),
+        _forms("*"),
+    ),
+    ScalarFunction(
+        "/",
+        (
+            Overload((_integers, _integers), _common, _divide_whole),
+            _decimals(_quotient_type, _decimal_quotient),
+            _by_function(numbers.divide_doubles),
+        ),
+        _forms("/"),
+    ),
+    ScalarFunction(
+        "%",
+        (
+            Overload((_integers, _integers), like(1), calling(numbers.remainder)),
+            _decimals(_remainder_type, _decimal_remainder),
+            _by_function(numbers.double_remainder),
+        ),
+        _forms("%"),
+        aliases=("MOD",),
+    ),
+    ScalarFunction(
+        "UNARY -",
+        (
+            Overload((_numbers,), like(), _negate),
+            Overload((_intervals,), like(), inline("-{0}")),
+        ),
+        ("'-<NUMERIC>'", "'-<DATETIME_INTERVAL>'"),
+    ),
+    ScalarFunction("UNARY +", (Overload((_numbers,), like(), inline("{0}")),), ("'+<NUMERIC>'",)),
+)

@@ -1,0 +1,29 @@
+"""All functions that Flink has by itself."""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+
+from pyflink_on_spark._sql.functions.definition import FunctionRegistry
+
+CHAPTERS = (
+    "arithmetic",
+    "collections",
+    "comparison",
+    "conditional",
+    "logic",
+    "strings",
+    "times",
+)
+"""The modules of ``functions.builtin``; each has its functions in ``FUNCTIONS``."""
+
+
+@lru_cache(maxsize=1)
+def builtin_functions() -> FunctionRegistry:
+    """Return Flink's own functions."""
+    registry = FunctionRegistry()
+    for chapter in CHAPTERS:
+        module = importlib.import_module(f"pyflink_on_spark._sql.functions.builtin.{chapter}")
+        registry.add(*module.FUNCTIONS)
+    return registry

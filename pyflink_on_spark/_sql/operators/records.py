@@ -1,0 +1,141 @@
+"""Rows of a query become the elements of a DataStream, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types.external import from_python, nullable, row_converter, to_python
+from pyflink_on_spark.common.types import Row, RowKind
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+KINDS = (RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)
+_MICROS_PER_MILLI = 1000
+
+
+class ToRecords(Operator):
+    """Makes Python objects of rows.
+
+    Args:
+        schema: the columns.
+        changelog: whether elements are pairs of the kind and the row.
+        names: the names of a Row's fields; None for tuples.
+        rowtime: the position of the column that becomes the timestamp, or None.
+        flagged: whether elements become pairs of a bool, whether the row is added, and the row.
+        conforms: the type information of the objects.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        changelog: bool,
+        names: tuple[str, ...] | None,
+        rowtime: int | None,
+        *,
+        flagged: bool = False,
+        conforms: TypeInformation | None = None,
+    ) -> None:
+        self._schema, self._changelog, self._names = schema, changelog, names
+        self._rowtime, self._flagged = rowtime, flagged
+        self.conforms = conforms
+        self.emits_timestamps = rowtime is not None
+
+    def open(self, context: OperatorContext) -> None:
+        """Choose the conversions."""
+        self._cursor = context.cursor
+        self._convert = row_converter(self._schema.types, to_python)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the objects."""
+        make, cursor, rowtime = self._maker(), self._cursor, self._rowtime
+        changelog, flagged = self._changelog, self._flagged
+        for element in elements:
+            kind, row = element if changelog else (0, element)
+            record = make(row)
+            if rowtime is not None:
+                cursor.timestamp = row[rowtime] // _MICROS_PER_MILLI
+            if kind and self._names is not None:
+                record.set_row_kind(KINDS[kind])
+            yield (kind & 1 == 0, record) if flagged else record
+
+    def _maker(self) -> Callable[[Any], Any]:
+        convert = self._convert
+        if self._names is None:
+            return lambda row: tuple(convert(row))
+        names = list(self._names)
+
+        def make(row: Any) -> Row:
+            record = Row(*convert(row))
+            record.set_field_names(names)
+            return record
+
+        return make
+
+
+class FromRecords(Operator):
+    """Makes rows of Python objects.
+
+    Args:
+        schema: the columns of the objects, as their type has them.
+        atomic: whether an object is the value of the only column.
+        timestamp: whether a column with the timestamp of the element follows.
+        changelog: whether objects have a kind, so that pairs of the kind and the row come out.
+    """
+
+    frozen = True
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        atomic: bool = False,
+        timestamp: bool = False,
+        changelog: bool = False,
+    ) -> None:
+        self._schema, self._atomic = schema, atomic
+        self._timestamp, self._changelog = timestamp, changelog
+
+    def open(self, context: OperatorContext) -> None:
+        """Choose the conversions."""
+        self._cursor = context.cursor
+        self._convert = row_converter(self._schema.types, from_python)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        rows = self._of_atoms(elements) if self._atomic else self._of_rows(elements)
+        if self._timestamp:
+            rows = self._with_timestamps(rows)
+        return rows
+
+    def _of_atoms(self, elements: Iterator[Any]) -> Iterator[Any]:
+        convert = nullable(from_python(self._schema.types[0]))
+        if convert is None:
+            return zip(elements)
+        return ((convert(value),) for value in elements)
+
+    def _of_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
+        convert = self._convert
+        if not self._changelog:
+            return (
+                tuple(convert(record._values if type(record) is Row else record))
+                for record in elements
+            )
+        return ((record._row_kind.value, tuple(convert(record._values))) for record in elements)
+
+    def _with_timestamps(self, rows: Iterator[Any]) -> Iterator[Any]:
+        cursor, changelog = self._cursor, self._changelog
+        for row in rows:
+            timestamp = cursor.timestamp
+            if timestamp is None:
+                raise ValueError(
+                    "Rowtime timestamp is not defined. Please make sure that a proper "
+                    "TimestampAssigner is defined and the stream environment uses the EventTime "
+                    "time characteristic."
+                )
+            column = (timestamp * _MICROS_PER_MILLI,)
+            yield (row[0], row[1] + column) if changelog else row + column

@@ -1,0 +1,65 @@
+"""Makes watermarks of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._sql.compiler.program import Program
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_MICROS_PER_MILLI = 1000
+
+
+class WatermarkOperator(AssignTimestamps):
+    """The last operator of its chain: rows stay as they are, and the chain gets watermarks.
+
+    Rows have no timestamps; a rowtime attribute is a column like others.
+
+    Args:
+        program: a function of a row that returns the watermark (microseconds) or None.
+        changelog: whether elements are pairs of the kind and the row.
+        idle_after: after how long without rows (ms) the stream holds others back no more; None
+            for never.
+        rhythm: how often a watermark is emitted.
+    """
+
+    emits_timestamps = False
+    at_once = True
+    frozen = True
+
+    def __init__(
+        self,
+        program: Program,
+        changelog: bool,
+        idle_after: int | None,
+        rhythm: WatermarkRhythm | None = None,
+    ) -> None:
+        # A watermark is as large as the largest timestamp, less one.
+        super().__init__(None, 0, idle_after, rhythm)
+        self._program, self._changelog = program, changelog
+
+    def for_job(self, rhythm: WatermarkRhythm) -> WatermarkOperator:
+        """Return the same with the job's rhythm."""
+        return WatermarkOperator(self._program, self._changelog, self.idle_after, rhythm)
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function."""
+        super().open(context)
+        self._watermark: Callable[[Any], int | None] = self._program.load(context).function
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows; what comes out is looked at by ``timestamps_of``."""
+        return elements
+
+    def timestamps_of(self, values: list[Any]) -> None:
+        """Note what the watermarks of rows come to; rows have no timestamps."""
+        watermark = self._watermark
+        rows = [row for _, row in values] if self._changelog else values
+        largest = max([mark for mark in map(watermark, rows) if mark is not None], default=None)
+        if largest is not None:
+            self._largest = max(self._largest, largest // _MICROS_PER_MILLI + 1)

@@ -1,0 +1,60 @@
+"""SQL text becomes statements and expressions.
+
+The parser is our own: Flink's grammar refuses what general SQL parsers accept, reserves words, and
+names the place where a text stops being SQL.
+"""
+
+from __future__ import annotations
+
+from pyflink_on_spark._sql.parser.statements import StatementParser
+from pyflink_on_spark._sql.syntax.expressions import Expression
+from pyflink_on_spark._sql.syntax.statements import Statement
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+def parse_statement(text: str) -> Statement:
+    """Return the statement of a text.
+
+    Raises:
+        SqlParseError: it is none.
+    """
+    parser = StatementParser(text)
+    statement = parser.statement()
+    parser.expect_end()
+    return statement
+
+
+def parse_expression(text: str) -> Expression:
+    """Return the expression of a text.
+
+    Raises:
+        SqlParseError: it is none.
+    """
+    parser = StatementParser(text)
+    expression = parser.expression()
+    parser.expect_end()
+    return expression
+
+
+def parse_type(text: str) -> LogicalType:
+    """Return the type of a text.
+
+    Raises:
+        SqlParseError: it is none.
+    """
+    parser = StatementParser(text)
+    parsed = parser.type()
+    parser.expect_end()
+    return parsed
+
+
+def parse_path(text: str) -> tuple[str, ...]:
+    """Return the parts of a table's name.
+
+    Raises:
+        SqlParseError: it is none.
+    """
+    parser = StatementParser(text)
+    parts, _ = parser.path()
+    parser.expect_end()
+    return parts

@@ -1,0 +1,127 @@
+"""What constants are worth, and of which type they are."""
+
+from __future__ import annotations
+
+import re
+
+from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.parser.tokens import Kind, Token
+from pyflink_on_spark._sql.syntax.expressions import Literal
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.temporal import (
+    MICROS_PER_DAY,
+    MICROS_PER_HOUR,
+    MICROS_PER_MINUTE,
+    MICROS_PER_SECOND,
+    fraction_digits,
+    parse_date,
+    parse_time,
+    parse_timestamp,
+)
+
+MONTHS_PER_UNIT = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+MICROS_PER_UNIT = {
+    "WEEK": 7 * MICROS_PER_DAY,
+    "DAY": MICROS_PER_DAY,
+    "HOUR": MICROS_PER_HOUR,
+    "MINUTE": MICROS_PER_MINUTE,
+    "SECOND": MICROS_PER_SECOND,
+}
+UNITS = frozenset(MONTHS_PER_UNIT) | frozenset(MICROS_PER_UNIT)
+_PLURALS = {f"{unit}S": unit for unit in UNITS}
+_RANGE = ("DAY", "HOUR", "MINUTE", "SECOND")
+_SPLIT = re.compile(r"[ :]")
+
+
+def unit_of(word: str) -> str | None:
+    """Return the unit of time that a word names, in the singular, or None."""
+    return word if word in UNITS else _PLURALS.get(word)
+
+
+def number(token: Token) -> Literal:
+    """Return the constant for a number without a sign."""
+    text = token.text
+    if token.kind is Kind.DOUBLE:
+        return Literal(float(text), logical.DOUBLE.with_nullable(False), span=token.span)
+    whole, _, fraction = text.partition(".")
+    value = int((whole + fraction) or "0")
+    if token.kind is Kind.INTEGER and value < 2**63:
+        kind = logical.INT if value < 2**31 else logical.BIGINT
+    else:
+        digits = max(len(str(value)), len(fraction) + (value == 0 and not fraction))
+        kind = logical.decimal(max(digits, 1), len(fraction))
+        if digits > 38:
+            raise invalid(f"Numeric literal '{text}' out of range", token.span)
+    return Literal(value, kind.with_nullable(False), span=token.span)
+
+
+def string(text: str, span: Span) -> Literal:
+    """Return the constant for a text."""
+    # Flink's shortest CHAR has no character at all.
+    return Literal(text, logical.char(len(text)).with_nullable(False), span=span)
+
+
+def byte_string(token: Token) -> Literal:
+    """Return the constant for ``x'...'``."""
+    try:
+        value = bytes.fromhex(token.text)
+    except ValueError:
+        raise invalid("Binary literal string must contain only characters '0' - '9', 'A' - 'F', "
+                      "an even number of them", token.span) from None  # fmt: skip
+    return Literal(value, logical.binary(len(value)).with_nullable(False), span=token.span)
+
+
+def temporal(word: str, text: str, span: Span) -> Literal:
+    """Return the constant for ``DATE '...'``, ``TIME '...'`` or ``TIMESTAMP '...'``."""
+    if word == "DATE":
+        value, kind = parse_date(text), logical.DATE
+    elif word == "TIME":
+        value, kind = parse_time(text), logical.time(fraction_digits(text))
+    else:
+        value, kind = parse_timestamp(text), logical.timestamp(fraction_digits(text))
+    if value is None:
+        raise invalid(f"Illegal {word} literal '{text}'", span)
+    return Literal(value, kind.with_nullable(False), span=span)
+
+
+def interval(text: str, unit: str, to: str | None, span: Span) -> Literal:
+    """Return the constant for an ``INTERVAL``."""
+    negative, digits = text.strip().startswith("-"), text.strip().lstrip("+-")
+    try:
+        if unit in MONTHS_PER_UNIT:
+            value, kind = _months(digits, unit, to), logical.INTERVAL_MONTH
+        else:
+            value, kind = _micros(digits, unit, to), logical.INTERVAL_SECOND
+    except ValueError:
+        units = unit if to is None else f"{unit} TO {to}"
+        raise invalid(
+            f"Illegal interval literal format '{text}' for INTERVAL {units}", span
+        ) from None
+    return Literal(-value if negative else value, kind.with_nullable(False), span=span)
+
+
+def _months(digits: str, unit: str, to: str | None) -> int:
+    if to is None:
+        return int(digits) * MONTHS_PER_UNIT[unit]
+    years, _, months = digits.partition("-")
+    if unit != "YEAR" or to != "MONTH" or int(months) > 11:
+        raise ValueError(digits)
+    return int(years) * 12 + int(months)
+
+
+def _micros(digits: str, unit: str, to: str | None) -> int:
+    if to is None:
+        return _one_micros(digits, unit)
+    units = _RANGE[_RANGE.index(unit) : _RANGE.index(to) + 1]
+    parts = _SPLIT.split(digits)
+    if len(parts) != len(units):
+        raise ValueError(digits)
+    return sum(map(_one_micros, parts, units))
+
+
+def _one_micros(digits: str, unit: str) -> int:
+    whole, point, fraction = digits.partition(".")
+    if point and unit != "SECOND":
+        raise ValueError(digits)
+    micros = int((fraction + "000000")[:6]) if point else 0
+    return int(whole) * MICROS_PER_UNIT[unit] + micros

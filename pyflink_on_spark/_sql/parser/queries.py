@@ -1,0 +1,154 @@
+"""Parses queries."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._sql.parser.relations import RelationParser
+from pyflink_on_spark._sql.syntax.expressions import Alias, Expression, OverWindow
+from pyflink_on_spark._sql.syntax.queries import (
+    Grouping,
+    GroupItem,
+    Ordered,
+    Query,
+    Select,
+    SetOperation,
+    SetOperator,
+    TableReference,
+    Values,
+    With,
+)
+
+_GROUPINGS = {"ROLLUP": Grouping.ROLLUP, "CUBE": Grouping.CUBE, "GROUPING": Grouping.SETS}
+
+
+class QueryParser(RelationParser):
+    """Reads queries."""
+
+    def query(self) -> Query:
+        """Read a query with all that may be before and after it."""
+        first = self.token
+        if not self.accept("WITH"):
+            return self._ordered()
+        definitions = self.listed(self._definition)
+        return With(definitions, self._ordered(), span=self.since(first.span))
+
+    def _definition(self) -> tuple[str, tuple[str, ...], Query]:
+        name = self.name()
+        columns = self.in_parentheses(self.name) if self.at("(") else ()
+        self.expect("AS", "(")
+        query = self.query()
+        self.expect(")")
+        return name, columns, query
+
+    def _ordered(self) -> Query:
+        first = self.token
+        query = self._united()
+        order_by = self._order_by() if self.at("ORDER") else ()
+        limit: Expression | None = None
+        offset: Expression | None = None
+        if self.accept("LIMIT") and not self.accept("ALL"):
+            limit = self.expression()
+        if self.accept("OFFSET"):
+            offset = self.expression()
+            self.accept_any("ROW", "ROWS")
+        if limit is None and self.accept("FETCH"):
+            if not self.accept_any("FIRST", "NEXT"):
+                raise self.unexpected()
+            limit = self.expression()
+            if not self.accept_any("ROW", "ROWS"):
+                raise self.unexpected()
+            self.expect("ONLY")
+        if not order_by and limit is None and offset is None:
+            return query
+        return Ordered(query, order_by, limit, offset, span=self.since(first.span))
+
+    def _united(self) -> Query:
+        first = self.token
+        left = self._intersected()
+        while word := self.accept_any("UNION", "EXCEPT"):
+            every = self.accept_any("ALL", "DISTINCT") == "ALL"
+            right = self._intersected()
+            left = SetOperation(SetOperator(word), left, right, every, span=self.since(first.span))
+        return left
+
+    def _intersected(self) -> Query:
+        first = self.token
+        left = self._simple()
+        while self.accept("INTERSECT"):
+            every = self.accept_any("ALL", "DISTINCT") == "ALL"
+            right = self._simple()
+            left = SetOperation(
+                SetOperator.INTERSECT, left, right, every, span=self.since(first.span)
+            )
+        return left
+
+    def _simple(self) -> Query:
+        first = self.token
+        if self.accept("("):
+            query = self.query()
+            self.expect(")")
+            return query
+        if self.accept("VALUES"):
+            rows = self.listed(self._row)
+            return Values(rows, span=self.since(first.span))
+        if self.accept("TABLE"):
+            path, span = self.path()
+            return Select((), from_=(TableReference(path, span=span),), span=span)
+        return self._select()
+
+    def _row(self) -> tuple[Expression, ...]:
+        if self.accept("ROW") or self.at("("):
+            return self.in_parentheses(self.expression)
+        return (self.expression(),)
+
+    def _select(self) -> Query:
+        first = self.expect("SELECT")
+        self.hints()
+        distinct = self.accept_any("DISTINCT", "ALL") == "DISTINCT"
+        items = self.listed(self._item)
+        from_ = self.listed(self.relation) if self.accept("FROM") else ()
+        where = self.expression() if from_ and self.accept("WHERE") else None
+        group_by = self.listed(self._group_item) if from_ and self.accept("GROUP", "BY") else None
+        having = self.expression() if from_ and self.accept("HAVING") else None
+        windows = self.listed(self._window) if self.accept("WINDOW") else ()
+        return Select(
+            items,
+            distinct,
+            from_,
+            where,
+            group_by,
+            having,
+            windows,
+            span=self.since(first.span),
+        )
+
+    def _item(self) -> Expression:
+        first = self.token
+        expression = self.expression()
+        if self.accept("AS") or self.at_name():
+            return Alias(expression, (self.name(),), span=self.since(first.span))
+        return expression
+
+    def _group_item(self) -> GroupItem:
+        kind = _GROUPINGS.get(self.token.upper)
+        if kind is None:
+            if self.at("(", ")"):
+                self.expect("(", ")")
+                return GroupItem(Grouping.SETS, ((),))
+            return GroupItem(Grouping.PLAIN, ((self.expression(),),))
+        self.next()
+        if kind is Grouping.SETS:
+            self.expect("SETS")
+        return GroupItem(kind, self.in_parentheses(self._grouping_set))
+
+    def _grouping_set(self) -> tuple[Expression, ...]:
+        if self.at("(", ")"):
+            self.expect("(", ")")
+            return ()
+        if self.at("("):
+            return self.in_parentheses(self.expression)
+        return (self.expression(),)
+
+    def _window(self) -> tuple[str, OverWindow]:
+        name = self.name()
+        self.expect("AS")
+        return name, self.over_window()

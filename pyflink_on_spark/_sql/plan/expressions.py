@@ -1,0 +1,196 @@
+"""Expressions with every name resolved and every type known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.functions.definition import Overload, ScalarFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An expression.
+
+    Args:
+        type: what its values are.
+    """
+
+    type: LogicalType
+
+    @property
+    def operands(self) -> tuple[Typed, ...]:
+        """The expressions that it is made of."""
+        return ()
+
+    def with_operands(self, operands: tuple[Typed, ...]) -> Typed:
+        """Return the same with other operands."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class InputRef(Typed):
+    """A column of the input.
+
+    Args:
+        index: its position; over two inputs the second one's columns follow the first one's.
+    """
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"${self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Typed):
+    """A value.
+
+    Args:
+        value: in the form that values have inside a query.
+    """
+
+    value: Any
+
+    def __str__(self) -> str:
+        return "NULL" if self.value is None else repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation(Typed):
+    """A function of other expressions, each converted to what the function takes.
+
+    Args:
+        function: the function.
+        overload: which form of it.
+        args: the arguments.
+        symbols: keywords among them.
+    """
+
+    function: ScalarFunction
+    overload: Overload
+    args: tuple[Typed, ...]
+    symbols: tuple[str, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Typed, ...]:
+        """The arguments."""
+        return self.args
+
+    def with_operands(self, operands: tuple[Typed, ...]) -> Typed:
+        """Return the same function of other arguments."""
+        return replace(self, args=operands)
+
+    def __str__(self) -> str:
+        args = [str(arg) for arg in self.args]
+        name = self.function.name
+        if len(args) == 2 and not name[0].isalpha():
+            return f"({args[0]} {name} {args[1]})"
+        return f"{name}({', '.join([*self.symbols, *args])})"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion(Typed):
+    """A ``CAST``, the user's or one that the types of a function ask for.
+
+    Args:
+        operand: what is converted.
+        lenient: whether what cannot be converted is NULL.
+    """
+
+    operand: Typed
+    lenient: bool = False
+
+    @property
+    def operands(self) -> tuple[Typed, ...]:
+        """What is converted."""
+        return (self.operand,)
+
+    def with_operands(self, operands: tuple[Typed, ...]) -> Typed:
+        """Return the same conversion of another expression."""
+        return replace(self, operand=operands[0])
+
+    def __str__(self) -> str:
+        word = "TRY_CAST" if self.lenient else "CAST"
+        return f"{word}({self.operand} AS {self.type.text(nullability=False)})"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess(Typed):
+    """A field of a row.
+
+    Args:
+        operand: the row.
+        index: the field's position.
+    """
+
+    operand: Typed
+    index: int
+
+    @property
+    def operands(self) -> tuple[Typed, ...]:
+        """The row."""
+        return (self.operand,)
+
+    def with_operands(self, operands: tuple[Typed, ...]) -> Typed:
+        """Return the same field of another row."""
+        return replace(self, operand=operands[0])
+
+    def __str__(self) -> str:
+        return f"{self.operand}.{self.operand.type.names[self.index]}"
+
+
+def walk(expression: Typed) -> Iterator[Typed]:
+    """Yield an expression and everything that it is made of."""
+    yield expression
+    for operand in expression.operands:
+        yield from walk(operand)
+
+
+def input_refs(expression: Typed) -> set[int]:
+    """Return the positions of the columns that an expression uses."""
+    return {part.index for part in walk(expression) if isinstance(part, InputRef)}
+
+
+def rewrite(expression: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
+    """Return an expression in which parts are replaced, from the whole to the parts.
+
+    Args:
+        expression: the expression.
+        change: what a part becomes, or None to look into it.
+    """
+    changed = change(expression)
+    if changed is not None:
+        return changed
+    operands = expression.operands
+    if not operands:
+        return expression
+    return expression.with_operands(tuple(rewrite(part, change) for part in operands))
+
+
+def substitute(expression: Typed, columns: tuple[Typed, ...]) -> Typed:
+    """Return an expression with what its columns are computed from in place of them."""
+    return rewrite(
+        expression, lambda part: columns[part.index] if isinstance(part, InputRef) else None
+    )
+
+
+def shifted(expression: Typed, distance: int) -> Typed:
+    """Return an expression over columns that are so many positions further on."""
+    return rewrite(
+        expression,
+        lambda part: (
+            replace(part, index=part.index + distance) if isinstance(part, InputRef) else None
+        ),
+    )
+
+
+def is_deterministic(expression: Typed) -> bool:
+    """Tell whether an expression always has the same value for the same row."""
+    return all(
+        part.function.deterministic for part in walk(expression) if isinstance(part, Invocation)
+    )

@@ -1,0 +1,215 @@
+"""The logical plan: what a query asks for, and not yet how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.schema import Schema
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+    from pyflink_on_spark._sql.connectors.table import TableSink, TableSource
+    from pyflink_on_spark._sql.plan.external import ExternalRows
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Gives rows.
+
+    Args:
+        schema: their columns.
+    """
+
+    schema: Schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes that it reads."""
+        return ()
+
+    def describe(self) -> str:
+        """Return what it does, in a line."""
+        return f"Logical{type(self).__name__}"
+
+
+@dataclass(frozen=True, eq=False)
+class TableScan(Node):
+    """Reads a table of a connector: its physical columns, then the metadata that the table has.
+
+    Args:
+        path: the table.
+        table: what the catalog has of it.
+        source: the connector's.
+    """
+
+    path: ObjectPath
+    table: CatalogTable
+    source: TableSource
+
+    def describe(self) -> str:
+        """Return which table it is."""
+        return f"LogicalTableScan(table=[[{', '.join(self.path)}]])"
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalScan(Node):
+    """Reads what is no table of a catalog: a DataStream, or rows of the program.
+
+    Args:
+        rows: what it is.
+    """
+
+    rows: ExternalRows
+
+    def describe(self) -> str:
+        """Return what it is."""
+        return f"LogicalTableScan(table=[[{self.rows.name}]])"
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Node):
+    """Gives rows of constants.
+
+    Args:
+        rows: in the form that rows have inside a query.
+    """
+
+    rows: tuple[tuple[Any, ...], ...]
+
+    def describe(self) -> str:
+        """Return the rows."""
+        return f"LogicalValues(tuples=[{list(self.rows[:3])}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Unary(Node):
+    """Makes rows of one other node's.
+
+    Args:
+        input: the other node.
+    """
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The other node."""
+        return (self.input,)
+
+
+@dataclass(frozen=True, eq=False)
+class Project(Unary):
+    """Computes columns.
+
+    Args:
+        expressions: one for each column.
+    """
+
+    expressions: tuple[Typed, ...]
+
+    def describe(self) -> str:
+        """Return the columns."""
+        columns = (f"{name}=[{item}]" for name, item in zip(self.schema.names, self.expressions))
+        return f"LogicalProject({', '.join(columns)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Filter(Unary):
+    """Keeps the rows for which a condition is TRUE.
+
+    Args:
+        condition: the condition.
+    """
+
+    condition: Typed
+
+    def describe(self) -> str:
+        """Return the condition."""
+        return f"LogicalFilter(condition=[{self.condition}])"
+
+
+@dataclass(frozen=True, eq=False)
+class AssignWatermarks(Unary):
+    """Makes watermarks, and a column the rowtime attribute.
+
+    Args:
+        column: the position of the rowtime attribute.
+        watermark: what a watermark is computed by for each row; None if the input has watermarks.
+    """
+
+    column: int
+    watermark: Typed | None
+
+    def describe(self) -> str:
+        """Return the column and the watermark."""
+        name = self.schema.names[self.column]
+        return f"LogicalWatermarkAssigner(rowtime=[{name}], watermark=[{self.watermark}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Union(Node):
+    """Gives the rows of several nodes; equal ones count for themselves.
+
+    Args:
+        nodes: at least two.
+    """
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes."""
+        return self.nodes
+
+    def describe(self) -> str:
+        """Return that all rows are kept."""
+        return "LogicalUnion(all=[true])"
+
+
+@dataclass(frozen=True, eq=False)
+class Sink(Unary):
+    """Writes rows to a table of a connector.
+
+    Args:
+        path: the table.
+        table: what the catalog has of it.
+        sink: the connector's.
+    """
+
+    path: ObjectPath
+    table: CatalogTable
+    sink: TableSink
+
+    def describe(self) -> str:
+        """Return which table it is."""
+        fields = ", ".join(self.schema.names)
+        return f"LogicalSink(table=[{'.'.join(self.path)}], fields=[{fields}])"
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalSink(Unary):
+    """Hands rows to the program: as a DataStream, or as a result.
+
+    Args:
+        name: what messages call it.
+        changes: which changes it takes; see ``planner.changes``.
+        before: whether it wants to know what a row was before an update.
+    """
+
+    name: str
+    changes: Any
+    before: bool = True
+
+    def describe(self) -> str:
+        """Return its name."""
+        return f"LogicalSink(table=[{self.name}], fields=[{', '.join(self.schema.names)}])"
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all that it reads, directly or not."""
+    yield node
+    for each in node.inputs:
+        yield from walk(each)

@@ -1,0 +1,1 @@
+"""A logical plan becomes operators."""

@@ -1,0 +1,143 @@
+"""Projections and filters, in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.compiler.rows import compile_calc, is_identity
+from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.operators.calc import CalcOperator
+from pyflink_on_spark._sql.plan.expressions import (
+    InputRef,
+    Invocation,
+    Typed,
+    input_refs,
+    is_deterministic,
+    substitute,
+    walk,
+)
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+
+
+class Calc(PhysicalNode):
+    """Keeps some rows, and computes columns.
+
+    Args:
+        schema: the new columns.
+        source: the input.
+        condition: which rows are kept; None for all.
+        projection: the new columns' values; None to leave rows as they are.
+    """
+
+    name = "Calc"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        condition: Typed | None,
+        projection: tuple[Typed, ...] | None,
+    ) -> None:
+        super().__init__(schema, source)
+        self.condition = condition
+        self.projection = projection
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update of a row that a filter may drop has to take the row back."""
+        return wanted or (self.condition is not None and StateDelta.UPDATE in self.changes)
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the compiled function."""
+        (source,) = inputs
+        program = compile_calc(
+            self.condition,
+            self.projection,
+            len(self.inputs[0].schema),
+            translation.settings.time_zone,
+            changelog=source.changelog,
+        )
+        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
+        return Stream(edges, source.changelog)
+
+    def details(self) -> dict[str, str]:
+        """Return the columns and the condition."""
+        names = self.inputs[0].schema.names
+        projection = self.projection
+        if projection is None:
+            projection = tuple(
+                InputRef(kind, index) for index, kind in enumerate(self.schema.types)
+            )
+        shown = [
+            shown_expression(item, names) + ("" if _is_column(item, names, name) else f" AS {name}")
+            for item, name in zip(projection, self.schema.names)
+        ]
+        details = {"select": ", ".join(shown)}
+        if self.condition is not None:
+            details["where"] = shown_expression(self.condition, names)
+        return details
+
+
+def calc(
+    schema: Schema,
+    source: PhysicalNode,
+    condition: Typed | None,
+    projection: Sequence[Typed] | None,
+) -> PhysicalNode:
+    """Return a node that filters and projects; it is one with another such node before it."""
+    if isinstance(source, Calc) and _can_merge(source, condition, projection):
+        below = source.projection
+        if below is not None:
+            condition = None if condition is None else substitute(condition, below)
+            projection = (
+                below
+                if projection is None
+                else tuple(substitute(item, below) for item in projection)
+            )
+        condition = _both(source.condition, condition)
+        source = source.inputs[0]
+    if projection is not None and is_identity(projection, len(source.schema)):
+        projection = None
+    if condition is None and projection is None and schema.names == source.schema.names:
+        return source
+    return Calc(schema, source, condition, None if projection is None else tuple(projection))
+
+
+def _can_merge(source: Calc, condition: Typed | None, projection: Sequence[Typed] | None) -> bool:
+    """Tell whether nothing is computed twice, and nothing has two values, when both are one."""
+    if source.projection is None:
+        return True
+    expressions = [*(projection or ()), *([] if condition is None else [condition])]
+    used: dict[int, int] = {}
+    for expression in expressions:
+        for part in walk(expression):
+            if isinstance(part, InputRef):
+                used[part.index] = used.get(part.index, 0) + 1
+    for index, item in enumerate(source.projection):
+        simple = not any(isinstance(part, Invocation) for part in walk(item))
+        if not simple and (used.get(index, 0) > 1 or not is_deterministic(item)):
+            return False
+    return True
+
+
+def _both(one: Typed | None, two: Typed | None) -> Typed | None:
+    if one is None or two is None:
+        return one if two is None else two
+
+    return invoke(builtin_functions().functions["AND"], [one, two])
+
+
+def shown_expression(expression: Typed, names: Sequence[str]) -> str:
+    """Return an expression as plans show it, with the names of columns."""
+    text = str(expression)
+    # From the last column on, so that $1 is not found inside of $10.
+    for index in sorted(input_refs(expression), reverse=True):
+        text = text.replace(f"${index}", names[index])
+    return text
+
+
+def _is_column(item: Typed, names: Sequence[str], name: str) -> bool:
+    return isinstance(item, InputRef) and names[item.index] == name

@@ -1,0 +1,30 @@
+"""Which changes a node's rows can be."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class StateDelta(enum.Flag):
+    """Kinds of changes."""
+
+    INSERT = enum.auto()
+    UPDATE = enum.auto()
+    DELETE = enum.auto()
+
+    ALL = INSERT | UPDATE | DELETE
+
+    def describe(self) -> str:
+        """Return what there is besides inserts, in words."""
+        words = [word for kind, word in _WORDS.items() if kind in self]
+        return f"{' and '.join(words) or 'insert'} changes"
+
+
+_WORDS = {StateDelta.UPDATE: "update", StateDelta.DELETE: "delete"}
+
+# What stands for a row's kind beside the row; odd ones take a row back.
+INSERT: Final = 0
+UPDATE_BEFORE: Final = 1
+UPDATE_AFTER: Final = 2
+DELETE: Final = 3

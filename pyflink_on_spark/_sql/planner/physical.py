@@ -1,0 +1,115 @@
+"""The physical plan: how a query is carried out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.changes import StateDelta
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.planner.translation import Translation
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a node has become: a stream of rows, or of pairs of the kind and the row.
+
+    Args:
+        edges: how the next operator reads it; several for a union.
+        changelog: whether elements are pairs.
+    """
+
+    edges: tuple[Edge, ...]
+    changelog: bool
+
+
+class PhysicalNode(ABC):
+    """A step of a plan. Each knows which changes it makes and needs, and becomes operators.
+
+    Args:
+        schema: the columns of its rows.
+        inputs: the nodes that it reads.
+    """
+
+    name: str = ""
+    """As plans and messages show it, ``Calc`` for example."""
+
+    def __init__(self, schema: Schema, *inputs: PhysicalNode) -> None:
+        self.schema = schema
+        self.inputs: tuple[PhysicalNode, ...] = inputs
+        self.changes = StateDelta.INSERT
+        """Which changes its rows are; set when changes are inferred."""
+        self.before = False
+        """Whether a row comes before each update as it was; set when changes are inferred."""
+
+    @property
+    def changelog(self) -> bool:
+        """Whether its elements are pairs of the kind and the row."""
+        return self.changes is not StateDelta.INSERT
+
+    # -- changes ---------------------------------------------------------------------------------
+
+    def accepts(self, port: int) -> StateDelta:
+        """Return which changes of an input it can deal with."""
+        return StateDelta.ALL
+
+    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+        """Return which changes it makes of certain changes of its inputs."""
+        union = StateDelta.INSERT
+        for changes in inputs:
+            union |= changes
+        return union
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """Tell whether it needs to know what a row of an input was before an update.
+
+        Args:
+            port: which input.
+            wanted: whether the node that reads this one wants to know it.
+        """
+        return wanted
+
+    def can_give_before(self) -> bool:
+        """Tell whether it can say what a row was before an update, if it makes updates."""
+        return True
+
+    # -- translation -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add operators, and return what they emit.
+
+        Args:
+            inputs: what the inputs have become.
+            translation: adds operators.
+        """
+
+    # -- explanation -----------------------------------------------------------------------------
+
+    def details(self) -> dict[str, str]:
+        """Return what plans show of it, by keyword."""
+        return {}
+
+    def describe(self) -> str:
+        """Return it in one line, as plans and messages show it."""
+        parts = ", ".join(f"{key}=[{value}]" for key, value in self.details().items())
+        return f"{self.name}({parts})"
+
+    def describe_short(self) -> str:
+        """Return what messages call it that refuse its input."""
+        return self.describe()
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def walk(node: PhysicalNode) -> Iterator[PhysicalNode]:
+    """Yield a node and all that it reads, directly or not."""
+    yield node
+    for each in node.inputs:
+        yield from walk(each)

@@ -1,0 +1,201 @@
+"""A session: its catalogs, its functions, its settings, and what it makes of statements."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pyflink_on_spark._sql.binder.inserts import insert
+from pyflink_on_spark._sql.binder.queries import QueryBinder
+from pyflink_on_spark._sql.binder.scans import scan
+from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
+from pyflink_on_spark._sql.plan.nodes import Node, Sink
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.syntax.queries import Query
+from pyflink_on_spark._sql.syntax.statements import (
+    ColumnDefinition,
+    ColumnKind,
+    CreateTable,
+    Insert,
+)
+from pyflink_on_spark.common._options.table import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
+
+
+class Session:
+    """What a TableEnvironment knows.
+
+    Args:
+        configuration: gives all options, as they are now.
+        batch: whether queries run in batch mode.
+        catalog: the name of the first catalog.
+        database: the name of the first database.
+    """
+
+    def __init__(
+        self,
+        configuration: Callable[[], Mapping[str, str]],
+        batch: bool,
+        catalog: str = "default_catalog",
+        database: str = "default_database",
+    ) -> None:
+        self._configuration = configuration
+        self.batch = batch
+        self.catalog = CatalogManager(catalog, database)
+        self.functions = FunctionCatalog()
+        self._anonymous = 0
+
+    def settings(self) -> QuerySettings:
+        """Return the settings as they are now."""
+        configuration = dict(self._configuration())
+        parallelism = DEFAULT_PARALLELISM.read(configuration)
+        return QuerySettings(
+            configuration,
+            time_zone(LOCAL_TIME_ZONE.read(configuration)),
+            self.batch,
+            parallelism if parallelism > 0 else None,
+        )
+
+    def bind(self, query: Query) -> Node:
+        """Return the plan of a query.
+
+        Raises:
+            ValidationError: something in it is wrong.
+        """
+        return QueryBinder(self.catalog, self.functions, self.settings()).bind(query)
+
+    def table(self, path: ObjectPath) -> CatalogTable:
+        """Return a table that can be written.
+
+        Raises:
+            ValidationError: it is not there, or it is a view.
+        """
+        found = self.catalog.find(path)
+        if found is None:
+            catalogs = ", ".join(sorted(self.catalog.catalogs))
+            raise ValidationError(
+                f"Cannot find table '{path.quoted}' in any of the catalogs [{catalogs}], "
+                "nor as a temporary table."
+            )
+        if not isinstance(found, CatalogTable):
+            raise ValidationError(f"'{path}' is a view: only tables can be written")
+        return found
+
+    def bind_insert(self, statement: Insert) -> Sink:
+        """Return the plan of an INSERT.
+
+        Raises:
+            ValidationError: something in it is wrong.
+        """
+        if statement.partition:
+            raise ValidationError("INSERT with PARTITION needs a partitioned table")
+        path = self.catalog.qualify(statement.path)
+        table = self.table(path)
+        return insert(
+            self.bind(statement.query),
+            path,
+            table,
+            self.settings(),
+            columns=statement.columns,
+            overwrite=statement.overwrite,
+            hints=dict(statement.options),
+        )
+
+    def insert_into(
+        self, node: Node, path: ObjectPath, table: CatalogTable, overwrite: bool = False
+    ) -> Sink:
+        """Return the plan that writes rows to a table.
+
+        Raises:
+            ValidationError: the rows do not fit.
+        """
+        return insert(node, path, table, self.settings(), overwrite=overwrite)
+
+    def read(self, path: ObjectPath, relation: Relation) -> Node:
+        """Return the plan that reads a table or view.
+
+        Raises:
+            ValidationError: the connector refuses the table.
+        """
+        if isinstance(relation, CatalogTable):
+            return scan(path, relation, {}, self.settings())
+        return relation.plan
+
+    def anonymous_path(self, connector: str) -> ObjectPath:
+        """Return a name for a table that is in no catalog."""
+        self._anonymous += 1
+        return self.catalog.qualify((f"*anonymous_{connector}${self._anonymous}*",))
+
+    def described_table(
+        self,
+        description: TableDescription | None,
+        options: Mapping[str, str],
+        partition_by: tuple[str, ...],
+        comment: str | None,
+    ) -> CatalogTable:
+        """Return a table that a program describes.
+
+        Raises:
+            ValidationError: something in its description is wrong.
+        """
+        if description is None:
+            raise ValidationError("the table has no columns: call schema(...) of its descriptor")
+        schema = resolve_schema(description, self.functions)
+        for name in partition_by:
+            if name not in schema.row.names:
+                raise ValidationError(
+                    f"Partition column '{name}' not defined in the table schema. "
+                    f"Available columns: [{', '.join(map(repr, schema.row.names))}]"
+                )
+        return CatalogTable(schema, dict(options), partition_by, comment)
+
+    @staticmethod
+    def description_of(schema: Schema) -> TableDescription:
+        """Return the description of a table with the columns of a query."""
+        return TableDescription(
+            tuple(
+                ColumnDefinition(name, ColumnKind.PHYSICAL, kind.plain())
+                for name, kind in zip(schema.names, schema.types)
+            )
+        )
+
+    def create_table(self, statement: CreateTable) -> None:
+        """Add a table to the catalog.
+
+        Raises:
+            ValidationError: something in its description is wrong, or it is there already.
+        """
+        description = TableDescription(
+            statement.columns, statement.watermarks, statement.primary_key
+        )
+        partition_by = tuple(column.parts[0] for column in statement.partition_by)
+        table = self.described_table(
+            description, dict(statement.options), partition_by, statement.comment
+        )
+        self.catalog.add(
+            self.catalog.qualify(statement.path),
+            table,
+            temporary=statement.temporary,
+            if_not_exists=statement.if_not_exists,
+        )
+
+
+def time_zone(name: str) -> str:
+    """Return the name of a session's time zone.
+
+    Args:
+        name: as the option has it; ``default`` for the machine's.
+    """
+    if name != "default":
+        return name
+    machine = os.environ.get("TZ", "").lstrip(":")
+    if machine:
+        return machine
+    target = os.path.realpath("/etc/localtime")
+    _, found, zone = target.partition("zoneinfo/")
+    return zone if found and Path(target).exists() else "UTC"

@@ -1,0 +1,23 @@
+"""What a query has to know of its session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """The settings of a session at the moment when a query is planned.
+
+    Args:
+        configuration: all of it.
+        time_zone: by name.
+        batch: whether the query runs in batch mode.
+        parallelism: of operators, or None for the environment's.
+    """
+
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    time_zone: str = "UTC"
+    batch: bool = False
+    parallelism: int | None = None

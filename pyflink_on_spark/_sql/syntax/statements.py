@@ -1,0 +1,384 @@
+"""Statements as they are written."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.syntax.expressions import Expression, Name
+from pyflink_on_spark._sql.syntax.queries import Query
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+Path = tuple[str, ...]
+Options = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement.
+
+    Args:
+        span: where it is in a SQL text.
+    """
+
+    span: Span | None = field(default=None, kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatement(Statement):
+    """A query for itself.
+
+    Args:
+        query: the query.
+    """
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Insert(Statement):
+    """``INSERT INTO`` or ``INSERT OVERWRITE``.
+
+    Args:
+        path: the table.
+        path_span: where the table's name is.
+        query: what is inserted.
+        columns: which columns, or nothing for all.
+        partition: columns with one value for all rows.
+        overwrite: whether what was there before goes.
+        options: hints of ``/*+ OPTIONS(...) */``.
+    """
+
+    path: Path
+    path_span: Span
+    query: Query
+    columns: tuple[Name, ...] = ()
+    partition: tuple[tuple[str, Expression], ...] = ()
+    overwrite: bool = False
+    options: Options = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSet(Statement):
+    """``EXECUTE STATEMENT SET BEGIN ... END``.
+
+    Args:
+        inserts: what runs together.
+    """
+
+    inserts: tuple[Insert, ...]
+
+
+class ColumnKind(enum.Enum):
+    """Where a column's values come from."""
+
+    PHYSICAL = "physical"
+    COMPUTED = "computed"
+    METADATA = "metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """A column of a table.
+
+    Args:
+        name: its name.
+        kind: where its values come from.
+        type: its type; None for a computed column.
+        expression: what computes it.
+        metadata_key: the key of the metadata, if it is not the column's name.
+        virtual: whether it is not written.
+        primary_key: whether ``PRIMARY KEY NOT ENFORCED`` follows the type.
+        comment: what is in it, or None.
+        span: where it is.
+    """
+
+    name: str
+    kind: ColumnKind
+    type: LogicalType | None = None
+    expression: Expression | None = None
+    metadata_key: str | None = None
+    virtual: bool = False
+    primary_key: bool = False
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkDefinition:
+    """``WATERMARK FOR column AS expression``.
+
+    Args:
+        column: the rowtime attribute.
+        expression: the watermark.
+    """
+
+    column: Name
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKey:
+    """``PRIMARY KEY (a, b) NOT ENFORCED``.
+
+    Args:
+        columns: the columns.
+        name: the constraint's name, or None.
+    """
+
+    columns: tuple[Name, ...]
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LikeClause:
+    """``LIKE other (INCLUDING ... EXCLUDING ...)``.
+
+    Args:
+        path: the other table.
+        options: pairs of ``INCLUDING``, ``EXCLUDING`` or ``OVERWRITING`` and what.
+    """
+
+    path: Path
+    path_span: Span
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable(Statement):
+    """``CREATE TABLE``.
+
+    Args:
+        path: its name.
+        columns: the columns.
+        watermarks: at most one.
+        primary_key: the constraint, or None.
+        partition_by: the columns that partitions are made of.
+        options: of ``WITH``.
+        comment: what is in it, or None.
+        temporary: whether it is gone with the session.
+        if_not_exists: whether nothing happens if it is there.
+        like: the table that it is like, or None.
+        query: the query of ``AS``, or None.
+    """
+
+    path: Path
+    columns: tuple[ColumnDefinition, ...] = ()
+    watermarks: tuple[WatermarkDefinition, ...] = ()
+    primary_key: PrimaryKey | None = None
+    partition_by: tuple[Name, ...] = ()
+    options: Options = ()
+    comment: str | None = None
+    temporary: bool = False
+    if_not_exists: bool = False
+    like: LikeClause | None = None
+    query: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView(Statement):
+    """``CREATE VIEW``.
+
+    Args:
+        path: its name.
+        columns: the names of its columns, or nothing.
+        query: what it stands for.
+        comment: what is in it, or None.
+        temporary: whether it is gone with the session.
+        if_not_exists: whether nothing happens if it is there.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    query: Query
+    comment: str | None = None
+    temporary: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase(Statement):
+    """``CREATE DATABASE``.
+
+    Args:
+        path: its name.
+        options: of ``WITH``.
+        comment: what is in it, or None.
+        if_not_exists: whether nothing happens if it is there.
+    """
+
+    path: Path
+    options: Options = ()
+    comment: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateCatalog(Statement):
+    """``CREATE CATALOG``.
+
+    Args:
+        name: its name.
+        options: of ``WITH``.
+        comment: what is in it, or None.
+        if_not_exists: whether nothing happens if it is there.
+    """
+
+    name: str
+    options: Options = ()
+    comment: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction(Statement):
+    """``CREATE FUNCTION``.
+
+    Args:
+        path: its name.
+        implementation: the name of a class or of a Python object.
+        language: ``JAVA``, ``SCALA`` or ``PYTHON``.
+        temporary: whether it is gone with the session.
+        system: whether it is in no database.
+        if_not_exists: whether nothing happens if it is there.
+    """
+
+    path: Path
+    implementation: str
+    language: str = "JAVA"
+    temporary: bool = False
+    system: bool = False
+    if_not_exists: bool = False
+
+
+class ObjectKind(enum.Enum):
+    """What can be created, dropped and listed."""
+
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    DATABASE = "DATABASE"
+    CATALOG = "CATALOG"
+    FUNCTION = "FUNCTION"
+    COLUMN = "COLUMN"
+    MODULE = "MODULE"
+    JOB = "JOB"
+    PARTITION = "PARTITION"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop(Statement):
+    """``DROP``.
+
+    Args:
+        kind: what.
+        path: its name.
+        if_exists: whether nothing happens if it is not there.
+        temporary: whether a temporary one is meant.
+        system: whether a function in no database is meant.
+        cascade: whether what is in a database goes, too.
+    """
+
+    kind: ObjectKind
+    path: Path
+    if_exists: bool = False
+    temporary: bool = False
+    system: bool = False
+    cascade: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Statement):
+    """``USE`` or ``USE CATALOG``.
+
+    Args:
+        kind: a catalog or a database.
+        path: its name.
+    """
+
+    kind: ObjectKind
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Statement):
+    """``SHOW TABLES`` and the like.
+
+    Args:
+        kind: what is listed.
+        path: whose, or nothing for the current database's.
+        pattern: of ``LIKE``, or None.
+        negated: whether ``NOT`` stands before it.
+        ignore_case: whether it is ``ILIKE``.
+        user: whether only the user's functions are listed.
+        full: whether all modules are listed.
+    """
+
+    kind: ObjectKind
+    path: Path = ()
+    pattern: str | None = None
+    negated: bool = False
+    ignore_case: bool = False
+    user: bool = False
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCurrent(Statement):
+    """``SHOW CURRENT DATABASE`` or ``SHOW CURRENT CATALOG``.
+
+    Args:
+        kind: which.
+    """
+
+    kind: ObjectKind
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCreate(Statement):
+    """``SHOW CREATE TABLE`` or ``SHOW CREATE VIEW``.
+
+    Args:
+        kind: which.
+        path: its name.
+    """
+
+    kind: ObjectKind
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Describe(Statement):
+    """``DESCRIBE``.
+
+    Args:
+        path: the table.
+    """
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Explain(Statement):
+    """``EXPLAIN``.
+
+    Args:
+        statement: what is explained.
+        details: ``ESTIMATED_COST``, ``CHANGELOG_MODE``, ``JSON_EXECUTION_PLAN``, ``PLAN_ADVICE``.
+    """
+
+    statement: Statement
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption(Statement):
+    """``SET 'key' = 'value'``, or ``RESET``.
+
+    Args:
+        key: None for all.
+        value: None to reset it.
+    """
+
+    key: str | None = None
+    value: str | None = None

@@ -1,0 +1,142 @@
+"""Which type several types have in common, and which values fit where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+MAX_DIGITS = 38
+_MIN_SCALE = 6
+_INTEGER_DIGITS = {Root.TINYINT: 3, Root.SMALLINT: 5, Root.INT: 10, Root.BIGINT: 19}
+_READABLE = frozenset({*logical.NUMERIC, *logical.DATETIMES, Root.BOOLEAN})
+_LENGTHS = {**dict.fromkeys(logical.CHARACTERS, Root.VARCHAR),
+            **dict.fromkeys(logical.BYTES_LIKE, Root.VARBINARY)}  # fmt: skip
+
+
+def as_decimal(kind: LogicalType) -> LogicalType:
+    """Return the DECIMAL that has all values of an exact type."""
+    if kind.root is Root.DECIMAL:
+        return kind
+    return logical.decimal(_INTEGER_DIGITS[kind.root]).with_nullable(kind.nullable)
+
+
+def bounded_decimal(precision: int, scale: int) -> LogicalType:
+    """Return the DECIMAL of a result; where digits run out, those after the point go first."""
+    if precision <= MAX_DIGITS:
+        return logical.decimal(precision, scale)
+    whole = precision - scale
+    return logical.decimal(MAX_DIGITS, max(MAX_DIGITS - whole, min(scale, _MIN_SCALE)))
+
+
+def common_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type that has the values of all types, or None if there is none."""
+    nullable = any(kind.nullable or kind.root is Root.NULL for kind in types)
+    known = [kind.plain() for kind in types if kind.root is not Root.NULL]
+    if not known:
+        return logical.NULL
+    result: LogicalType | None = known[0]
+    for kind in known[1:]:
+        if result is None:
+            return None
+        result = _common_of_two(result, kind)
+    return None if result is None else result.with_nullable(nullable)
+
+
+def comparable_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type in which values can be compared: texts become what they are compared with."""
+    found = common_type(types)
+    if found is not None:
+        return found
+    others = [kind for kind in types if kind.root not in logical.CHARACTERS]
+    found = common_type(others)
+    if found is None or found.root not in _READABLE:
+        return None
+    return found.with_nullable(any(kind.nullable for kind in types))
+
+
+def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:
+    if one.same_values(two):
+        return one
+    if one.root in logical.NUMERIC and two.root in logical.NUMERIC:
+        return _common_number(one, two)
+    if one.root in _LENGTHS and _LENGTHS.get(two.root) is _LENGTHS[one.root]:
+        return _common_length(one, two)
+    if one.root in logical.TIMESTAMPS and two.root in logical.TIMESTAMPS:
+        return _common_timestamp(one, two)
+    if one.root is two.root is Root.TIME:
+        return one if (one.precision or 0) >= (two.precision or 0) else two
+    if {one.root, two.root} in ({Root.DATE, Root.TIMESTAMP}, {Root.DATE, Root.TIMESTAMP_LTZ}):
+        return two if one.root is Root.DATE else one
+    if one.root is two.root and one.children and len(one.children) == len(two.children):
+        return _common_composite(one, two)
+    return None
+
+
+def _common_number(one: LogicalType, two: LogicalType) -> LogicalType:
+    for root in (Root.DOUBLE, Root.FLOAT):
+        if root in {one.root, two.root}:
+            other = two if one.root is root else one
+            return logical.DOUBLE if other.root is Root.DECIMAL else LogicalType(root)
+    if Root.DECIMAL not in {one.root, two.root}:
+        wider = max(one.root, two.root, key=logical.INTEGERS.index)
+        return LogicalType(wider)
+    first, second = as_decimal(one), as_decimal(two)
+    scale = max(first.scale or 0, second.scale or 0)
+    whole = max(_whole_digits(first), _whole_digits(second))
+    return bounded_decimal(whole + scale, scale)
+
+
+def _whole_digits(kind: LogicalType) -> int:
+    return (kind.precision or 0) - (kind.scale or 0)
+
+
+def _common_length(one: LogicalType, two: LogicalType) -> LogicalType:
+    length = max(one.precision or 0, two.precision or 0)
+    return LogicalType(_LENGTHS[one.root], precision=length)
+
+
+def _common_timestamp(one: LogicalType, two: LogicalType) -> LogicalType:
+    digits = max(one.precision or 0, two.precision or 0)
+    local = Root.TIMESTAMP_LTZ in {one.root, two.root}
+    return logical.timestamp_ltz(digits) if local else logical.timestamp(digits)
+
+
+def _common_composite(one: LogicalType, two: LogicalType) -> LogicalType | None:
+    children = [common_type(pair) for pair in zip(one.children, two.children)]
+    if None in children:
+        return None
+    return replace(one, children=tuple(child for child in children if child is not None))
+
+
+def can_insert(source: LogicalType, target: LogicalType) -> bool:
+    """Tell whether a column of one type may be written to a column of another, as it is or cast."""
+    if source.root is Root.NULL or source.same_values(target):
+        return True
+    if source.root in logical.NUMERIC and target.root in logical.NUMERIC:
+        return _number_fits(source, target)
+    if source.root in _LENGTHS and _LENGTHS.get(target.root) is _LENGTHS[source.root]:
+        return True
+    if source.root in logical.TIMESTAMPS and target.root in logical.TIMESTAMPS:
+        return True
+    if source.root is Root.DATE and target.root in logical.TIMESTAMPS:
+        return True
+    if source.root is target.root and len(source.children) == len(target.children):
+        return (
+            bool(source.children) and all(map(can_insert, source.children, target.children))
+        ) or (source.root is Root.TIME)
+    return False
+
+
+def _number_fits(source: LogicalType, target: LogicalType) -> bool:
+    if target.root in logical.APPROXIMATE:
+        return target.root is Root.DOUBLE or source.root is not Root.DOUBLE
+    if source.root in logical.APPROXIMATE:
+        return False
+    if target.root is Root.DECIMAL:
+        return True
+    if source.root is Root.DECIMAL:
+        return False
+    return logical.INTEGERS.index(source.root) <= logical.INTEGERS.index(target.root)

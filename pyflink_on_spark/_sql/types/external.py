@@ -1,0 +1,199 @@
+"""Values outside of a query: the Python objects that functions, streams and results have."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import from_decimal, to_decimal
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
+from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.types import Row
+
+Convert = Callable[[Any], Any]
+
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
+_EPOCH_DAY = _EPOCH.toordinal()
+_MICRO = datetime.timedelta(microseconds=1)
+
+
+def to_python(kind: LogicalType) -> Convert | None:
+    """Return what makes the Python object for a value that is not NULL; None if it is the same."""
+    root = kind.root
+    simple = _OUT.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        scale = kind.scale or 0
+        return lambda value: to_decimal(value, scale)
+    if root in {Root.ARRAY, Root.MAP, Root.MULTISET, Root.ROW}:
+        return _composite_out(kind)
+    return None
+
+
+def _composite_out(kind: LogicalType) -> Convert:
+    inner = [nullable(to_python(child)) for child in kind.children]
+    if kind.root is Root.ROW:
+        names = list(kind.names) or None
+
+        def made_row(value: Any) -> Row:
+            row = Row(*[_apply(convert, item) for convert, item in zip(inner, value)])
+            if names is not None:
+                row.set_field_names(names)
+            return row
+
+        return made_row
+    if kind.root is Root.ARRAY:
+        element = inner[0]
+        return list if element is None else lambda value: list(map(element, value))
+    key = inner[0]
+    item = inner[1] if kind.root is Root.MAP else None
+    return lambda value: {_apply(key, k): _apply(item, v) for k, v in value.items()}
+
+
+def to_collected(kind: LogicalType) -> Convert | None:
+    """Return what makes the Python object that ``TableResult.collect`` gives.
+
+    Rows have no names there, and byte strings can be changed.
+    """
+    return bytearray if kind.root in logical.BYTES_LIKE else to_python(_nameless(kind))
+
+
+def _nameless(kind: LogicalType) -> LogicalType:
+    children = tuple(map(_nameless, kind.children))
+    return replace(kind, names=(), children=children)
+
+
+def from_python(kind: LogicalType) -> Convert | None:
+    """Return what makes a value of a Python object that is not None; None if it is the same."""
+    root = kind.root
+    simple = _IN.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        return lambda value: from_decimal(decimal.Decimal(value), kind)
+    if root in {Root.ARRAY, Root.MAP, Root.MULTISET, Root.ROW}:
+        return _composite_in(kind)
+    return None
+
+
+def _composite_in(kind: LogicalType) -> Convert:
+    inner = [nullable(from_python(child)) for child in kind.children]
+    if kind.root is Root.ROW:
+        read = _fields_of(kind.names)
+        return lambda value: tuple(
+            [_apply(convert, item) for convert, item in zip(inner, read(value))]
+        )
+    if kind.root is Root.ARRAY:
+        element = inner[0]
+        return tuple if element is None else lambda value: tuple(map(element, value))
+    key = inner[0]
+    item = inner[1] if kind.root is Root.MAP else None
+    return lambda value: {_apply(key, k): _apply(item, v) for k, v in value.items()}
+
+
+def _fields_of(names: tuple[str, ...]) -> Callable[[Any], Iterable[Any]]:
+    wanted = list(names)
+
+    def fields(value: Any) -> Iterable[Any]:
+        if isinstance(value, Row):
+            return value.get_fields_by_names(wanted)
+        return [value.get(name) for name in wanted] if isinstance(value, dict) else value
+
+    return fields
+
+
+def nullable(convert: Convert | None) -> Convert | None:
+    """Return the same conversion, for None too."""
+    if convert is None:
+        return None
+    return lambda value: None if value is None else convert(value)
+
+
+def _apply(convert: Convert | None, value: Any) -> Any:
+    return value if convert is None else convert(value)
+
+
+def row_converter(
+    types: Sequence[LogicalType], one: Callable[[LogicalType], Convert | None]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """Return what converts the values of a row, and gives them as a list.
+
+    Args:
+        types: of the columns.
+        one: ``to_python`` or ``from_python``.
+    """
+    converters = [(index, convert) for index, kind in enumerate(types) if (convert := one(kind))]
+    if not converters:
+        return list
+
+    def converted(values: Sequence[Any]) -> list[Any]:
+        result = list(values)
+        for index, convert in converters:
+            value = result[index]
+            if value is not None:
+                result[index] = convert(value)
+        return result
+
+    return converted
+
+
+def _date(days: int) -> datetime.date:
+    return datetime.date.fromordinal(days + _EPOCH_DAY)
+
+
+def _time(micros: int) -> datetime.time:
+    return (_EPOCH + datetime.timedelta(microseconds=micros)).time()
+
+
+def _datetime(micros: int) -> datetime.datetime:
+    return _EPOCH + datetime.timedelta(microseconds=micros)
+
+
+def _instant(micros: int) -> Instant:
+    return Instant(micros // 1_000_000, micros % 1_000_000 * 1000)
+
+
+def _micros_of_datetime(value: datetime.datetime) -> int:
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return (value - _EPOCH) // _MICRO
+
+
+def _micros_of_instant(value: Any) -> int:
+    if isinstance(value, Instant):
+        return value.seconds * 1_000_000 + value.nanos // 1000
+    return _micros_of_datetime(value)
+
+
+def _days(value: datetime.date) -> int:
+    return value.toordinal() - _EPOCH_DAY
+
+
+def _micros_of_time(value: datetime.time) -> int:
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return (seconds * 1_000_000 + value.microsecond) % MICROS_PER_DAY
+
+
+_OUT: dict[Root, Convert] = {
+    Root.DATE: _date,
+    Root.TIME: _time,
+    Root.TIMESTAMP: _datetime,
+    Root.TIMESTAMP_LTZ: _instant,
+    Root.INTERVAL_SECOND: lambda micros: datetime.timedelta(microseconds=micros),
+}
+_IN: dict[Root, Convert] = {
+    Root.DATE: _days,
+    Root.TIME: _micros_of_time,
+    Root.TIMESTAMP: _micros_of_datetime,
+    Root.TIMESTAMP_LTZ: _micros_of_instant,
+    Root.INTERVAL_SECOND: lambda value: value // _MICRO,
+    Root.FLOAT: float,
+    Root.DOUBLE: float,
+    **dict.fromkeys(logical.BYTES_LIKE, bytes),
+}

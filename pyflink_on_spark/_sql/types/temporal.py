@@ -1,0 +1,77 @@
+"""Dates and times as SQL writes them, from and to the numbers that stand for them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+MICROS_PER_SECOND = 1_000_000
+MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND
+MICROS_PER_HOUR = 60 * MICROS_PER_MINUTE
+MICROS_PER_DAY = 24 * MICROS_PER_HOUR
+
+_EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
+_DATE = re.compile(r"\s*(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
+_TIME = re.compile(r"\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?\s*")
+_TIMESTAMP = re.compile(r"\s*(\d{1,4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}:\d{1,2}.*?))?\s*")
+
+
+def parse_date(text: str) -> int | None:
+    """Return the days since 1970 that a text means, or None if it means none."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = (int(part or 1) for part in match.groups())
+    try:
+        return datetime.date(year, month, day).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
+
+
+def parse_time(text: str) -> int | None:
+    """Return the microseconds of the day that a text means, or None if it means none."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    micros = int(((match.group(4) or "") + "000000")[:6])
+    return ((hour * 60 + minute) * 60 + second) * MICROS_PER_SECOND + micros
+
+
+def parse_timestamp(text: str) -> int | None:
+    """Return the microseconds since 1970 that a text means, or None if it means none."""
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        return None
+    day = parse_date(match.group(1))
+    time = 0 if match.group(2) is None else parse_time(match.group(2))
+    return None if day is None or time is None else day * MICROS_PER_DAY + time
+
+
+def fraction_digits(text: str) -> int:
+    """Return how many digits a text has after the point of its seconds."""
+    return len(text.rpartition(".")[2].strip()) if "." in text else 0
+
+
+def date_text(days: int) -> str:
+    """Write a date."""
+    return datetime.date.fromordinal(days + _EPOCH_DAY).isoformat()
+
+
+def time_text(micros: int, digits: int) -> str:
+    """Write a time of day with so many digits for the fraction of a second."""
+    seconds, fraction = divmod(micros, MICROS_PER_SECOND)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    text = f"{hour:02d}:{minute:02d}:{second:02d}"
+    if not digits:
+        return text
+    return f"{text}.{fraction:06d}"[: 9 + digits] + "0" * (digits - 6)
+
+
+def timestamp_text(micros: int, digits: int, separator: str = " ") -> str:
+    """Write a timestamp with so many digits for the fraction of a second."""
+    days, time = divmod(micros, MICROS_PER_DAY)
+    return f"{date_text(days)}{separator}{time_text(time, digits)}"

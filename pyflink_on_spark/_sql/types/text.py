@@ -1,0 +1,116 @@
+"""How SQL writes values: CAST to STRING, and what TableResult.print shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import decimal_text
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import (
+    MICROS_PER_DAY,
+    date_text,
+    time_text,
+    timestamp_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Text = Callable[[Any], str]
+
+
+class sql_text:  # noqa: N801 - a function that can be pickled
+    """Writes values of a type.
+
+    Args:
+        kind: their type.
+        time_zone: the session's, by name.
+        null: how NULL looks inside of other values.
+    """
+
+    def __init__(self, kind: LogicalType, time_zone: str = "UTC", null: str = "NULL") -> None:
+        self._arguments = kind, time_zone, null
+        self._text = _writer(kind, time_zone, null)
+
+    def __call__(self, value: Any) -> str:
+        return self._text(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return sql_text, self._arguments
+
+
+def _writer(kind: LogicalType, zone: str, null: str) -> Text:
+    simple = _SIMPLE.get(kind.root)
+    if simple is not None:
+        return simple
+    if kind.root is Root.DECIMAL:
+        scale = kind.scale or 0
+        return lambda value: decimal_text(value, scale)
+    if kind.root is Root.TIME:
+        digits = kind.precision or 0
+        return lambda value: time_text(value, digits)
+    if kind.root in logical.TIMESTAMPS:
+        return _timestamp_writer(kind, zone)
+    inner = [_nullable(_writer(child, zone, null), null) for child in kind.children]
+    if kind.root is Root.ROW:
+        return lambda row: f"({', '.join([text(v) for text, v in zip(inner, row)])})"
+    if kind.root is Root.ARRAY:
+        return lambda array: f"[{', '.join(map(inner[0], array))}]"
+    if kind.root is Root.MULTISET:
+        return lambda counts: _entries((inner[0](k), str(v)) for k, v in counts.items())
+    if kind.root is Root.MAP:
+        return lambda items: _entries((inner[0](k), inner[1](v)) for k, v in items.items())
+    return str
+
+
+def _timestamp_writer(kind: LogicalType, zone: str) -> Text:
+    digits = kind.precision or 0
+    if kind.root is Root.TIMESTAMP:
+        return lambda value: timestamp_text(value, digits)
+    # The compiler's conversions write texts in turn.
+    from pyflink_on_spark._sql.compiler.conversions import to_local
+
+    return lambda value: timestamp_text(to_local(value, zone) or 0, digits)
+
+
+def _nullable(text: Text, null: str) -> Text:
+    return lambda value: null if value is None else text(value)
+
+
+def _entries(pairs: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join([f"{key}={value}" for key, value in pairs]) + "}"
+
+
+def _boolean_text(value: bool) -> str:
+    return "TRUE" if value else "FALSE"
+
+
+def _bytes_text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def _interval_text(micros: int) -> str:
+    sign, magnitude = ("-", -micros) if micros < 0 else ("+", micros)
+    days, time = divmod(magnitude, MICROS_PER_DAY)
+    return f"{sign}{days} {time_text(time, 3)}"
+
+
+def _months_text(months: int) -> str:
+    sign, magnitude = ("-", -months) if months < 0 else ("+", months)
+    return f"{sign}{magnitude // 12}-{magnitude % 12:02d}"
+
+
+_SIMPLE: dict[Root, Text] = {
+    Root.BOOLEAN: _boolean_text,
+    **dict.fromkeys(logical.INTEGERS, str),
+    Root.FLOAT: float_text,
+    Root.DOUBLE: double_text,
+    **dict.fromkeys(logical.CHARACTERS, str),
+    **dict.fromkeys(logical.BYTES_LIKE, _bytes_text),
+    Root.DATE: date_text,
+    Root.INTERVAL_SECOND: _interval_text,
+    Root.INTERVAL_MONTH: _months_text,
+}

@@ -1,0 +1,41 @@
+"""What a statement has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark.common import JobClient
+
+Change = tuple[int, tuple[Any, ...]]
+"""A row's kind, and the row."""
+
+
+@dataclass
+class Outcome:
+    """What a statement has come to.
+
+    Args:
+        schema: the columns of its rows.
+        kind: one of ResultKind.
+        changes: gives the rows; called once.
+        time_zone: the session's, by name.
+        print_kinds: whether rows are printed with their kinds; None: as a short listing.
+        job: the handle of the job, or None.
+        finished: waits for the job's end, or None.
+    """
+
+    schema: Schema
+    kind: int
+    changes: Callable[[], Iterator[Change]]
+    time_zone: str = "UTC"
+    print_kinds: bool | None = None
+    job: Any = None
+    finished: Callable[[], Any] | None = None
+
+    @property
+    def client(self) -> JobClient | None:
+        """What controls the job, or None."""
+        return None if self.job is None else JobClient(self.job)

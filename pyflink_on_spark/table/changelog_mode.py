@@ -1,0 +1,46 @@
+"""Which changes a changelog has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark.common._java_handles import own_handle
+
+__all__ = ["ChangelogMode"]
+
+
+@dataclass(frozen=True)
+class _Mode:
+    changes: StateDelta
+    before: bool
+
+
+class ChangelogMode:
+    """Which kinds of changes there are.
+
+    Args:
+        j_changelog_mode: use ``insert_only``, ``upsert`` or ``all``.
+    """
+
+    def __init__(self, j_changelog_mode):
+        self._mode: _Mode = own_handle(j_changelog_mode, _Mode, "ChangelogMode(j_changelog_mode)")
+
+    @staticmethod
+    def insert_only() -> ChangelogMode:
+        """Return the mode of rows that are only added."""
+        return ChangelogMode(_Mode(StateDelta.INSERT, True))
+
+    @staticmethod
+    def upsert() -> ChangelogMode:
+        """Return the mode in which an update has only the new row."""
+        return ChangelogMode(_Mode(StateDelta.ALL, False))
+
+    @staticmethod
+    def all() -> ChangelogMode:
+        """Return the mode with all kinds of changes."""
+        return ChangelogMode(_Mode(StateDelta.ALL, True))
+
+
+__getattr__ = missing_name(__name__)

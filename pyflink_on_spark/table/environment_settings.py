@@ -1,0 +1,95 @@
+"""What a TableEnvironment is made with."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark.common._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
+
+__all__ = ["EnvironmentSettings"]
+
+
+class EnvironmentSettings:
+    """The mode of an environment, and the names of what is in it from the beginning.
+
+    Args:
+        j_environment_settings: the options; use ``in_streaming_mode``, ``in_batch_mode`` or
+            ``new_instance``.
+    """
+
+    class Builder:
+        """Says what the settings are; ``build`` gives them."""
+
+        def __init__(self):
+            self._configuration = Configuration()
+
+        def with_configuration(self, config: Configuration) -> EnvironmentSettings.Builder:
+            """Take over every key of a configuration."""
+            self._configuration.add_all(config)
+            return self
+
+        def in_batch_mode(self) -> EnvironmentSettings.Builder:
+            """Compute over inputs that end, and show the result at the end."""
+            self._configuration.set_string(RUNTIME_MODE.key, "BATCH")
+            return self
+
+        def in_streaming_mode(self) -> EnvironmentSettings.Builder:
+            """Compute as rows come; the default."""
+            self._configuration.set_string(RUNTIME_MODE.key, "STREAMING")
+            return self
+
+        def with_built_in_catalog_name(
+            self, built_in_catalog_name: str
+        ) -> EnvironmentSettings.Builder:
+            """Set the name of the first catalog."""
+            self._configuration.set_string(BUILTIN_CATALOG.key, built_in_catalog_name)
+            return self
+
+        def with_built_in_database_name(
+            self, built_in_database_name: str
+        ) -> EnvironmentSettings.Builder:
+            """Set the name of the first database."""
+            self._configuration.set_string(BUILTIN_DATABASE.key, built_in_database_name)
+            return self
+
+        def build(self) -> EnvironmentSettings:
+            """Return the settings."""
+            return EnvironmentSettings(Configuration(self._configuration))
+
+    def __init__(self, j_environment_settings):
+        self._configuration: Configuration = j_environment_settings
+
+    def get_built_in_catalog_name(self) -> str:
+        """Return the name of the first catalog."""
+        return self._configuration._read(BUILTIN_CATALOG)
+
+    def get_built_in_database_name(self) -> str:
+        """Return the name of the first database."""
+        return self._configuration._read(BUILTIN_DATABASE)
+
+    def is_streaming_mode(self) -> bool:
+        """Tell whether rows are computed as they come."""
+        return self._configuration._read(RUNTIME_MODE) != BATCH
+
+    def get_configuration(self) -> Configuration:
+        """Return the options."""
+        return self._configuration
+
+    @staticmethod
+    def new_instance() -> EnvironmentSettings.Builder:
+        """Return a builder."""
+        return EnvironmentSettings.Builder()
+
+    @staticmethod
+    def in_streaming_mode() -> EnvironmentSettings:
+        """Return the settings for streaming mode."""
+        return EnvironmentSettings.new_instance().in_streaming_mode().build()
+
+    @staticmethod
+    def in_batch_mode() -> EnvironmentSettings:
+        """Return the settings for batch mode."""
+        return EnvironmentSettings.new_instance().in_batch_mode().build()
+
+
+__getattr__ = missing_name(__name__)

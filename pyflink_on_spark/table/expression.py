@@ -1,0 +1,225 @@
+"""Expressions over the columns of tables."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._expression_text import expression_text
+from pyflink_on_spark.table._literals import literal
+from pyflink_on_spark.table._types import logical_type
+
+__all__ = ["Expression"]
+
+T = TypeVar("T")
+
+
+def _written(operand: Any) -> syntax.Expression:
+    """Return what stands for an operand: an expression, or a constant."""
+    return operand._written if isinstance(operand, Expression) else literal(operand)
+
+
+def _call(name: str, *operands: Any) -> Expression:
+    return Expression(syntax.Call(name, tuple(map(_written, operands))))
+
+
+class Expression(Generic[T]):
+    """A column, a constant, or what is computed of them.
+
+    Args:
+        j_expr_or_property_name: use ``col`` and ``lit`` of ``expressions``.
+
+    Example:
+        >>> from pyflink_on_spark.table.expressions import col
+        >>> str(col("price") * 2 + 1)
+        'plus(times(price, 2), 1)'
+    """
+
+    def __init__(self, j_expr_or_property_name):
+        given = j_expr_or_property_name
+        self._written: syntax.Expression = (
+            syntax.Name((given,)) if isinstance(given, str) else given
+        )
+
+    __hash__ = object.__hash__
+
+    def __str__(self):
+        return expression_text(self._written)
+
+    def __abs__(self):
+        return _call("ABS", self)
+
+    # -- comparison ------------------------------------------------------------------------------
+
+    def __eq__(self, other: Any) -> Expression[bool]:  # type: ignore[override]
+        return _call("=", self, other)
+
+    def __ne__(self, other: Any) -> Expression[bool]:  # type: ignore[override]
+        return _call("<>", self, other)
+
+    def __lt__(self, other: Any) -> Expression[bool]:
+        return _call("<", self, other)
+
+    def __gt__(self, other: Any) -> Expression[bool]:
+        return _call(">", self, other)
+
+    def __le__(self, other: Any) -> Expression[bool]:
+        return _call("<=", self, other)
+
+    def __ge__(self, other: Any) -> Expression[bool]:
+        return _call(">=", self, other)
+
+    # -- logic -----------------------------------------------------------------------------------
+
+    def __and__(self, other: Any) -> Expression[bool]:
+        return _call("AND", self, other)
+
+    def __rand__(self, other: Any) -> Expression[bool]:
+        return _call("AND", other, self)
+
+    def __or__(self, other: Any) -> Expression[bool]:
+        return _call("OR", self, other)
+
+    def __ror__(self, other: Any) -> Expression[bool]:
+        return _call("OR", other, self)
+
+    def __invert__(self) -> Expression[bool]:
+        return _call("IS NOT TRUE", self)
+
+    # -- arithmetic ------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Expression:
+        return _call("+", self, other)
+
+    def __radd__(self, other: Any) -> Expression:
+        return _call("+", other, self)
+
+    def __sub__(self, other: Any) -> Expression:
+        return _call("-", self, other)
+
+    def __rsub__(self, other: Any) -> Expression:
+        return _call("-", other, self)
+
+    def __mul__(self, other: Any) -> Expression:
+        return _call("*", self, other)
+
+    def __rmul__(self, other: Any) -> Expression:
+        return _call("*", other, self)
+
+    def __truediv__(self, other: Any) -> Expression:
+        return _call("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return _call("/", other, self)
+
+    def __mod__(self, other: Any) -> Expression:
+        return _call("%", self, other)
+
+    def __rmod__(self, other: Any) -> Expression:
+        return _call("%", other, self)
+
+    def __neg__(self) -> Expression:
+        return _call("UNARY -", self)
+
+    # -- tests -----------------------------------------------------------------------------------
+
+    @property
+    def is_null(self) -> Expression[bool]:
+        """Whether it is NULL."""
+        return _call("IS NULL", self)
+
+    @property
+    def is_not_null(self) -> Expression[bool]:
+        """Whether it is not NULL."""
+        return _call("IS NOT NULL", self)
+
+    @property
+    def is_true(self) -> Expression[bool]:
+        """Whether it is TRUE."""
+        return _call("IS TRUE", self)
+
+    @property
+    def is_not_true(self) -> Expression[bool]:
+        """Whether it is FALSE or NULL."""
+        return _call("IS NOT TRUE", self)
+
+    @property
+    def is_false(self) -> Expression[bool]:
+        """Whether it is FALSE."""
+        return _call("IS FALSE", self)
+
+    @property
+    def is_not_false(self) -> Expression[bool]:
+        """Whether it is TRUE or NULL."""
+        return _call("IS NOT FALSE", self)
+
+    def between(self, lower_bound, upper_bound) -> Expression[bool]:
+        """Tell whether it lies between two values, or is one of them."""
+        return _call("BETWEEN", self, lower_bound, upper_bound)
+
+    def not_between(self, lower_bound, upper_bound) -> Expression[bool]:
+        """Tell whether it does not lie between two values."""
+        return _call("NOT BETWEEN", self, lower_bound, upper_bound)
+
+    def then(self, if_true, if_false) -> Expression:
+        """Return one value where it is TRUE, and another one elsewhere."""
+        return _call("IF", self, if_true, if_false)
+
+    # -- names and types -------------------------------------------------------------------------
+
+    def alias(self, name: str, *extra_names: str) -> Expression[T]:
+        """Give it a name, or several if it gives several columns."""
+        return Expression(syntax.Alias(self._written, (name, *extra_names)))
+
+    def cast(self, data_type: DataType) -> Expression:
+        """Convert it to another type."""
+        return Expression(syntax.Cast(self._written, logical_type(data_type)))
+
+    def try_cast(self, data_type: DataType) -> Expression:
+        """Convert it to another type; what cannot be converted is NULL."""
+        return Expression(syntax.Cast(self._written, logical_type(data_type), lenient=True))
+
+    def get(self, name_or_index: str | int) -> Expression:
+        """Return a field of a row."""
+        if isinstance(name_or_index, int):
+            name_or_index = f"f{name_or_index}"
+        field = syntax.Literal(name_or_index, logical_type("STRING"))
+        return Expression(syntax.Call("DOT", (self._written, field)))
+
+    def at(self, index) -> Expression:
+        """Return an element of an array, counted from 1, or the value of a key of a map."""
+        return _call("ITEM", self, index)
+
+    # -- time attributes -------------------------------------------------------------------------
+
+    @property
+    def rowtime(self) -> Expression:
+        """A new column with the timestamps of a stream's elements."""
+        return _call("ROWTIME", self)
+
+    @property
+    def proctime(self) -> Expression:
+        """A new column with the time at which an element is looked at."""
+        return _call("PROCTIME", self)
+
+    # -- texts -----------------------------------------------------------------------------------
+
+    @property
+    def upper_case(self) -> Expression[str]:
+        """It in capitals."""
+        return _call("UPPER", self)
+
+    @property
+    def lower_case(self) -> Expression[str]:
+        """It in small letters."""
+        return _call("LOWER", self)
+
+    @property
+    def char_length(self) -> Expression[int]:
+        """How many characters it has."""
+        return _call("CHAR_LENGTH", self)
+
+
+__getattr__ = missing_name(__name__)

@@ -1,0 +1,203 @@
+"""The columns of a table, as a program describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.binder.tables import TableDescription
+from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.syntax.expressions import Expression as Written
+from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.syntax.statements import (
+    ColumnDefinition,
+    ColumnKind,
+    PrimaryKey,
+    WatermarkDefinition,
+)
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.table._types import logical_type
+from pyflink_on_spark.table.expression import Expression
+
+__all__ = ["Schema"]
+
+
+@dataclass(frozen=True)
+class _Description:
+    columns: tuple[ColumnDefinition, ...] = ()
+    watermarks: tuple[WatermarkDefinition, ...] = ()
+    primary_key: PrimaryKey | None = None
+    lines: tuple[str, ...] = field(default=(), compare=True)
+
+
+class Schema:
+    """The columns of a table, its watermarks and its primary key.
+
+    Args:
+        j_schema: use ``new_builder``.
+
+    Example:
+        >>> schema = Schema.new_builder().column("id", "INT").column("name", "STRING").build()
+    """
+
+    def __init__(self, j_schema):
+        self._described: _Description = own_handle(j_schema, _Description, "Schema(j_schema)")
+
+    @staticmethod
+    def new_builder() -> Schema.Builder:
+        """Return a builder."""
+        return Schema.Builder(_Description())
+
+    def __str__(self):
+        return "(\n" + ",\n".join(f"  {line}" for line in self._described.lines) + "\n)"
+
+    def __eq__(self, other):
+        return isinstance(other, Schema) and self._described.lines == other._described.lines
+
+    def __hash__(self):
+        return hash(self._described.lines)
+
+    @property
+    def _description(self) -> TableDescription:
+        described = self._described
+        return TableDescription(described.columns, described.watermarks, described.primary_key)
+
+    class Builder:
+        """Says what the columns are; ``build`` gives the Schema.
+
+        Args:
+            j_builder: use ``Schema.new_builder``.
+        """
+
+        def __init__(self, j_builder):
+            self._described: _Description = own_handle(
+                j_builder, _Description, "Schema.Builder(j_builder)"
+            )
+
+        def from_schema(self, unresolved_schema: Schema) -> Schema.Builder:
+            """Add all of another schema."""
+            other = unresolved_schema._described
+            own = self._described
+            self._described = replace(
+                own,
+                columns=own.columns + other.columns,
+                watermarks=own.watermarks + other.watermarks,
+                primary_key=other.primary_key or own.primary_key,
+                lines=own.lines + other.lines,
+            )
+            return self
+
+        def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
+            """Add the fields of a row type as columns."""
+            if not isinstance(data_type, RowType):
+                raise TypeError(f"a row's type is needed, not {data_type!r}")
+            return self.from_fields(data_type.names, data_type.field_types())
+
+        def from_fields(
+            self, field_names: list[str], field_data_types: list[DataType]
+        ) -> Schema.Builder:
+            """Add columns of some names and types."""
+            for name, data_type in zip(field_names, field_data_types):
+                self.column(name, data_type)
+            return self
+
+        def column(self, column_name: str, data_type: str | DataType) -> Schema.Builder:
+            """Add a column.
+
+            Args:
+                column_name: its name.
+                data_type: its type, or the text of one.
+            """
+            kind = logical_type(data_type)
+            definition = ColumnDefinition(column_name, ColumnKind.PHYSICAL, kind)
+            return self._with(f"`{column_name}` {kind}", definition)
+
+        def column_by_expression(self, column_name: str, expr: str | Expression) -> Schema.Builder:
+            """Add a column that is computed of others.
+
+            Args:
+                column_name: its name.
+                expr: an expression, or the SQL text of one.
+            """
+            written, text = _written(expr)
+            definition = ColumnDefinition(column_name, ColumnKind.COMPUTED, expression=written)
+            return self._with(f"`{column_name}` AS [{text}]", definition)
+
+        def column_by_metadata(
+            self,
+            column_name: str,
+            data_type: DataType | str,
+            metadata_key: str | None = None,
+            is_virtual: bool = False,
+        ) -> Schema.Builder:
+            """Add a column of what the connector knows besides the columns.
+
+            Args:
+                column_name: its name.
+                data_type: its type, or the text of one.
+                metadata_key: which metadata, if it is not called as the column.
+                is_virtual: whether it is not written.
+            """
+            kind = logical_type(data_type)
+            definition = ColumnDefinition(
+                column_name,
+                ColumnKind.METADATA,
+                kind,
+                metadata_key=metadata_key,
+                virtual=is_virtual,
+            )
+            source = "" if metadata_key is None else f" FROM '{metadata_key}'"
+            virtual = " VIRTUAL" if is_virtual else ""
+            return self._with(f"`{column_name}` METADATA{source}{virtual}", definition)
+
+        def watermark(self, column_name: str, watermark_expr: str | Expression) -> Schema.Builder:
+            """Make a column the rowtime attribute.
+
+            Args:
+                column_name: a TIMESTAMP(3) or TIMESTAMP_LTZ(3).
+                watermark_expr: an expression, or the SQL text of one.
+            """
+            written, text = _written(watermark_expr)
+            own = self._described
+            definition = WatermarkDefinition(Name((column_name,)), written)
+            self._described = replace(
+                own,
+                watermarks=(*own.watermarks, definition),
+                lines=(*own.lines, f"WATERMARK FOR `{column_name}` AS [{text}]"),
+            )
+            return self
+
+        def primary_key(self, *column_names: str) -> Schema.Builder:
+            """Say which columns together are different in each row."""
+            name = f"PK_{'_'.join(column_names)}"
+            return self.primary_key_named(name, *column_names)
+
+        def primary_key_named(self, constraint_name: str, *column_names: str) -> Schema.Builder:
+            """Say which columns together are different in each row, and what that is called."""
+            key = PrimaryKey(tuple(Name((name,)) for name in column_names), constraint_name)
+            listed = ", ".join(f"`{name}`" for name in column_names)
+            line = f"CONSTRAINT `{constraint_name}` PRIMARY KEY ({listed}) NOT ENFORCED"
+            own = self._described
+            self._described = replace(own, primary_key=key, lines=(*own.lines, line))
+            return self
+
+        def build(self) -> Schema:
+            """Return the Schema."""
+            return Schema(self._described)
+
+        def _with(self, line: str, definition: ColumnDefinition) -> Schema.Builder:
+            own = self._described
+            self._described = replace(
+                own, columns=(*own.columns, definition), lines=(*own.lines, line)
+            )
+            return self
+
+
+def _written(given: str | Expression) -> tuple[Written, str]:
+    if isinstance(given, Expression):
+        return given._written, str(given)
+    return parse_expression(given), given
+
+
+__getattr__ = missing_name(__name__)

@@ -1,0 +1,138 @@
+"""What a TableEnvironment has to do with catalogs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
+from pyflink_on_spark._sql.parser import parse_path
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark.table.table_descriptor import TableDescriptor
+
+
+class Catalogs:
+    """The part of a TableEnvironment that looks at catalogs and changes them."""
+
+    _session: Session
+
+    def _described(self, descriptor: TableDescriptor) -> Any:
+        raise NotImplementedError
+
+    def get_current_catalog(self) -> str:
+        """Return the name of the current catalog."""
+        return self._session.catalog.current_catalog
+
+    def use_catalog(self, catalog_name: str):
+        """Make a catalog the current one.
+
+        Raises:
+            CatalogException: it is not there.
+        """
+        self._session.catalog.use_catalog(catalog_name)
+
+    def get_current_database(self) -> str:
+        """Return the name of the current database."""
+        return self._session.catalog.current_database
+
+    def use_database(self, database_name: str):
+        """Make a database of the current catalog the current one.
+
+        Raises:
+            CatalogException: it is not there.
+        """
+        self._session.catalog.use_database((database_name,))
+
+    def list_catalogs(self) -> list[str]:
+        """Return the names of all catalogs."""
+        return sorted(self._session.catalog.catalogs)
+
+    def list_databases(self) -> list[str]:
+        """Return the names of the databases of the current catalog."""
+        catalog = self._session.catalog
+        return sorted(catalog.catalogs[catalog.current_catalog].databases)
+
+    def list_tables(self) -> list[str]:
+        """Return the names of the tables and views of the current database."""
+        return list(self._session.catalog.relations())
+
+    def list_views(self) -> list[str]:
+        """Return the names of the views of the current database."""
+        found = self._session.catalog.relations()
+        return [name for name, each in found.items() if isinstance(each, CatalogView)]
+
+    def list_temporary_tables(self) -> list[str]:
+        """Return the names of the temporary tables and views of the current database."""
+        return sorted(path.name for path in self._temporary())
+
+    def list_temporary_views(self) -> list[str]:
+        """Return the names of the temporary views of the current database."""
+        found = self._temporary().items()
+        return sorted(path.name for path, each in found if isinstance(each, CatalogView))
+
+    def create_temporary_table(
+        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool = False
+    ):
+        """Add a table for this session.
+
+        Args:
+            path: its name.
+            descriptor: what it is.
+            ignore_if_exists: whether nothing happens if there is one of that name.
+
+        Raises:
+            ValidationError: there is one of that name, or the description is wrong.
+        """
+        self._create(path, descriptor, ignore_if_exists, temporary=True)
+
+    def create_table(
+        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool = False
+    ) -> bool:
+        """Add a table to a catalog; tell whether there was none of that name.
+
+        Args:
+            path: its name.
+            descriptor: what it is.
+            ignore_if_exists: whether nothing happens if there is one of that name.
+
+        Raises:
+            ValidationError: there is one of that name, or the description is wrong.
+        """
+        qualified = self._session.catalog.qualify(parse_path(path))
+        missing = self._session.catalog.find(qualified) is None
+        self._create(path, descriptor, ignore_if_exists, temporary=False)
+        return missing
+
+    def drop_temporary_table(self, table_path: str) -> bool:
+        """Remove a temporary table; tell whether there was one."""
+        return self._drop(table_path, CatalogTable, temporary=True)
+
+    def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a table; tell whether there was one."""
+        return self._drop(table_path, CatalogTable, if_exists=bool(ignore_if_not_exists))
+
+    def drop_temporary_view(self, view_path: str) -> bool:
+        """Remove a temporary view; tell whether there was one."""
+        return self._drop(view_path, CatalogView, temporary=True)
+
+    def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a view; tell whether there was one."""
+        return self._drop(view_path, CatalogView, if_exists=bool(ignore_if_not_exists))
+
+    def _temporary(self) -> dict[Any, Any]:
+        catalog = self._session.catalog
+        place = (catalog.current_catalog, catalog.current_database)
+        return {path: each for path, each in catalog.temporary.items() if path[:2] == place}
+
+    def _create(
+        self, path: str, descriptor: TableDescriptor, ignore: bool, *, temporary: bool
+    ) -> None:
+        qualified = self._session.catalog.qualify(parse_path(path))
+        self._session.catalog.add(
+            qualified, self._described(descriptor), temporary=temporary, if_not_exists=ignore
+        )
+
+    def _drop(
+        self, path: str, kind: Any, *, temporary: bool = False, if_exists: bool = True
+    ) -> bool:
+        qualified = self._session.catalog.qualify(parse_path(path))
+        return self._session.catalog.drop(qualified, kind, temporary=temporary, if_exists=if_exists)

@@ -1,0 +1,272 @@
+"""The environment of a program over tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
+from pyflink_on_spark._sql.commands import run_command
+from pyflink_on_spark._sql.errors import TableError, ValidationError
+from pyflink_on_spark._sql.explanation import explain
+from pyflink_on_spark._sql.parser import parse_path, parse_statement
+from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
+from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
+from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.syntax import statements as syntax
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.table._elements import rows_of_elements
+from pyflink_on_spark.table._results import Outcome
+from pyflink_on_spark.table.environment_settings import EnvironmentSettings
+from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.result_kind import ResultKind
+from pyflink_on_spark.table.statement_set import StatementSet
+from pyflink_on_spark.table.table import Table
+from pyflink_on_spark.table.table_config import TableConfig
+from pyflink_on_spark.table.table_descriptor import TableDescriptor
+from pyflink_on_spark.table.table_environment.catalogs import Catalogs
+from pyflink_on_spark.table.table_environment.jobs import Jobs
+from pyflink_on_spark.table.table_result import TableResult
+
+_OK = RowSchema(("result",), (logical.STRING,))
+_NO_QUERY = (
+    "Unsupported SQL query! sqlQuery() only accepts a single SQL query of type SELECT, UNION, "
+    "INTERSECT, EXCEPT, VALUES, and ORDER_BY."
+)
+_NO_STATEMENT = (
+    "Unsupported SQL query! executeSql() only accepts a single SQL statement of type "
+    "CREATE TABLE, DROP TABLE, CREATE VIEW, DROP VIEW, USE, SHOW, DESCRIBE, EXPLAIN, INSERT, "
+    "SELECT and the like; "
+    "options are set with get_config().set(key, value)."
+)
+
+
+class TableEnvironment(Catalogs):
+    """Plans and runs queries.
+
+    Args:
+        j_tenv: use ``create``.
+        serializer: accepted; elements are always pickled.
+    """
+
+    def __init__(self, j_tenv, serializer=None):
+        environment, settings, streaming_results = j_tenv
+        self._environment: StreamExecutionEnvironment = environment
+        self._config = TableConfig()
+        self._config.add_configuration(settings.get_configuration())
+        batch = Configuration(environment._configuration).add_all(settings.get_configuration())
+        self._print_kinds = streaming_results or settings.is_streaming_mode()
+        self._session = Session(
+            lambda: self._jobs.configuration().to_dict(),
+            batch._read(RUNTIME_MODE) == BATCH,
+            settings.get_built_in_catalog_name(),
+            settings.get_built_in_database_name(),
+        )
+        self._jobs = Jobs(environment, self._config, self._session)
+        self._unnamed = 0
+
+    @staticmethod
+    def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
+        """Return a new environment.
+
+        Args:
+            environment_settings: its mode, or its options.
+
+        Example:
+            >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        """
+        settings = environment_settings
+        if isinstance(settings, Configuration):
+            settings = EnvironmentSettings.new_instance().with_configuration(settings).build()
+        environment = StreamExecutionEnvironment.get_execution_environment()
+        return TableEnvironment((environment, settings, False))
+
+    def get_config(self) -> TableConfig:
+        """Return the options."""
+        return self._config
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def sql_query(self, query: str) -> Table:
+        """Return what a query gives, as a table.
+
+        Raises:
+            ValidationError: something in it is wrong; the message says where.
+        """
+        statement = parse_statement(query)
+        if not isinstance(statement, syntax.QueryStatement):
+            raise ValidationError(_NO_QUERY)
+        return Table(self._session.bind(statement.query), self)
+
+    def execute_sql(self, stmt: str) -> TableResult:
+        """Carry out a statement.
+
+        Raises:
+            ValidationError: something in it is wrong; the message says where.
+        """
+        statement = parse_statement(stmt)
+        if isinstance(statement, syntax.QueryStatement):
+            return self._collect(self._session.bind(statement.query))
+        if isinstance(statement, syntax.Insert):
+            return TableResult(self._jobs.insert([self._session.bind_insert(statement)]))
+        if isinstance(statement, syntax.StatementSet):
+            inserts = [self._session.bind_insert(insert) for insert in statement.inserts]
+            return TableResult(self._jobs.insert(inserts))
+        if isinstance(statement, syntax.Explain):
+            text = self._explained(statement.statement, statement.details)
+            return self._listing(_OK, [(text,)])
+        if isinstance(statement, syntax.SetOption):
+            raise TableError(_NO_STATEMENT)
+        listing = run_command(self._session, statement)
+        if listing is None:
+            return self._done()
+        return self._listing(listing.schema, listing.rows)
+
+    def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
+        """Return how a statement is carried out.
+
+        Raises:
+            ValidationError: something in it is wrong; the message says where.
+        """
+        return self._explained(parse_statement(stmt), extra_details)
+
+    def create_statement_set(self) -> StatementSet:
+        """Return an empty set of INSERTs that run as one job."""
+        return StatementSet(None, self)
+
+    # -- tables ----------------------------------------------------------------------------------
+
+    def from_path(self, path: str) -> Table:
+        """Return a table or view of a catalog.
+
+        Raises:
+            ValidationError: it is not there.
+        """
+        qualified = self._session.catalog.qualify(parse_path(path))
+        found = self._session.catalog.find(qualified)
+        if found is None:
+            raise ValidationError(f"Table `{path}` was not found.")
+        return Table(self._session.read(qualified, found), self)
+
+    def from_descriptor(self, descriptor: TableDescriptor) -> Table:
+        """Return the table that a descriptor describes; it is in no catalog."""
+        path = self._session.anonymous_path(descriptor.get_options()["connector"])
+        return Table(self._session.read(path, self._described(descriptor)), self)
+
+    def from_elements(
+        self,
+        elements: Iterable,
+        schema: DataType | list[str] | None = None,
+        verify_schema: bool = True,
+    ) -> Table:
+        """Return a table of the program's own rows.
+
+        Args:
+            elements: tuples, lists, dicts, Rows, or single values.
+            schema: the type of the rows, or the names of the columns; found out if not given.
+            verify_schema: whether to check that values are of their types.
+
+        Raises:
+            TypeError: a value is not of its type, or the types of two rows do not fit.
+        """
+        return Table(rows_of_elements(list(elements), schema, verify_schema), self)
+
+    def create_temporary_view(
+        self, view_path: str, table_or_data_stream: Table | DataStream, *fields_or_schema: Any
+    ):
+        """Give a table or a stream a name for this session.
+
+        Args:
+            view_path: the name.
+            table_or_data_stream: what it stands for.
+            fields_or_schema: the columns of a stream, as for ``from_data_stream``.
+
+        Raises:
+            ValidationError: there is one of that name.
+        """
+        node = (
+            table_or_data_stream._node
+            if isinstance(table_or_data_stream, Table)
+            else self._stream_node(table_or_data_stream, fields_or_schema)
+        )
+        path = self._session.catalog.qualify(parse_path(view_path))
+        self._session.catalog.add(path, CatalogView(node), temporary=True)
+
+    # -- for the mirror's other classes ----------------------------------------------------------
+
+    def _stream_node(self, stream: DataStream, fields: tuple[Any, ...]) -> Node:
+        raise TypeError("a DataStream needs a StreamTableEnvironment")
+
+    def _described(self, descriptor: TableDescriptor) -> CatalogTable:
+        schema = descriptor.get_schema()
+        return self._session.described_table(
+            None if schema is None else schema._description,
+            descriptor.get_options(),
+            tuple(descriptor.get_partition_keys()),
+            descriptor.get_comment(),
+        )
+
+    def _collect(self, node: Node) -> TableResult:
+        return TableResult(self._jobs.collect(node, kinds=self._print_kinds))
+
+    def _sink(self, node: Node, target: str | TableDescriptor, overwrite: bool) -> Any:
+        if isinstance(target, TableDescriptor):
+            path = self._session.anonymous_path(target.get_options()["connector"])
+            table = self._described_like(target, node)
+            return self._session.insert_into(node, path, table, overwrite)
+        path = self._session.catalog.qualify(parse_path(target))
+        return self._session.insert_into(node, path, self._session.table(path), overwrite)
+
+    def _described_like(self, descriptor: TableDescriptor, node: Node) -> CatalogTable:
+        """Return what a descriptor describes; without columns it has those of a query."""
+        if descriptor.get_schema() is not None:
+            return self._described(descriptor)
+        return self._session.described_table(
+            self._session.description_of(node.schema),
+            descriptor.get_options(),
+            tuple(descriptor.get_partition_keys()),
+            descriptor.get_comment(),
+        )
+
+    def _explained(self, statement: syntax.Statement, details: Iterable[Any]) -> str:
+        sinks: list[Any]
+        if isinstance(statement, syntax.QueryStatement):
+            sinks = [self._query_sink(self._session.bind(statement.query))]
+        elif isinstance(statement, syntax.Insert):
+            sinks = [self._session.bind_insert(statement)]
+        elif isinstance(statement, syntax.StatementSet):
+            sinks = [self._session.bind_insert(insert) for insert in statement.inserts]
+        else:
+            raise ValidationError("Only queries and INSERTs can be explained.")
+        return self._explain(sinks, details)
+
+    def _explain(self, sinks: list[Any], details: Iterable[Any]) -> str:
+        changelog = {ExplainDetail.CHANGELOG_MODE, "CHANGELOG_MODE"}
+        wanted = any(detail in changelog for detail in details)
+        return explain(sinks, self._session.settings(), changelog_mode=wanted)
+
+    @staticmethod
+    def _query_sink(node: Node) -> ExternalSink:
+        return ExternalSink(node.schema, node, "*anonymous_collect$1*", StateDelta.ALL)
+
+    def _unnamed_view(self, node: Node) -> str:
+        name = f"UnnamedTable${self._unnamed}"
+        self._unnamed += 1
+        path = self._session.catalog.qualify((name,))
+        self._session.catalog.add(path, CatalogView(node), temporary=True)
+        return name
+
+    def _done(self) -> TableResult:
+        return TableResult(Outcome(_OK, ResultKind.SUCCESS, lambda: iter([(INSERT, ("OK",))])))
+
+    def _listing(self, schema: RowSchema, rows: Iterable[Any]) -> TableResult:
+        changes = [(INSERT, row) for row in rows]
+        zone = self._session.settings().time_zone
+        return TableResult(
+            Outcome(schema, ResultKind.SUCCESS_WITH_CONTENT, lambda: iter(changes), zone)
+        )

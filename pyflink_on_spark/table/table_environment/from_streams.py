@@ -1,0 +1,205 @@
+"""Streams become tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.scans import with_computed, with_watermarks
+from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.operators.records import FromRecords
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.external import ExternalRows
+from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node
+from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import Root, Time
+from pyflink_on_spark._sql.types.type_infos import fields_of, from_type_info
+from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, TupleTypeInfo
+from pyflink_on_spark.datastream import DataStream
+from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.schema import Schema
+
+_ROWTIME = "rowtime"
+_TIMESTAMP = "timestamp of the element"
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """The elements of a stream as rows."""
+
+    stream: DataStream
+    schema: RowSchema
+    atomic: bool
+    mode: Any
+
+    def scan(self, timestamps: bool) -> Node:
+        """Return the node that gives the rows; with the timestamps as a last column."""
+        operator = FromRecords(
+            self.schema,
+            atomic=self.atomic,
+            timestamp=timestamps,
+            changelog=self.mode.changes is not StateDelta.INSERT,
+        )
+        flow = self.stream._flow
+        name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
+        rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before)
+        schema = self.schema
+        if timestamps:
+            kind = logical.timestamp_ltz(3)
+            schema = RowSchema((*schema.names, _TIMESTAMP), (*schema.types, kind))
+        return ExternalScan(schema, rows)
+
+
+def stream_node(
+    session: Session, stream: DataStream, fields_or_schema: Sequence[Any], mode: Any
+) -> Node:
+    """Return the plan that reads a stream.
+
+    Args:
+        session: knows functions.
+        stream: the stream.
+        fields_or_schema: expressions, or one Schema, or nothing.
+        mode: which changes there are.
+
+    Raises:
+        ValidationError: the stream has no such fields.
+    """
+    elements = _elements(stream, mode)
+    if not fields_or_schema:
+        return elements.scan(timestamps=False)
+    if isinstance(fields_or_schema[0], Schema):
+        return _by_schema(session, elements, fields_or_schema[0]._description)
+    if not all(isinstance(field, Expression) for field in fields_or_schema):
+        raise TypeError("the fields of a stream are Expressions, or they are one Schema")
+    return _by_expressions(elements, [field._written for field in fields_or_schema])
+
+
+def _elements(stream: DataStream, mode: Any) -> _Elements:
+    type_info = stream.get_type()
+    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    if isinstance(inner, RowTypeInfo | TupleTypeInfo):
+        return _Elements(stream, RowSchema(*fields_of(inner)), False, mode)
+    kind = from_type_info(inner)
+    if kind.root is not Root.RAW and type(inner).__name__ in {"BasicTypeInfo", "InstantTypeInfo"}:
+        kind = kind.with_nullable(False)
+    return _Elements(stream, RowSchema(("f0",), (kind,)), True, mode)
+
+
+# -- with a Schema -------------------------------------------------------------------------------
+
+
+def _by_schema(session: Session, elements: _Elements, description: TableDescription) -> Node:
+    physical = [c for c in description.columns if c.kind is ColumnKind.PHYSICAL]
+    if not physical:
+        own = tuple(
+            ColumnDefinition(name, ColumnKind.PHYSICAL, kind)
+            for name, kind in zip(elements.schema.names, elements.schema.types)
+        )
+        description = replace(description, columns=own + description.columns)
+    resolved = resolve_schema(description, session.functions)
+    metadata = resolved.of_kind(ColumnKind.METADATA)
+    for column in metadata:
+        if (column.metadata_key or column.name) != _ROWTIME:
+            raise ValidationError(
+                f"Invalid metadata key '{column.metadata_key or column.name}' in column "
+                f"'{column.name}': the metadata of a stream is called 'rowtime'."
+            )
+    scan = elements.scan(timestamps=bool(metadata))
+    stored = [_stored(column, elements) for column in resolved.of_kind(ColumnKind.PHYSICAL)]
+    last = len(elements.schema)
+    columns: list[Typed] = [*stored]
+    columns += [InputRef(scan.schema.types[last], last) for _ in metadata]
+    names = (*resolved.physical.names, *(column.name for column in metadata))
+    return with_watermarks(with_computed(project(scan, columns, names), resolved), resolved)
+
+
+def _stored(column: Any, elements: _Elements) -> Typed:
+    schema = elements.schema
+    if column.name not in schema.names:
+        raise ValidationError(
+            f"Unable to find a field named '{column.name}' in the physical data type derived from "
+            f"the given type information for schema declaration. Make sure that the type "
+            f"information is not a generic raw type. Currently available fields are: "
+            f"[{', '.join(schema.names)}]"
+        )
+    index = schema.names.index(column.name)
+    kind = schema.types[index]
+    wanted = column.type.plain()
+    if not _same_values(kind, wanted):
+        raise ValidationError(
+            f"column '{column.name}' is declared as {wanted}, but the stream's field is {kind}"
+        )
+    return InputRef(replace(wanted, time=None), index)
+
+
+def _same_values(kind: Any, wanted: Any) -> bool:
+    if kind.root is not wanted.root:
+        return kind.root in logical.CHARACTERS and wanted.root in logical.CHARACTERS
+    if kind.root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ, Root.TIME, Root.VARCHAR, Root.VARBINARY}:
+        return True
+    return kind.children != () or kind.same_values(wanted)
+
+
+# -- with expressions ----------------------------------------------------------------------------
+
+
+def _by_expressions(elements: _Elements, fields: list[syntax.Expression]) -> Node:
+    schema = elements.schema
+    parts = [_field(field) for field in fields]
+    by_name = any(source in schema.names for source, _, time in parts if time is None)
+    scan = elements.scan(timestamps=any(time is Time.ROWTIME for _, _, time in parts))
+    columns: list[Typed] = []
+    position = 0
+    for source, _, time in parts:
+        if time is Time.ROWTIME:
+            kind = replace(logical.timestamp(3), time=Time.ROWTIME)
+            columns.append(InputRef(kind, len(schema)))
+        elif time is Time.PROCTIME:
+            columns.append(invoke(builtin_functions().functions["PROCTIME"], []))
+        else:
+            index = _index(schema, source, position, by_name)
+            columns.append(InputRef(schema.types[index], index))
+            position += 1
+    names = tuple(name for _, name, _ in parts)
+    node: Node = project(scan, columns, names)
+    for index, (_, _, time) in enumerate(parts):
+        if time is Time.ROWTIME:
+            node = AssignWatermarks(node.schema, node, index, None)
+    return node
+
+
+def _field(field: syntax.Expression) -> tuple[str, str, Time | None]:
+    """Return the field of the stream, the name of the column, and which time it is."""
+    name = None
+    if isinstance(field, syntax.Alias):
+        name, field = field.names[0], field.operand
+    if isinstance(field, syntax.Call) and field.name in {"ROWTIME", "PROCTIME"}:
+        source, _, _ = _field(field.args[0])
+        return source, name or source, Time(field.name)
+    if not isinstance(field, syntax.Name):
+        raise ValidationError("Field reference expression expected for the columns of a stream.")
+    return field.parts[0], name or field.parts[0], None
+
+
+def _index(schema: RowSchema, source: str, position: int, by_name: bool) -> int:
+    if by_name:
+        if source not in schema.names:
+            raise ValidationError(
+                f"{source} is not a field of type {', '.join(schema.names)}. Expected: one of these"
+            )
+        return schema.names.index(source)
+    if position >= len(schema):
+        raise ValidationError(
+            f"there are more columns than fields of the stream, which has {len(schema)}"
+        )
+    return position

@@ -1,0 +1,118 @@
+"""Runs what a TableEnvironment has planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
+from pyflink_on_spark._graph.transformation import Aligned, Transformation
+from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
+from pyflink_on_spark._sql.planner.program import plan
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.table._console import table_printers
+from pyflink_on_spark.table._results import Change, Outcome
+from pyflink_on_spark.table.result_kind import ResultKind
+from pyflink_on_spark.table.table_config import TableConfig
+
+_CHANNEL = "collect"
+
+
+class Jobs:
+    """Submits the jobs of one TableEnvironment.
+
+    Args:
+        environment: where its streams are.
+        config: options that come before the environment's.
+        session: what plans queries.
+    """
+
+    def __init__(
+        self, environment: StreamExecutionEnvironment, config: TableConfig, session: Session
+    ) -> None:
+        self._environment, self._config, self._session = environment, config, session
+
+    def configuration(self) -> Configuration:
+        """Return all options as they are now."""
+        together = Configuration(self._environment._configuration)
+        return together.add_all(self._config.get_configuration())
+
+    def collect(self, node: Node, *, kinds: bool) -> Outcome:
+        """Start a job that brings the rows of a query to the program.
+
+        Args:
+            node: the query.
+            kinds: whether rows are printed with their kinds.
+        """
+        settings = self._session.settings()
+        sink = ExternalSink(node.schema, node, "*anonymous_collect$1*", StateDelta.ALL)
+        planned = plan([sink], settings)
+        (stream,) = planned.streams
+        translation = Translation(settings)
+        translation.write("Collect", stream.edges, CollectSink(_CHANNEL), aligned=Aligned.INPUT)
+        transformations = [*planned.transformations, *translation.added]
+        handle = self._submit(transformations, "collect", _CHANNEL)
+        return Outcome(
+            node.schema,
+            ResultKind.SUCCESS_WITH_CONTENT,
+            lambda: _changes(handle.collected(), stream.changelog),
+            settings.time_zone,
+            kinds,
+            handle,
+        )
+
+    def insert(self, sinks: Sequence[Sink]) -> Outcome:
+        """Start a job that writes to tables."""
+        settings = self._session.settings()
+        planned = plan(sinks, settings)
+        names = ",".join(str(sink.path) for sink in sinks)
+        handle = self._submit(list(planned.transformations), f"insert-into_{names}")
+        columns = tuple(str(sink.path) for sink in sinks)
+        schema = Schema(columns, (logical.BIGINT,) * len(columns))
+        return Outcome(
+            schema,
+            ResultKind.SUCCESS_WITH_CONTENT,
+            lambda: iter([(INSERT, (-1,) * len(columns))]),
+            settings.time_zone,
+            job=handle,
+            finished=handle.result,
+        )
+
+    def attach(self, sinks: Sequence[Sink]) -> None:
+        """Let the environment's next job write to tables, too."""
+        planned = plan(sinks, self._session.settings())
+        for transformation in planned.transformations:
+            self._environment._add(transformation)
+        self._environment._printers.update(table_printers(planned.transformations))
+
+    def _submit(
+        self, transformations: list[Transformation], name: str, collected: str | None = None
+    ) -> Any:
+        """Start a job with the options of tables."""
+        environment = StreamExecutionEnvironment.get_execution_environment(self.configuration())
+        environment._cached_files = self._environment._cached_files
+        environment._progress_listeners = self._environment._progress_listeners
+        environment._printers = table_printers(transformations)
+        return environment._submit(transformations, name, collected)
+
+
+def _changes(elements: Iterator[Any], changelog: bool) -> Iterator[Change]:
+    if changelog:
+        return elements
+    return _inserts(elements)
+
+
+def _inserts(rows: Iterator[Any]) -> Iterator[Change]:
+    try:
+        for row in rows:
+            yield INSERT, row
+    finally:
+        close = getattr(rows, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,154 @@
+"""Tables become streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._sql.binder.inserts import fitted
+from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.operators.records import ToRecords
+from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.program import plan
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.types.logical import Time
+from pyflink_on_spark._sql.types.type_infos import fields_of, to_type_info
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.data_stream.flow import Flow
+
+_SINK = "Unregistered_DataStream_Sink_1"
+
+
+def data_stream(
+    environment: StreamExecutionEnvironment, session: Session, node: Node
+) -> DataStream:
+    """Return the rows of a table that only grows."""
+    return _stream(environment, session, node, StateDelta.INSERT, before=True)
+
+
+def changelog_stream(
+    environment: StreamExecutionEnvironment,
+    session: Session,
+    node: Node,
+    description: TableDescription | None,
+    mode: Any,
+) -> DataStream:
+    """Return the changes of a table."""
+    if description is not None:
+        schema = resolve_schema(description, session.functions)
+        node = fitted(node, schema.sink, _SINK)
+    return _stream(environment, session, node, mode.changes, before=mode.before)
+
+
+def append_stream(
+    environment: StreamExecutionEnvironment,
+    session: Session,
+    node: Node,
+    type_info: TypeInformation,
+) -> DataStream:
+    """Return the rows of a table that only grows, of a type that the user has given."""
+    _check_type(node, type_info)
+    return _stream(environment, session, node, StateDelta.INSERT, before=True, type_info=type_info)
+
+
+def retract_stream(
+    environment: StreamExecutionEnvironment,
+    session: Session,
+    node: Node,
+    type_info: TypeInformation,
+) -> DataStream:
+    """Return the changes of a table as pairs of a bool and a row."""
+    _check_type(node, type_info)
+    return _stream(
+        environment, session, node, StateDelta.ALL, before=True, type_info=type_info, flagged=True
+    )
+
+
+def _stream(
+    environment: StreamExecutionEnvironment,
+    session: Session,
+    node: Node,
+    changes: StateDelta,
+    *,
+    before: bool,
+    type_info: TypeInformation | None = None,
+    flagged: bool = False,
+) -> DataStream:
+    if type_info is None:
+        type_info = _named_rows(node)
+    settings = session.settings()
+    sink = ExternalSink(node.schema, node, "*anonymous_datastream_sink$1*", changes, before)
+    planned = plan([sink], settings)
+    (stream,) = planned.streams
+    emitted = Types.TUPLE([Types.BOOLEAN(), type_info]) if flagged else type_info
+    records = ToRecords(
+        node.schema,
+        stream.changelog,
+        _names(type_info),
+        _rowtime(node),
+        flagged=flagged,
+        conforms=emitted,
+    )
+    translation = Translation(settings)
+    (edge,) = translation.aligned("TableToDataStream", stream.edges, records)
+    edge.upstream.type_info = emitted
+    for transformation in (*planned.transformations, edge.upstream):
+        environment._add(transformation)
+    return DataStream(Flow(environment, (Edge(edge.upstream, emitted),), emitted))
+
+
+def _named_rows(node: Node) -> TypeInformation:
+    types = [to_type_info(kind) for kind in node.schema.types]
+    return ExternalTypeInfo(RowTypeInfo(types, list(node.schema.names)))
+
+
+def _names(type_info: TypeInformation) -> tuple[str, ...] | None:
+    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    return None if isinstance(inner, TupleTypeInfo) else fields_of(inner)[0]
+
+
+def _rowtime(node: Node) -> int | None:
+    found = [i for i, kind in enumerate(node.schema.types) if kind.time is Time.ROWTIME]
+    if len(found) > 1:
+        names = ", ".join(node.schema.names[index] for index in found)
+        raise ValidationError(
+            f"Found more than one rowtime field: [{names}] in the query when insert into the sink. "
+            "Please select the rowtime field that should be used as event-time timestamp for the "
+            "DataStream by casting all other fields to TIMESTAMP."
+        )
+    return found[0] if found else None
+
+
+def _check_type(node: Node, type_info: TypeInformation) -> None:
+    if not isinstance(type_info, RowTypeInfo | TupleTypeInfo):
+        raise ValidationError(f"a table's rows are ROWs or TUPLEs, not {type_info}")
+    names, types = fields_of(type_info)
+    given = node.schema
+    fits = len(names) == len(given) and all(
+        wanted.root is kind.root or _readable(wanted, kind)
+        for wanted, kind in zip(types, given.types)
+    )
+    if not fits:
+        listed = ", ".join(f"{n}: {t}" for n, t in zip(given.names, given.types))
+        wanted_list = ", ".join(f"{n}: {t}" for n, t in zip(names, types))
+        cause = "Incompatible types" if len(names) == len(given) else "Different number of columns"
+        raise ValidationError(
+            "Column types of query result and sink for 'null' do not match.\n"
+            f"Cause: {cause}.\n\n"
+            f"Query schema: [{listed}]\nSink schema:  [{wanted_list}]"
+        )
+
+
+def _readable(wanted: Any, kind: Any) -> bool:
+    texts = {"CHAR", "VARCHAR"}
+    return wanted.root.value in texts and kind.root.value in texts

@@ -1,0 +1,40 @@
+"""A table on its way to another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark.table._console import print_line
+from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.table_result import TableResult
+
+__all__ = ["TablePipeline"]
+
+
+class TablePipeline:
+    """A table that is to be written to another one.
+
+    Args:
+        j_table_pipeline: use ``Table.insert_into``.
+        t_env: the environment.
+    """
+
+    def __init__(self, j_table_pipeline, t_env):
+        self._sink: Any = j_table_pipeline
+        self._t_env = t_env
+
+    def execute(self) -> TableResult:
+        """Start the job that writes."""
+        return TableResult(self._t_env._jobs.insert([self._sink]))
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return how it is carried out."""
+        return self._t_env._explain([self._sink], extra_details)
+
+    def print_explain(self, *extra_details: ExplainDetail):
+        """Print how it is carried out."""
+        print_line(self.explain(*extra_details))
+
+
+__getattr__ = missing_name(__name__)

@@ -1,0 +1,150 @@
+"""What a statement gives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.printing import printed, printed_listing
+from pyflink_on_spark._sql.types.external import row_converter, to_collected
+from pyflink_on_spark.common import JobClient
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.types import Row, RowKind
+from pyflink_on_spark.table._console import print_line
+from pyflink_on_spark.table._results import Outcome
+from pyflink_on_spark.table.table_schema import TableSchema
+
+__all__ = ["TableResult", "CloseableIterator"]
+
+
+class TableResult:
+    """What a statement gives: rows, a job, or just that it is done.
+
+    Args:
+        j_table_result: made by ``execute_sql``, ``execute`` and the like.
+    """
+
+    def __init__(self, j_table_result):
+        self._outcome: Outcome = own_handle(j_table_result, Outcome, "TableResult(j_table_result)")
+        self._changes: Iterator[Any] | None = None
+
+    def get_job_client(self) -> JobClient | None:
+        """Return what controls the job; None if there is none."""
+        return self._outcome.client
+
+    def wait(self, timeout_ms: int | None = None):
+        """Wait until the job of an INSERT has ended.
+
+        Args:
+            timeout_ms: how long at most; None for any time.
+
+        Raises:
+            JobExecutionError: the job has failed.
+            TimeoutError: it has not ended in that time.
+        """
+        finished = self._outcome.finished
+        if finished is None:
+            return
+        if timeout_ms is None:
+            finished()
+            return
+        waiting = threading.Thread(target=_quietly, args=(finished,), daemon=True)
+        waiting.start()
+        waiting.join(timeout_ms / 1000)
+        if waiting.is_alive():
+            raise TimeoutError(f"the job has not ended in {timeout_ms} ms")
+        finished()
+
+    def get_table_schema(self) -> TableSchema:
+        """Return the columns of the rows."""
+        return TableSchema._of(self._outcome.schema)
+
+    def get_result_kind(self):
+        """Return whether there are rows: one of ResultKind."""
+        return self._outcome.kind
+
+    def collect(self) -> CloseableIterator:
+        """Return the rows as they come; closing what is returned ends the job."""
+        return CloseableIterator(self._rows(), None)
+
+    def print(self):
+        """Print the rows as a table of text."""
+        outcome = self._outcome
+        if outcome.kind == 0:
+            print_line("OK")
+            return
+        if outcome.print_kinds is None:
+            rows = [row for _, row in self._taken()]
+            lines = printed_listing(outcome.schema, rows, outcome.time_zone)
+        else:
+            lines = printed(
+                outcome.schema, self._taken(), outcome.time_zone, kinds=outcome.print_kinds
+            )
+        for line in lines:
+            print_line(line)
+
+    def _taken(self) -> Iterator[Any]:
+        if self._changes is None:
+            self._changes = self._outcome.changes()
+        return self._changes
+
+    def _rows(self) -> Iterator[Row]:
+        changes = self._taken()
+        convert = row_converter(self._outcome.schema.types, to_collected)
+        try:
+            for kind, values in changes:
+                row = Row(*convert(values))
+                row.set_row_kind(RowKind(kind))
+                yield row
+        finally:
+            close = getattr(changes, "close", None)
+            if close is not None:
+                close()
+
+
+def _quietly(call: Any) -> None:
+    try:
+        call()
+    except Exception:  # noqa: BLE001 - the waiting thread raises it
+        return
+
+
+class CloseableIterator:
+    """The rows of a result. Closing it ends the job.
+
+    Args:
+        j_closeable_iterator: a generator of rows.
+        field_data_types: not used.
+    """
+
+    def __init__(self, j_closeable_iterator, field_data_types):
+        self._rows = j_closeable_iterator
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._rows)
+
+    def next(self):
+        """Return the next row.
+
+        Raises:
+            StopIteration: when there is none.
+        """
+        return next(self._rows)
+
+    def close(self):
+        """End the job, if it still runs."""
+        self._rows.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        self.close()
+
+
+__getattr__ = missing_name(__name__)

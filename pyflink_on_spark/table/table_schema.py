@@ -1,0 +1,79 @@
+"""The columns of a table, with their types."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types.data_types import to_data_type
+from pyflink_on_spark.common.data_types import DataType, DataTypes
+
+__all__ = ["TableSchema"]
+
+
+class TableSchema:
+    """Names and types of columns.
+
+    Args:
+        field_names: the names.
+        data_types: the types.
+        j_table_schema: not used.
+    """
+
+    def __init__(
+        self,
+        field_names: list[str] | None = None,
+        data_types: list[DataType] | None = None,
+        j_table_schema=None,
+    ):
+        self._names = list(field_names or [])
+        self._types = list(data_types or [])
+
+    @classmethod
+    def _of(cls, schema: Schema) -> Self:
+        return cls(list(schema.names), [to_data_type(kind) for kind in schema.types])
+
+    def get_field_data_types(self) -> list[DataType]:
+        """Return the types."""
+        return list(self._types)
+
+    def get_field_data_type(self, field: int | str) -> DataType | None:
+        """Return the type of a column, by its position or name; None if there is none."""
+        if isinstance(field, str):
+            return self._types[self._names.index(field)] if field in self._names else None
+        return self._types[field] if 0 <= field < len(self._types) else None
+
+    def get_field_count(self) -> int:
+        """Return how many columns there are."""
+        return len(self._names)
+
+    def get_field_names(self) -> list[str]:
+        """Return the names."""
+        return list(self._names)
+
+    def get_field_name(self, field_index: int) -> str | None:
+        """Return the name of a column by its position; None if there is none."""
+        return self._names[field_index] if 0 <= field_index < len(self._names) else None
+
+    def to_row_data_type(self):
+        """Return the type of rows with these columns."""
+        fields = [DataTypes.FIELD(n, t) for n, t in zip(self._names, self._types)]
+        return DataTypes.ROW(fields)
+
+    def __repr__(self):
+        lines = "".join(f" |-- {n}: {t}\n" for n, t in zip(self._names, self._types))
+        return f"root\n{lines}"
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, TableSchema)
+            and self._names == other._names
+            and self._types == other._types
+        )
+
+    def __hash__(self):
+        return hash(tuple(self._names))
+
+
+__getattr__ = missing_name(__name__)
