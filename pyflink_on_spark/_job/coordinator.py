@@ -348,12 +348,16 @@ class CheckpointCoordinator:
                 f"checkpoint {self._number} was given up after {self._settings.timeout} ms, "
                 "which is its timeout (execution.checkpointing.timeout)"
             ) from error
-        except (CheckpointError, SubtaskFailure):
+        except CheckpointError:
             self._give_up(place)
             hosts.notify_checkpoint_aborted(self._number)
             raise
+        except SubtaskFailure:
+            self._give_up(place, late=True)
+            hosts.notify_checkpoint_aborted(self._number)
+            raise
         except BaseException:
-            self._give_up(place)
+            self._give_up(place, late=True)
             raise
 
     def _give_up(self, place: Folder | None, late: bool = False) -> None:

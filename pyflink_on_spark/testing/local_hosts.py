@@ -98,6 +98,8 @@ class LocalHosts:
             self.group.begin_checkpoint(request)
             while not request.done:
                 self.turn()
+            if request.error is not None:
+                raise request.error
             return {0: HostSnapshot(writer.finish(), _travelled(self.group.prepared))}
         except BaseException as error:
             writer.abandon(error)

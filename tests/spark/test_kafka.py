@@ -95,7 +95,7 @@ def files_with(text, folder):
 
 
 def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
-    source, subtask_id = kafka.topic(3), kafka.topic(2)
+    source, target = kafka.topic(3), kafka.topic(2)
     env = environment(tmp_path)
     numbers = env.from_source(
         unbounded(kafka, source), WatermarkStrategy.for_monotonous_timestamps(), "numbers"
@@ -103,21 +103,21 @@ def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
     counted = numbers.map(int, Types.LONG()).key_by(lambda n: n % KEYS)
     texts = counted.map(CountPerKey(tmp_path), Types.STRING())
     once = DeliveryGuarantee.EXACTLY_ONCE
-    texts.sink_to(writing(kafka.servers, subtask_id, once, sasl_password=SECRET))
+    texts.sink_to(writing(kafka.servers, target, once, sasl_password=SECRET))
     job = env.execute_async("counts")
     for attempt in range(2):
         kafka.write(source, [str(n) for n in range(attempt * 500, attempt * 500 + 500)])
-        wait_for(lambda n=attempt: len(kafka.read(subtask_id)) > n * 500, job)
+        wait_for(lambda n=attempt: len(kafka.read(target)) > n * 500, job)
         if attempt < 1:
             host = next(tmp_path.glob(f"{attempt}-*")).name.partition("-")[2]
             os.kill(int(host), signal.SIGKILL)
             wait_for(lambda n=attempt: list(tmp_path.glob(f"{n + 1}-*")), job)
-    wait_for(lambda: len(kafka.read(subtask_id)) >= 1000, job)
+    wait_for(lambda: len(kafka.read(target)) >= 1000, job)
     assert SECRET not in " ".join(process.command for process in descendants(os.getpid()))
     wait_for(lambda: sum(kafka.committed("counts", source, 3).values()) == 1000, job)
     job.cancel().result()
     assert files_with(SECRET, tmp_path) == []
-    rows = [tuple(map(int, text.split(","))) for text in kafka.values(subtask_id)]
+    rows = [tuple(map(int, text.split(","))) for text in kafka.values(target)]
     assert sorted(value for _, value, _ in rows) == list(range(1000))
     total = Counter(key for key, _, _ in rows)
     for key in range(KEYS):

@@ -30,14 +30,14 @@ def server():
         yield running
 
 
-def in_thread(subtask_id, *args):
+def in_thread(function, *args):
     """Start a thread whose outcome can be asked for."""
 
     outcome: list = []
 
     def body():
         try:
-            outcome.append(("returned", subtask_id(*args)))
+            outcome.append(("returned", function(*args)))
         except Exception as error:  # noqa: BLE001
             outcome.append(("raised", error))
 
@@ -95,6 +95,19 @@ def test_close_returns_only_after_everything_is_delivered(server):
     server.open_channel("lines", got.extend)
     produce(server.address, "lines", 0, [[i] for i in range(100)])
     assert got == list(range(100))
+
+
+def test_what_was_refused_once_is_refused_again(server):
+    channel = server.open_channel("numbers")
+    sender = connect(server.address, "numbers", 0)
+    sender.send([1])
+    sender.flush()
+    channel.close()
+    sender.send([2])
+    sender.send([3])
+    for call in (sender.flush, lambda: sender.send([4]), sender.flush, sender.close):
+        with pytest.raises(ChannelClosed):
+            call()
 
 
 def test_an_attempt_that_is_run_again_delivers_nothing_twice(server):
@@ -259,7 +272,7 @@ def test_a_silent_connection_is_dropped_in_time(monkeypatch):
 def test_a_worker_that_dies_leaves_no_hang(server):
     channel = server.open_channel("numbers")
     context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    worker = context.Process(subtask_id=die_after_sending, args=(server.address,))
+    worker = context.Process(target=die_after_sending, args=(server.address,))
     worker.start()
     worker.join(DEADLINE)
     assert worker.exitcode == 9
@@ -277,7 +290,7 @@ def test_a_retry_after_a_death_completes_the_stream(server):
     got = []
     server.open_channel("numbers", got.extend)
     context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    worker = context.Process(subtask_id=die_after_sending, args=(server.address,))
+    worker = context.Process(target=die_after_sending, args=(server.address,))
     worker.start()
     worker.join(DEADLINE)
     produce(server.address, "numbers", 0, [[1, 2], [3]])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -51,6 +52,7 @@ class SnapshotRequest:
         halt: whether nothing is read after the checkpoint.
         remaining: how many subtasks are still to write their state.
         aborted: whether nothing is to be written any more.
+        error: why it cannot be written, if that is so.
     """
 
     checkpoint_id: int
@@ -59,11 +61,16 @@ class SnapshotRequest:
     halt: bool = False
     remaining: int = field(default=0, init=False)
     aborted: bool = field(default=False, init=False)
+    error: CheckpointError | None = field(default=None, init=False)
 
     @property
     def done(self) -> bool:
         """Whether all subtasks of the group are through."""
         return self.remaining == 0
+
+    def fail(self, error: CheckpointError) -> None:
+        """Write nothing more, since that cannot be done; the subtasks continue."""
+        self.aborted, self.error = True, self.error or error
 
 
 class SubtaskGroup:
@@ -404,16 +411,22 @@ class SubtaskGroup:
                 return  # the driver's word of this checkpoint is still under way
             subtask.prepare_barrier()
             if not request.aborted:
-                request.write(
-                    subtask.identity.index, subtask.snapshot(checkpoint_id, request.taken)
-                )
-                self.prepared += subtask.committables()
-                self._halted = self._halted or request.halt
+                self._save(subtask, request)
             subtask.pass_barrier(checkpoint_id)
             request.remaining -= 1
             if request.done:
                 del self._requests[checkpoint_id]
             self._note_work(number, subtask)
+
+    def _save(self, subtask: Subtask, request: SnapshotRequest) -> None:
+        state = subtask.snapshot(request.checkpoint_id, request.taken)
+        try:
+            request.write(subtask.identity.index, state)
+        except CheckpointError as error:
+            request.fail(error)
+        else:
+            self._halted = self._halted or request.halt
+        self.prepared += subtask.committables()
 
     # -- the end ---------------------------------------------------------------------------------
 

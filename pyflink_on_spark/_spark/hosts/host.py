@@ -40,7 +40,7 @@ from pyflink_on_spark._spark.hosts.deployment import (
 )
 from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._spark.transport.handshake import Address, Listener, dial
-from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, Sender
+from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
 from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 
@@ -89,7 +89,7 @@ class Host:
         self._data = DataPlane(self._receive)
         self._group: SubtaskGroup | None = None
         self._running = self._closed = False
-        self._pending: tuple[int, SnapshotRequest, SnapshotWriter] | None = None
+        self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
         self._senders: dict[tuple[str, int], Sender] = {}
         self._callers: dict[int, socket.socket] = {}
         self._called = threading.Condition()
@@ -104,11 +104,9 @@ class Host:
         """Do what the driver says, and work, until the driver says that this is over."""
         try:
             while not self._closed:
-                worked = self._obey()
+                self._obey(wait=not self._running)
                 if self._running:
-                    worked = self._work() or worked
-                elif not worked:
-                    self._data.pump(1.0)
+                    self._work()
         finally:
             self._listener.close()
             self._data.close()
@@ -120,31 +118,29 @@ class Host:
         try:
             while True:
                 order = self._control.receive()
-                if order[1] == "ping":
-                    self._control.send(order[0], "done", None)
-                    continue
                 self._orders.put(order)
                 self._data.wake()
         except HostLost:
             if not self._closed:
                 os._exit(1)
 
-    def _obey(self) -> bool:
-        """Carry out what the driver has ordered; tell whether there was anything."""
-        obeyed = False
+    def _obey(self, wait: bool) -> None:
+        """Carry out what the driver has ordered.
+
+        Args:
+            wait: whether to wait for an order if there is none.
+        """
         with contextlib.suppress(queue.Empty):
             while not self._closed:
-                number, name, *arguments = self._orders.get_nowait()
-                obeyed = True
+                number, name, *arguments = self._orders.get(wait)
+                wait = False
                 self._answer(number, self._commands[name], arguments)
-        return obeyed
 
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
-        except CheckpointError as error:
-            self._control.send(number, "unwritten", str(error))
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
+            self._running = False
             self._control.send(number, "failed", _text(error))
         else:
             if result is not _LATER:
@@ -152,9 +148,8 @@ class Host:
 
     # -- work ------------------------------------------------------------------------------------
 
-    def _work(self) -> bool:
+    def _work(self) -> None:
         assert self._group is not None
-        worked = False
         try:
             worked = self._group.turn(time.monotonic() + _SLICE_SECONDS)
             self._finish_snapshot()
@@ -171,7 +166,6 @@ class Host:
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._running = False
             self._control.send(None, "failed", _text(error))
-        return worked
 
     def _receive(self, row: Any) -> None:
         assert self._group is not None
@@ -237,14 +231,18 @@ class Host:
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
     ) -> Any:
         assert self._group is not None
-        writer = SnapshotWriter(checkpoint_id, where, contents, self._number, self._configuration)
-        request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
-        self._pending = number, request, writer
         try:
-            self._group.begin_checkpoint(request)
+            writer = SnapshotWriter(
+                checkpoint_id, where, contents, self._number, self._configuration
+            )
         except CheckpointError as error:
-            self._give_up_snapshot(error)
-            raise
+            request = SnapshotRequest(checkpoint_id, _write_nothing)
+            request.fail(error)  # which lets the barriers of other hosts pass
+            self._pending = number, request, None
+        else:
+            request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
+            self._pending = number, request, writer
+        self._group.begin_checkpoint(request)
         self._finish_snapshot()
         return _LATER
 
@@ -253,24 +251,27 @@ class Host:
         if self._pending is None or not self._pending[1].done:
             return
         assert self._group is not None
-        number, _, writer = self._pending
-        self._pending = None
+        number, request, writer = self._pending
         for sender in self._senders.values():
             sender.flush()
         try:
+            if request.error is not None:
+                raise request.error
+            assert writer is not None
             snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
         except CheckpointError as error:
+            self._give_up_snapshot(error)
             self._control.send(number, "unwritten", str(error))
         else:
             self._control.send(number, "done", snapshot)
+        self._pending = None
 
     def _give_up_snapshot(self, error: BaseException) -> None:
         if self._pending is not None:
-            assert self._group is not None
-            _, request, writer = self._pending
+            _, _, writer = self._pending
             self._pending = None
-            self._group.abort_checkpoint(request.checkpoint_id)
-            writer.abandon(error)
+            if writer is not None:
+                writer.abandon(error)
 
     def _committables(self, _: int) -> list[Any]:
         assert self._group is not None
@@ -295,14 +296,16 @@ class Host:
     def _close(self, _: int, failed: bool) -> list[Any]:
         """Close all subtasks; return what sinks have prepared that no checkpoint has."""
         self._running, self._closed = False, True
+        self._give_up_snapshot(TimeoutError())
         prepared: list[Any] = []
         if self._group is not None:
             if failed:
                 with contextlib.suppress(Exception):
                     prepared = self._group.committables()
             self._group.close(failed)
+        expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
         for sender in self._senders.values():
-            with contextlib.suppress(ChannelClosed):
+            with contextlib.suppress(*expected):
                 sender.close()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -336,6 +339,10 @@ class Host:
 
 
 _LATER = object()
+
+
+def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
+    """Take the state of a subtask, and do nothing with it."""
 
 
 def _call(number: int, address: Address) -> socket.socket:

@@ -81,7 +81,10 @@ class _HostConnection:
                     if kind == "done":
                         future.set_result(content)
                     else:
-                        future.set_exception(_ERRORS[kind](content))
+                        error = _ERRORS[kind](content)
+                        future.set_exception(error)
+                        if kind == "failed":
+                            self.failure = self.failure or error
                     self._changed.notify_all()
         except HostLost as error:
             self._fail(error)
@@ -303,29 +306,29 @@ class HostPool:
 
         Raises:
             SubtaskFailure: the first failure of any host, also of what it was not asked.
-            CheckpointError: if one could not write its state.
+            CheckpointError: if one could not write its state, once all have answered.
             HostLost: if one is gone.
             TimeoutError: if one does not answer in time.
         """
         waiting = list(futures)
+        unwritten: CheckpointError | None = None
         deadline = None if timeout is None else time.monotonic() + timeout
         while waiting:
             with self._changed:
                 if not any(future.done() for future in waiting):
                     self._changed.wait(_LOOK_SECONDS)
             self.check()
-            done = [future for future in waiting if future.done()]
-            waiting = [future for future in waiting if not future.done()]
-            errors = [error for future in done if (error := future.exception()) is not None]
-            if errors:
-                raise min(errors, key=_importance)
+            for future in [future for future in waiting if future.done()]:
+                waiting.remove(future)
+                error = future.exception()
+                if isinstance(error, CheckpointError):
+                    unwritten = unwritten or error
+                elif error is not None:
+                    raise error
             if waiting and deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError(f"a host has not answered within {timeout} s")
-
-
-def _importance(error: BaseException) -> int:
-    order = (SubtaskFailure, CheckpointError, HostLost)
-    return next((n for n, kind in enumerate(order) if isinstance(error, kind)), len(order))
+        if unwritten is not None:
+            raise unwritten
 
 
 def _note_nothing(future: Future[Any]) -> None:

@@ -149,6 +149,7 @@ class _Attempt:
         self._spark_error: BaseException | None = None
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
+        self._assembled = False
 
     def run(self) -> None:
         """Run to the end.
@@ -160,6 +161,7 @@ class _Attempt:
         try:
             self._start()
             self._pool.assemble(self._owner.slot_timeout, self._check)
+            self._assembled = True
             self._pool.deploy(self._deployment())
             self._drive()
             failed = False
@@ -254,14 +256,11 @@ class _Attempt:
                 self._coordinator.abort(prepared)
         finally:
             self._over.set()
-            if failed:
-                self._stop()
-            else:
-                threading.Thread(target=self._stop, name="end of hosts", daemon=True).start()
+            self._stop()
 
     def _stop(self) -> None:
         """Wait until Spark has ended the hosts; after a while it has to kill them."""
-        if not self._gone.wait(_END_SECONDS):
+        if not self._gone.wait(_END_SECONDS if self._assembled else 0.0):
             self._session.sparkContext.cancelJobsWithTag(self._tag)
         if self._query is not None:
             self._query.stop()

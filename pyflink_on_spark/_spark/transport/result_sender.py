@@ -71,6 +71,7 @@ class Sender:
         self._already_delivered = delivered
         self._produced = 0
         self._unacknowledged = 0
+        self._refusal: bytes | None = None
         self._lock = threading.Lock()
 
     def send(self, items: list[Any]) -> None:
@@ -133,6 +134,8 @@ class Sender:
             self.abandon()
 
     def _take_answers(self) -> None:
+        if self._refusal is not None:
+            raise_refusal(self._refusal)
         try:
             while self._connection.poll():
                 self._take_answer()
@@ -140,11 +143,14 @@ class Sender:
             raise _gone(error) from error
 
     def _take_answer(self) -> None:
+        if self._refusal is not None:
+            raise_refusal(self._refusal)  # the driver answers nothing after that
         try:
             answer = self._connection.recv_bytes()
         except (EOFError, OSError) as error:
             raise _gone(error) from error
         if answer != ACKNOWLEDGED:
+            self._refusal = answer
             raise_refusal(answer)
         self._unacknowledged -= 1
 
@@ -156,6 +162,7 @@ class Sender:
             except (EOFError, OSError):
                 raise _gone(error) from error
             if answer != ACKNOWLEDGED:
+                self._refusal = answer
                 raise_refusal(answer)
 
 

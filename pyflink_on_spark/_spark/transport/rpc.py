@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import socket
 from multiprocessing.connection import Connection
@@ -90,6 +91,8 @@ class RpcConnection:
 
     def close(self) -> None:
         """Hang up."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # which wakes a thread that reads
         self._socket.close()
         self._connection.close()
 

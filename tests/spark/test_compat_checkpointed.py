@@ -1,6 +1,6 @@
-"""What matters most of the compatibility suite, on Spark in continuous mode.
+"""What matters most of the compatibility suite, on Spark with checkpoints.
 
-Jobs are cut into epochs of two elements, with a checkpoint behind each. `tox -e continuous` runs
+Jobs take a checkpoint after every two elements of a source. `tox -e continuous` runs
 the whole suite so; in-process it is part of every run.
 """
 

@@ -1,4 +1,4 @@
-"""Continuous mode: checkpoints, restarts, savepoints."""
+"""Checkpoints, restarts, savepoints."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.jobs.continuous_job import ContinuousJob
+from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark.common import JobStatus
 from tests.runtime.rounds import CutSource, job_of
 
@@ -34,7 +34,7 @@ class Asked(list):
         return self.pop(0)
 
 
-class Acted(ContinuousJob):
+class Acted(StreamingJob):
     """A job whose attempts do what the test says, one after the other."""
 
     def __init__(self, *attempts):
