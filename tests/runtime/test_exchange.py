@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
+from pyflink_on_spark._runtime.bundle import Barrier, Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.cursor import Cursor, timed
 from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.keys import key_group, subtask_of_key_group, wrap_key
-from pyflink_on_spark._runtime.task import exchange
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan, ExchangeWriter, decode, encode
+from pyflink_on_spark._runtime.task import exchange_writer
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan, Row, decode, encode, weight
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -31,14 +32,14 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 class Sent:
     """A writer, and what it shipped, by the index of the receiver."""
 
-    def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, **asked):
+    def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, here=(), **asked):
         settings = {"max_parallelism": 16, "keyed": False, "timestamped": False, "isolate": False}
         plan = ExchangePlan(
             first_channel=10, first_subtask_id=100, senders=senders, receivers=receivers,
             partitioner=partitioner, **(settings | asked),
         )  # fmt: skip
         self.rows = []
-        self.writer = ExchangeWriter(plan, sender, self.rows.append)
+        self.writer = ExchangeWriter(plan, sender, self.rows.append, here)
 
     def write(self, *elements, at=None):
         cursor = Cursor()
@@ -77,6 +78,7 @@ class Says:
         Watermark(5),
         ChannelStatus(True),
         EndOfInput(),
+        Barrier(7),
         Bundle([1, [2]]),
         Bundle(["a"], [None], [wrap_key((1,))]),
     ],
@@ -149,10 +151,10 @@ def test_a_key_goes_where_its_key_group_is():
 
 
 def test_routes_are_forgotten_when_there_are_many(monkeypatch):
-    monkeypatch.setattr(exchange, "ROUTES_KEPT", 4)
+    monkeypatch.setattr(exchange_writer, "ROUTES_KEPT", 4)
     pairs = [(number % 50, number) for number in range(200)]
     few = Sent(HashPartitioner(), keyed=True).write(*pairs).flush()
-    monkeypatch.setattr(exchange, "ROUTES_KEPT", 1000)
+    monkeypatch.setattr(exchange_writer, "ROUTES_KEPT", 1000)
     many = Sent(HashPartitioner(), keyed=True).write(*pairs).flush()
     assert few.rows == many.rows
     assert len(few.writer._routes) <= 4
@@ -221,14 +223,14 @@ def test_a_full_buffer_leaves_at_once_and_grows():
     sizes = [len(bundle.values) for bundle in sent.events(0)]
     assert sizes == [256, 512]
     sent.write(*range(20_000)).flush()
-    assert max(len(bundle.values) for bundle in sent.events(0)) == exchange.BUNDLE_SIZE
+    assert max(len(bundle.values) for bundle in sent.events(0)) == exchange_writer.BUNDLE_SIZE
 
 
 def test_buffers_of_large_elements_stay_small():
     sent = Sent(GlobalPartitioner()).write(*["x" * 50_000] * 600).flush()
     assert len(sent.values(0)) == 600
     late = [len(row.payload) for row in sent.rows][1:]
-    assert max(late) < 2 * exchange.BUFFER_BYTES
+    assert max(late) < 2 * exchange_writer.BUFFER_BYTES
 
 
 def test_collected_elements():
@@ -236,3 +238,37 @@ def test_collected_elements():
     sent.writer.write_bundle(Bundle(["a", "b"], [1, 2]))
     sent.writer.write_bundle(Bundle(["c"]))
     assert sent.flush().events(0) == [Bundle(["a", "b", "c"], [1, 2, None])]
+
+
+def test_what_is_for_a_receiver_in_the_same_process_is_not_pickled():
+    sent = Sent(RebalancePartitioner(), here={101}).write("a", "b", "c")
+    sent.writer.event(Watermark(7))
+    payloads = {i: [r.payload for r in sent.rows if r.subtask_id == 100 + i] for i in range(3)}
+    assert payloads[1] == [Bundle(["b"]), Watermark(7)]
+    assert all(type(payload) is bytes for i in (0, 2) for payload in payloads[i])
+    assert [sent.events(i) for i in range(3)] == [
+        [Bundle([value]), Watermark(7)] for value in "abc"
+    ]
+
+
+def test_what_stays_in_the_process_does_not_change_either():
+    sent = Sent(GlobalPartitioner(), here={100}, isolate=True)
+    value = [1]
+    sent.write(value, value)
+    value.append("changed")
+    sent.flush()
+    first, second = sent.values(0)
+    assert first == second == [1]
+    assert first is not second
+
+
+def test_all_receivers_of_a_broadcast_have_elements_of_their_own():
+    sent = Sent(BroadcastPartitioner(), here={100, 101, 102}).write([1]).flush()
+    values = [sent.values(i)[0] for i in range(3)]
+    assert values == [[1], [1], [1]]
+    assert len(set(map(id, values))) == 3
+
+
+def test_about_how_much_memory_a_row_holds():
+    assert weight(Row(0, 0, 0, b"12345")) == 5
+    assert weight(Row(0, 0, 0, Bundle(["a"] * 30))) == 30 * weight(Row(0, 0, 0, Watermark(1)))
