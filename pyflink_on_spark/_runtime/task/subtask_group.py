@@ -270,6 +270,8 @@ class SubtaskGroup:
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
+        else:
+            self._schedule.wait(unit, time.monotonic() - begun)
         return bool(found)
 
     def _work(self, unit: Unit, deadline: float) -> None:
