@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from tests.runtime.harness import FakeClock
 from tests.runtime.many_hosts import HostGone, ManyHosts
 from tests.runtime.rounds import Build, CutSource, job_of
@@ -80,8 +81,10 @@ class _Run:
         }
         if path is not None:
             self._settings["execution.checkpointing.dir"] = path.as_uri()
-        self._clock, self._collected = FakeClock(), list[Any]()
-        self._pauses, self._safe = 0, 0
+        self._clock, self._pauses = FakeClock(), 0
+        self._collected: dict[int, list[Any]] = {}
+        self._saved: dict[int, int] = {}
+        self._safe: dict[int, int] = {}
         first = self._job(0)
         checkpoints = CheckpointSettings.of(first.settings.configuration)
         self._changes = checkpoints.incremental
@@ -94,13 +97,15 @@ class _Run:
         while not self._attempt(attempt):
             attempt += 1
         self._coordinator.job_finished()
-        return self._collected
+        return [element for found in self._collected.values() for element in found]
 
     def _attempt(self, number: int) -> bool:
         """Run the job from its last checkpoint; tell whether it came to its end."""
         coordinator, course = self._coordinator, self._course
         coordinator.attempt_begins()
-        del self._collected[self._safe :]
+        self._saved = dict(self._safe)
+        for slot, found in self._collected.items():
+            del found[self._safe.get(slot, 0) :]
         hosts = ManyHosts(
             self._job(number),
             _nth(course.hosts, number),
@@ -109,6 +114,7 @@ class _Run:
             course.seed + number,
             number,
             coordinator.restore,
+            self._note_saved,
         )
         try:
             while not hosts.ended:
@@ -123,6 +129,10 @@ class _Run:
         hosts.close()
         return True
 
+    def _note_saved(self, slot: int) -> None:
+        """Note what is there when a subtask writes its state; the last one of a slot collects."""
+        self._saved[slot] = len(self._collected.setdefault(slot, []))
+
     def _pause(self, hosts: ManyHosts) -> None:
         """Let happen what the course wants; a checkpoint that is none, at least, sets sources on."""
         course, coordinator = self._course, self._coordinator
@@ -133,7 +143,7 @@ class _Run:
         hosts.refuses = 0 if now in course.refused or now not in course.checkpoints else None
         hosts.late, hosts.lost = now in course.late, now in course.lost
         if coordinator.checkpoint(hosts):
-            self._safe = len(self._collected)
+            self._safe = dict(self._saved)
         hosts.refuses, hosts.late = None, False
         if now in course.crashes:
             raise HostGone
@@ -151,9 +161,9 @@ class _Run:
         state = StateSettings(track_changes=getattr(self, "_changes", False))
         return replace(made, settings=replace(made.settings, state=state))
 
-    def _driver(self, channel: str) -> Callable[[list[Any]], None]:
-        assert channel == "collect"
-        return lambda things: self._collected.extend(map(deserialize, things))
+    def _driver(self, slot: int) -> Driver:
+        found = self._collected.setdefault(slot, [])
+        return lambda channel: lambda things: found.extend(map(deserialize, things))
 
 
 def _nth(values: tuple[int, ...], attempt: int) -> int:

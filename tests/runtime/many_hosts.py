@@ -62,10 +62,11 @@ class ManyHosts:
         job: what runs.
         count: how many hosts.
         clock: processing time.
-        driver: gives, for a channel's name, what sends to the driver.
+        driver: gives, for a slot, what gives for a channel's name what sends to the driver.
         seed: of all that chance decides.
         attempt: how often the job was restarted.
         restore: the number of the checkpoint to begin with, and its folder or content.
+        saved: is called with its slot whenever a subtask has written its state.
     """
 
     def __init__(
@@ -73,12 +74,14 @@ class ManyHosts:
         job: Job,
         count: int,
         clock: Clock,
-        driver: Driver,
+        driver: Callable[[int], Driver],
         seed: int = 0,
         attempt: int = 0,
         restore: tuple[int, str | bytes] | None = None,
+        saved: Callable[[int], None] = lambda slot: None,
     ) -> None:
-        self._random, self._turns = random.Random(seed), 0
+        self._saved = saved
+        self._random, self._turns, self._time = random.Random(seed), 0, 0.0
         stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
         slots = max(vertex.parallelism for stage in stages for vertex in stage.vertices)
         count = min(count, slots)
@@ -92,6 +95,12 @@ class ManyHosts:
         """Whether the next checkpoint takes too long."""
         self.groups: list[SubtaskGroup] = []
         self._host_of: dict[int, int] = {}
+        slot_of = {
+            vertex.first_subtask_id + index: index
+            for stage in stages
+            for vertex in stage.vertices
+            for index in range(vertex.parallelism)
+        }
         for number in range(count):
             mine = [slot for slot in range(slots) if slot * count // slots == number]
             settings = pickle.loads(pickle.dumps(job.settings))
@@ -99,11 +108,18 @@ class ManyHosts:
             outlet = _Outlet(self)
             self.groups.append(
                 SubtaskGroup(
-                    stages, mine, settings, clock, lambda _: driver, attempt, restored, outlet
+                    stages,
+                    mine,
+                    settings,
+                    clock,
+                    lambda number: driver(slot_of[number]),
+                    attempt,
+                    restored,
+                    outlet,
+                    now=self._now,
                 )
             )
-            for subtask_id in self.groups[-1]._subtasks:
-                self._host_of[subtask_id] = number
+            self._host_of |= {number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine}
         for group in self.groups:
             group.open()
 
@@ -116,12 +132,17 @@ class ManyHosts:
         rows = [channel for channel, waiting in self.channels.items() if waiting]
         choice = self._random.randrange(len(self.groups) + len(rows))
         if choice < len(self.groups):
-            self.groups[choice].turn(0.0)
+            self.groups[choice].turn(self._time + self._random.choice([0.0, 0.0, 0.1]))
             return
         channel = rows[choice - len(self.groups)]
         row, outlet = self.channels[channel].popleft()
         self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
         self.groups[self._host_of[row.subtask_id]].receive(row)
+
+    def _now(self) -> float:
+        """Return the time: now and then something takes long."""
+        self._time += self._random.choice([0.0] * 20 + [0.02])
+        return self._time
 
     @property
     def ended(self) -> bool:
@@ -182,9 +203,13 @@ class ManyHosts:
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
     ) -> tuple[SnapshotWriter, SnapshotRequest]:
         writer = SnapshotWriter(checkpoint_id, where, contents, number, {})
-        write: Callable[[int, TaskStateSnapshot], None] = writer.write
-        if number == self.refuses:
-            write = _refuse
+
+        def write(index: int, state: TaskStateSnapshot) -> None:
+            if number == self.refuses:
+                raise CheckpointError("a host cannot write")
+            writer.write(index, state)
+            self._saved(index)
+
         request = SnapshotRequest(checkpoint_id, write, writer.taken, halt)
         self.groups[number].begin_checkpoint(request)
         return writer, request
@@ -204,10 +229,6 @@ class ManyHosts:
     def end_sources(self) -> None:
         for group in self.groups:
             group.end_sources()
-
-
-def _refuse(index: int, state: TaskStateSnapshot) -> None:
-    raise CheckpointError("a host cannot write")
 
 
 def _shares(

@@ -44,12 +44,12 @@ class OperatorChain:
         main: Output,
         sides: dict[str, SideOutput],
         channels: Iterable[Hashable],
-        pacing: Pacing | None = None,
+        pacing: Pacing,
     ) -> None:
         self.operators, self.cursor = operators, cursor
         self._main, self._sides = main, sides
         self._valve = WatermarkValve(channels)
-        self._pacing = pacing or Pacing()
+        self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
         self.records = 0
         """How many elements have come in."""

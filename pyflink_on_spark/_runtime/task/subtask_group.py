@@ -88,6 +88,7 @@ class SubtaskGroup:
         pickled: whether rows are pickled even if they stay here.
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -103,8 +104,9 @@ class SubtaskGroup:
         pickled: bool = False,
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._clock, self._outlet = clock, outlet
+        self._clock, self._outlet, self._now = clock, outlet, now
         self._shipped: deque[Row] = deque()
         self._subtasks: dict[int, Subtask] = {}
         self._stages: dict[int, int] = {}
@@ -129,13 +131,13 @@ class SubtaskGroup:
             identity = SubtaskIdentity(
                 vertex, index, job, clock, driver(number), attempt, state, here
             )
-            made = subtask(identity, self._shipped.append)
+            made = subtask(identity, self._shipped.append, now)
             self._subtasks[number] = made
         self._schedule = schedule or Schedule()
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._ticked = clock.now()
-        self._flushed, self._unflushed = time.monotonic(), False
+        self._flushed, self._unflushed = self._now(), False
 
     def __iter__(self) -> Iterator[Subtask]:
         """Iterate over the subtasks, upstream first."""
@@ -161,7 +163,7 @@ class SubtaskGroup:
         """Do some of what there is to do.
 
         Args:
-            deadline: when to end, by ``time.monotonic``; a slow function may take longer.
+            deadline: when to end (s), by ``now``; a slow function may take longer.
 
         Returns:
             Whether anything was done.
@@ -179,7 +181,7 @@ class SubtaskGroup:
             elif unit.chain is None or self._source(unit).reading:
                 self._schedule.catch_up(unit)
                 waiting.append(unit)
-            if time.monotonic() >= deadline:
+            if self._now() >= deadline:
                 break
         self._schedule.add_all(waiting)
         self._schedule.add_all(stopped)
@@ -216,7 +218,7 @@ class SubtaskGroup:
 
     def flush(self) -> None:
         """Send everything that waits in buffers."""
-        self._flushed, self._unflushed = time.monotonic(), False
+        self._flushed, self._unflushed = self._now(), False
         for subtask in self:
             subtask.flush()
         self._route(self._schedule.now)
@@ -262,11 +264,11 @@ class SubtaskGroup:
             self._schedule.put_back(unit)
             self._work(self._units[unit.subtask_id], deadline)
             return True
-        begun = time.monotonic()
+        begun = self._now()
         found, more = subtask.poll(unit.chain)
         if found:
             subtask.work(deadline)
-            self._schedule.spend(unit, time.monotonic() - begun)
+            self._schedule.spend(unit, self._now() - begun)
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
@@ -278,9 +280,9 @@ class SubtaskGroup:
         rows = unit.rows
         while rows and (rows[0][0] <= unit.time or deadline == NEVER):
             subtask.receive(rows.popleft()[1])
-        begun = time.monotonic()
+        begun = self._now()
         subtask.work(deadline)
-        self._schedule.spend(unit, time.monotonic() - begun)
+        self._schedule.spend(unit, self._now() - begun)
         self._follow_up(unit, subtask)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
@@ -307,7 +309,7 @@ class SubtaskGroup:
             subtask.tick()
             self._note_work(number, subtask)
         self._route(unit.time)
-        if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
+        if self._now() - self._flushed >= _FLUSH_SECONDS:
             self.flush()
 
     def _note_work(self, number: int, subtask: Subtask) -> None:
