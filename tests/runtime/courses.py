@@ -27,11 +27,13 @@ MAX_PARALLELISM = 5
 class Course:
     """What a job goes through; no result may depend on it.
 
-    Each event happens after a number of pauses, counted over all attempts; in a pause the sources
-    have read as much as they may before a checkpoint, while rows are still under way.
+    Each event happens at a moment of some number, counted over all attempts. There is one whenever
+    the sources have read as much as they may before a checkpoint, while rows are still under way,
+    and others in between.
 
     Args:
-        sizes: how many elements come before a pause, for one attempt after the other.
+        sizes: how many elements come before a checkpoint, for one attempt after the other.
+        turns: how many turns of hosts there are between two moments.
         parallelism: for one attempt after the other; the last one holds for all that follow.
         hosts: how many hosts there are, likewise.
         checkpoints: when there is one.
@@ -45,6 +47,7 @@ class Course:
     """
 
     sizes: tuple[int, ...] = (1_000_000,)
+    turns: int = 1_000_000
     parallelism: tuple[int, ...] = (1,)
     hosts: tuple[int, ...] = (1,)
     checkpoints: frozenset[int] = frozenset()
@@ -81,7 +84,7 @@ class _Run:
         }
         if path is not None:
             self._settings["execution.checkpointing.dir"] = path.as_uri()
-        self._clock, self._pauses = FakeClock(), 0
+        self._clock, self._moments = FakeClock(), 0
         self._collected: dict[int, list[Any]] = {}
         self._saved: dict[int, int] = {}
         self._safe: dict[int, int] = {}
@@ -117,10 +120,12 @@ class _Run:
             self._note_saved,
         )
         try:
+            turns = 0
             while not hosts.ended:
                 hosts.turn()
-                if hosts.paused:
-                    self._pause(hosts)
+                turns += 1
+                if hosts.paused or turns % course.turns == 0:
+                    self._moment(hosts)
             while not coordinator.finish(hosts):
                 pass
         except HostGone:
@@ -133,11 +138,11 @@ class _Run:
         """Note what is there when a subtask writes its state; the last one of a slot collects."""
         self._saved[slot] = len(self._collected.setdefault(slot, []))
 
-    def _pause(self, hosts: ManyHosts) -> None:
-        """Let happen what the course wants; a checkpoint that is none, at least, sets sources on."""
+    def _moment(self, hosts: ManyHosts) -> None:
+        """Let happen what the course wants: sources that wait need a checkpoint, if only a try."""
         course, coordinator = self._course, self._coordinator
-        self._pauses += 1
-        now = self._pauses
+        self._moments += 1
+        now = self._moments
         if now in course.savepoints:
             _save_and_take_away(coordinator, hosts)
         hosts.refuses = 0 if now in course.refused or now not in course.checkpoints else None

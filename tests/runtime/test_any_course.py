@@ -20,18 +20,19 @@ events = st.lists(
     min_size=5,
     max_size=40,
 )
-pauses = st.frozensets(st.integers(1, 20), max_size=6)
+moments = st.frozensets(st.integers(1, 30), max_size=8)
 courses = st.builds(
     Course,
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
+    turns=st.sampled_from([3, 11, 40, 1_000_000]),
     parallelism=st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple),
     hosts=st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple),
-    checkpoints=pauses,
-    savepoints=pauses,
-    refused=pauses,
-    late=pauses,
-    crashes=pauses,
-    lost=pauses,
+    checkpoints=moments,
+    savepoints=moments,
+    refused=moments,
+    late=moments,
+    crashes=moments,
+    lost=moments,
     seed=st.integers(0, 9),
 )
 ELEMENTS = [("abcd"[i * i % 4], i * 7 % 60, i * 13 % 100) for i in range(40)]
