@@ -103,7 +103,13 @@ def test_what_was_refused_once_is_refused_again(server):
     for i in range(4):
         sender.send([i])
     channel.close()
-    for call in (lambda: sender.send([4]), sender.flush, lambda: sender.send([5]), sender.flush, sender.close):
+    for call in (
+        lambda: sender.send([4]),
+        sender.flush,
+        lambda: sender.send([5]),
+        sender.flush,
+        sender.close,
+    ):
         with pytest.raises(ChannelClosed):
             call()
 
