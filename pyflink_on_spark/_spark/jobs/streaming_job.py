@@ -18,7 +18,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_line import PROGRESS, Progress, line_for
 from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
@@ -152,6 +152,7 @@ class _Attempt:
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
         self._assembled = False
+        self._progress: list[TaskProgress] = []
 
     def run(self) -> None:
         """Run to the end.
@@ -188,11 +189,16 @@ class _Attempt:
             self._check()
             job.between_epochs(self._coordinator.oldest_checkpoint)
             control.run_pending(pool.ended, pool.paused)
-            self._owner._progress.update(
-                self._number, self._coordinator.last_checkpoint, pool.progress()
-            )
+            self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:
                 pool.wait(_LOOK_SECONDS)
+
+    def _note_progress(self) -> None:
+        """Let listeners know how far the job is, if the hosts have said something new."""
+        progress = self._pool.progress()
+        if progress != self._progress:
+            self._progress = progress
+            self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
 
     def _check(self) -> None:
         """See whether anything ends the attempt."""
