@@ -36,8 +36,6 @@ MAY_IMPORT = {
 UPWARD = {
     ("_job/checkpoint_settings.py", "datastream"),
     ("_job/state_settings.py", "datastream"),
-    ("_job/coordinator.py", "_spark"),
-    ("_job/epoch_boundary.py", "_spark"),
     ("_runtime/user_code/python_dependencies.py", "_connectors"),
 }
 MAY_IMPORT_PYSPARK = {"_spark"}

@@ -1,4 +1,4 @@
-"""Where a job is cut: how often it makes checkpoints, how much it reads in an epoch."""
+"""When a job makes checkpoints: after some time, or some elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def checkpoint_interval(settings: Mapping[str, str]) -> int | None:
 
 
 def checkpoint_elements(settings: Mapping[str, str]) -> int | None:
-    """Return how many elements each source subtask reads in an epoch at most; None for any number.
+    """Return after how many elements a source subtask waits for a checkpoint; None for never.
 
     Args:
         settings: the job's configuration.

@@ -55,7 +55,7 @@ _WITH_EFFECT = frozenset(
     "state.backend.rocksdb.block.cache-size",
 }
 
-_NO_BARRIERS = "an epoch has no barriers that records could hold up"
+_ALIGNED = "what comes before a barrier is always worked off first"
 _ONE_FILE = "a slot writes its state into one file"
 _FROM_THE_FOLDER = "state is read from the checkpoint's folder"
 _OWN_FOLDER = "the checkpoints of a job are always in a folder of its own"
@@ -74,11 +74,11 @@ def _claims(key: str) -> Option[bool]:
 
 
 _UNLESS_DEFAULT: tuple[tuple[Option[Any], str], ...] = (
-    (options.UNALIGNED, _NO_BARRIERS),
-    (options.UNALIGNED_OLD, _NO_BARRIERS),
-    (options.UNALIGNED_FORCED, _NO_BARRIERS),
-    (options.ALIGNED_TIMEOUT, _NO_BARRIERS),
-    (options.ALIGNED_TIMEOUT_OLD, _NO_BARRIERS),
+    (options.UNALIGNED, _ALIGNED),
+    (options.UNALIGNED_OLD, _ALIGNED),
+    (options.UNALIGNED_FORCED, _ALIGNED),
+    (options.ALIGNED_TIMEOUT, _ALIGNED),
+    (options.ALIGNED_TIMEOUT_OLD, _ALIGNED),
     (options.MAX_CONCURRENT, "there is one checkpoint at a time"),
     (options.PREFER_CHECKPOINT, "the last checkpoint always counts"),
     (SNAPSHOT_COMPRESSION, "state is written as it is"),
@@ -105,7 +105,7 @@ _UNLESS_DEFAULT: tuple[tuple[Option[Any], str], ...] = (
 )
 _OF_KEY = {option.key: (option, reason) for option, reason in _UNLESS_DEFAULT}
 _OF_PREFIX = (
-    ("execution.checkpointing.unaligned", _NO_BARRIERS),
+    ("execution.checkpointing.unaligned", _ALIGNED),
     ("execution.checkpointing.file-merging", _ONE_FILE),
     (
         "execution.checkpointing.interval-during-backlog",

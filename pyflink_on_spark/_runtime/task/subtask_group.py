@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
@@ -39,38 +38,6 @@ class Outlet(Protocol):
     def consumed(self, row: Row, stage: int) -> None:
         """Note that a row that came from another process is worked off."""
         ...
-
-
-@dataclass
-class SnapshotRequest:
-    """A checkpoint that a group takes part in.
-
-    Args:
-        checkpoint_id: its number.
-        write: writes the state of a subtask, given its index, before the subtask continues.
-        taken: what is taken of keyed state; None for everything.
-        halt: whether nothing is read after the checkpoint.
-        remaining: how many subtasks are still to write their state.
-        aborted: whether nothing is to be written any more.
-        error: why it cannot be written, if that is so.
-    """
-
-    checkpoint_id: int
-    write: Callable[[int, TaskStateSnapshot], None]
-    taken: Callable[[KeyedStateBackend], Any] | None = None
-    halt: bool = False
-    remaining: int = field(default=0, init=False)
-    aborted: bool = field(default=False, init=False)
-    error: CheckpointError | None = field(default=None, init=False)
-
-    @property
-    def done(self) -> bool:
-        """Whether all subtasks of the group are through."""
-        return self.remaining == 0
-
-    def fail(self, error: CheckpointError) -> None:
-        """Write nothing more, since that cannot be done; the subtasks continue."""
-        self.aborted, self.error = True, self.error or error
 
 
 class SubtaskGroup:

@@ -7,6 +7,7 @@ import re
 from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.transport.rpc import HostLost
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
@@ -29,6 +30,8 @@ def job_error(job_name: str, error: BaseException) -> JobExecutionError:
         return error
     if isinstance(error, SubtaskFailure):
         return JobExecutionError(str(error))
+    if isinstance(error, HostLost):
+        return JobExecutionError(f"the job {job_name!r} failed: {_LOST} ({error})")
     told = JobExecutionError(_text(job_name, str(error) or repr(error)))
     told.spark_error = error
     return told
