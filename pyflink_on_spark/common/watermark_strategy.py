@@ -53,9 +53,6 @@ class WatermarkStrategy:
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
         """Return a strategy in which an input without elements does not hold watermarks back.
 
-        On Spark: that is looked at between two epochs of an unbounded job, some ten times a second;
-        where all sources end, and there are no checkpoints, no input is idle.
-
         As in PyFlink the new strategy has NO timestamp assigner: call this before
         ``with_timestamp_assigner``.
 

@@ -18,14 +18,16 @@ def job_progress(client: JobClient) -> JobProgress | None:
         client: of ``execute_async``.
 
     Returns:
-        None before the job's first epoch, and for a job that runs as one epoch.
+        None before the first report of the job's tasks, and for a job with BATCH semantics.
     """
     progress: JobProgress | None = getattr(client._handle, "progress", None)
     return progress
 
 
 def on_progress(env: StreamExecutionEnvironment, listener: Callable[[JobProgress], None]) -> None:
-    """Let a function of the program be called after each epoch of the environment's jobs.
+    """Let a function of the program be called with each report of the environment's jobs.
+
+    On Spark: a job's tasks report about twice a second, and when they have ended.
 
     Args:
         env: the environment; jobs that are executed from now on are watched.

@@ -1,4 +1,4 @@
-"""How far one segment of a subtask is, told at the end of each epoch."""
+"""How far one chain of a subtask is."""
 
 from __future__ import annotations
 
