@@ -25,6 +25,7 @@ class Progress:
         job_name: the job's name.
         listeners: what is called with each new report.
         line: where the progress line goes; None for none.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class Progress:
         job_name: str,
         listeners: Sequence[Callable[[JobProgress], None]],
         line: TextIO | None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._name, self._listeners, self._line = job_name, listeners, line
+        self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
         self._history: dict[str, deque[tuple[float, int]]] = {}
         self._parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
@@ -65,7 +67,7 @@ class Progress:
             self._line.flush()
 
     def _rate(self, task: TaskProgress) -> float:
-        now = time.monotonic()
+        now = self._now()
         history = self._history.setdefault(task.name, deque([(now, 0)]))
         history.append((now, task.records))
         while len(history) > 2 and now - history[1][0] > _SECONDS:

@@ -25,6 +25,7 @@ class Unit:
         time: the virtual time (s) up to which it has worked.
         rows: what came in, with the virtual time at which it did.
         scheduled: whether it is in the schedule.
+        place: its number among those that wait.
     """
 
     subtask_id: int
@@ -33,6 +34,7 @@ class Unit:
     time: float = 0.0
     rows: deque[tuple[float, Row]] = field(default_factory=deque)
     scheduled: bool = False
+    place: int = 0
 
 
 class Schedule:
@@ -56,9 +58,15 @@ class Schedule:
     def add(self, unit: Unit) -> None:
         """Let a unit wait for its turn."""
         if not unit.scheduled:
+            unit.place = next(self._numbers)
+            self.put_back(unit)
+
+    def put_back(self, unit: Unit) -> None:
+        """Let a unit that could not have its turn wait where it waited before."""
+        if not unit.scheduled:
             unit.scheduled = True
             start = max(unit.time, unit.rows[0][0]) if unit.rows else unit.time
-            heapq.heappush(self._heap, (start, -unit.stage, next(self._numbers), unit))
+            heapq.heappush(self._heap, (start, -unit.stage, unit.place, unit))
 
     def add_all(self, units: list[Unit]) -> None:
         """Let units wait for their turns, and empty the list."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Barrier, Bundle
@@ -78,7 +79,8 @@ class Subtask:
                     splits = chain.splits[self.identity.index]
                     reader = chain.source.reader(splits, positions, context)
                     self.sources[index] = self._source_input(index, reader)
-        del self._builder  # it holds the state that is in use now
+        self.identity = replace(self.identity, restored=None)
+        del self._builder  # like the identity it held the state that is in use now
 
     # -- work ------------------------------------------------------------------------------------
 

@@ -259,7 +259,7 @@ class SubtaskGroup:
         if not source.reading:
             return False
         if subtask.busy:
-            self._schedule.add(unit)
+            self._schedule.put_back(unit)
             self._work(self._units[unit.subtask_id], deadline)
             return True
         begun = time.monotonic()

@@ -134,14 +134,14 @@ class HostPool:
             check: called while it waits; what it raises ends that.
 
         Raises:
-            HostLost: if one does not call.
+            TimeoutError: if one does not call.
         """
         deadline = time.monotonic() + seconds
         try:
             while len(self._hosts) < self._count:
                 check()
                 if time.monotonic() >= deadline:
-                    raise HostLost(
+                    raise TimeoutError(
                         f"{len(self._hosts)} of {self._count} task slots were free within "
                         f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
                     )

@@ -69,5 +69,5 @@ def exchanged(rows: DataFrame, stage: StagePlan) -> DataFrame:
     """Bring each subtask's rows into a partition of their own, in the order of their channels."""
     first = min(vertex.first_subtask_id for vertex in stage.vertices)
     count = subtasks_of(stage)
-    place = F.pmod(F.col("target") - F.lit(first), F.lit(count)).cast("int")
-    return rows.repartitionById(count, place).sortWithinPartitions("target", "seq", "channel")
+    place = F.pmod(F.col("subtask_id") - F.lit(first), F.lit(count)).cast("int")
+    return rows.repartitionById(count, place).sortWithinPartitions("subtask_id", "seq", "channel")

@@ -31,10 +31,12 @@ from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import hosts_for
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
+from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
+_REASON_SECONDS = 1.0
 _numbers = itertools.count()
 
 
@@ -179,10 +181,18 @@ class _Attempt:
             self._drive()
             failed = False
         except BaseException as error:
-            self._control.failed(job_error(self._job.name, error))
-            raise
+            reason = self._reason(error)
+            self._control.failed(job_error(self._job.name, reason))
+            raise reason from None
         finally:
             self._end(failed)
+
+    def _reason(self, error: BaseException) -> BaseException:
+        """Return why the attempt ended; why a host is gone is something that Spark may know."""
+        if isinstance(error, HostLost):
+            self._gone.wait(_REASON_SECONDS)
+            return self._spark_error or error
+        return error
 
     def _drive(self) -> None:
         """Follow the hosts until the job is done."""
