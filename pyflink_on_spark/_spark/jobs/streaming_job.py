@@ -180,7 +180,7 @@ class _Attempt:
             self._pool.deploy(self._deployment())
             self._drive()
             failed = False
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - its reason is raised
             reason = self._reason(error)
             self._control.failed(job_error(self._job.name, reason))
             raise reason from None
