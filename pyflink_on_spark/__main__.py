@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     try:
         runpy.run_path(script, run_name="__main__")
-    except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
+    except Exception as error:  # noqa: BLE001 - printed as Python prints it, from the script on
         _tell(error, script)
         return 1
     _tell_of_unexecuted(script)

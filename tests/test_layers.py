@@ -80,8 +80,7 @@ def test_imports_go_down_only(layer):
         for path in modules()
         if layer_of(path) == layer
         for name in imported_names(path)
-        if name.startswith("pyflink_on_spark.")
-        and name.split(".")[1] not in allowed
+        if name.startswith("pyflink_on_spark.") and name.split(".")[1] not in allowed
     ]
     assert not offences
 

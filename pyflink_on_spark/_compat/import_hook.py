@@ -123,7 +123,7 @@ def _no_module(name: str) -> str:
     if name.split(".")[1] in OF_THE_JVM:
         return (
             f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here: "
-            "PyFlink's own works with Flink's JVM, of which there is none."
+            "PyFlink's own works with Flink's JVM, which does not exist here."
         )
     return (
         f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "
