@@ -36,7 +36,7 @@ class Outlet(Protocol):
         ...
 
     def consumed(self, row: Row, stage: int) -> None:
-        """Note that a row that came from another process is worked off."""
+        """Note that a row that came from another process is processed."""
         ...
 
 
@@ -160,7 +160,7 @@ class SubtaskGroup:
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be worked off."""
+        """Whether something waits to be processed."""
         return bool(self._waiting)
 
     @property
@@ -176,7 +176,7 @@ class SubtaskGroup:
 
     @property
     def ended(self) -> bool:
-        """Whether all input of all subtasks has ended and is worked off."""
+        """Whether all subtasks have processed all their input."""
         return not self.busy and all(subtask.ended for subtask in self)
 
     def tick(self) -> None:
@@ -191,7 +191,7 @@ class SubtaskGroup:
         self._route(self._schedule.now)
 
     def settle(self) -> None:
-        """Fire what is due, and work off everything that waits anywhere; reads no source."""
+        """Fire what is due, and process everything that waits anywhere; reads no source."""
         self.tick()
         self.flush()
         while self._waiting:
@@ -244,7 +244,7 @@ class SubtaskGroup:
         return bool(found)
 
     def _work(self, unit: Unit, deadline: float) -> None:
-        """Work off what came in up to the unit's virtual time."""
+        """Process what came in up to the unit's virtual time."""
         subtask = self._subtasks[unit.subtask_id]
         rows = unit.rows
         while rows and (rows[0][0] <= unit.time or deadline == NEVER):

@@ -56,7 +56,7 @@ class HostReport:
     """How far a host is.
 
     Args:
-        ended: whether all input of all its subtasks has ended and is worked off.
+        ended: whether all its subtasks have processed all their input.
         paused: whether its sources wait for the next checkpoint.
         progress: of each chain of each subtask; None if only the rest has changed.
     """
@@ -130,7 +130,7 @@ class Host:
         """Carry out what the driver has ordered.
 
         Args:
-            wait: whether to wait for an order if there is none.
+            wait: whether to wait for an order.
         """
         with contextlib.suppress(queue.Empty):
             while not self._closed:

@@ -185,7 +185,7 @@ class HostPool:
 
     @property
     def ended(self) -> bool:
-        """Whether all input of all hosts has ended and is worked off."""
+        """Whether the subtasks of all hosts have processed all their input."""
         return all(host.report.ended for host in self._hosts.values())
 
     @property
@@ -250,7 +250,7 @@ class HostPool:
         Raises:
             SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
-            TimeoutError: if it was given up before that.
+            TimeoutError: if nobody waited until the end.
         """
         self._listener.close()
         futures = {number: host.call("close", failed) for number, host in self._hosts.items()}

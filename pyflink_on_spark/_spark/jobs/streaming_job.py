@@ -239,8 +239,8 @@ class _Attempt:
     def _start(self) -> None:
         """Have Spark start the hosts.
 
-        A job that may never end is a query of Structured Streaming, whose one micro-batch lasts as
-        long as the attempt; one that ends by itself is a plain Spark job, which starts faster.
+        An unbounded or checkpointed job is a query of Structured Streaming, whose one micro-batch
+        lasts as long as the attempt. Any other job is a plain Spark job, which starts faster.
         """
         if self._job.bounded and not self._job.settings.checkpointed:
             name = f"hosts of {self._owner.job_id}"
