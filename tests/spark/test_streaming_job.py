@@ -41,7 +41,7 @@ class Acted(StreamingJob):
         settings = {**RESTARTS, "execution.checkpointing.interval": "1 s"}
         job = job_of(lambda stream: stream.map(str), CutSource([1]), configuration=settings)
         job.printers.clear()
-        super().__init__(job, lambda session: None)
+        super().__init__(job, lambda session, ports: None)
         self.attempts, self._requests = list(attempts), Asked()
         self._thread.start()
 

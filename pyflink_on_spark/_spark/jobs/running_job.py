@@ -23,10 +23,12 @@ from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_chan
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.session.own_package import ship_own_package
 from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 
+GivesServer = Callable[[SparkSession, tuple[int, ...]], ResultServer]
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -35,14 +37,14 @@ class RunningJob(ABC):
 
     Args:
         job: what to run.
-        server: gives what workers send results to.
+        server: gives what workers send results to, on one of some ports.
     """
 
     _long_running = False
     slot_timeout = 300.0
     """How long to wait for task slots, in s."""
 
-    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+    def __init__(self, job: Job, server: GivesServer) -> None:
         self._job, self._get_server = job, server
         self.job_id = job.settings.job_id
         self._status = JobStatus.CREATED
@@ -52,6 +54,7 @@ class RunningJob(ABC):
         self._channels: dict[str, Channel] = {}
         self._dependencies = ShippedDependencies()
         self._restarts = restart_strategy(job.settings.configuration)
+        self._network = NetworkSettings.of(job.settings.configuration)
         self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)
 
     def start(self) -> None:
@@ -66,7 +69,7 @@ class RunningJob(ABC):
         self._session = obtain_session(wished, long_running=self._long_running)
         ship_own_package(self._session)
         self._dependencies = ship(self._session, configuration)
-        self._server = self._get_server(self._session)
+        self._server = self._get_server(self._session, self._network.driver_ports)
         for name in channel_names(self._job):
             self._open_channel(name, self._job.printers.get(name))
         self._thread.start()

@@ -6,11 +6,9 @@ import contextlib
 import itertools
 import pickle
 import threading
-from collections.abc import Callable
 from concurrent.futures import wait
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
@@ -25,12 +23,12 @@ from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.failures import job_error
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import hosts_for
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
@@ -48,7 +46,7 @@ class StreamingJob(RunningJob):
         server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+    def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._long_running = not job.bounded
         self._requests: list[SavepointRequest] = []
@@ -157,8 +155,9 @@ class _Attempt:
         self._session, self._cancelled = owner._session, owner._cancelled
         slots = slots_of(self._job.stages)
         self._hosts = hosts_for(self._session, slots, self._job.settings.configuration)
-        address = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-        self._pool = HostPool(address or "127.0.0.1", self._hosts)
+        self._network = owner._network
+        endpoint = driver_endpoint(self._session, self._network.driver_ports)
+        self._pool = HostPool(endpoint, self._hosts, self._network)
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
         self._spark_error: BaseException | None = None
@@ -265,7 +264,8 @@ class _Attempt:
     def _run_hosts(self) -> None:
         """Run the hosts as the tasks of a Spark job, until they end."""
         context = self._session.sparkContext
-        task = HostTask(self._pool.control, WorkerEnvironment.of_driver(self._owner._dependencies))
+        environment = WorkerEnvironment.of_driver(self._owner._dependencies)
+        task = HostTask(self._pool.control, environment, self._network)
         context.addJobTag(self._tag)
         context.setJobDescription(f"{self._job.name}: attempt {self._number}")
         try:

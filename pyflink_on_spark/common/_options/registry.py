@@ -11,6 +11,7 @@ from pyflink_on_spark.common._options import (
     checkpointing,
     execution,
     file_systems,
+    network,
     own,
     pipeline,
     python,
@@ -28,6 +29,7 @@ MODULES: tuple[ModuleType, ...] = (
     restart_strategy,
     python,
     file_systems,
+    network,
     table,
     own,
 )
