@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import pickle
 import threading
 from concurrent.futures import wait
@@ -16,7 +17,6 @@ from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointReque
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_line import Progress, line_for
-from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
@@ -27,6 +27,7 @@ from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
+from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import hosts_for
 from pyflink_on_spark._spark.transport.rpc import HostLost
@@ -35,6 +36,7 @@ from pyflink_on_spark.common._options import own
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
 _REASON_SECONDS = 1.0
+_log = logging.getLogger("pyflink_on_spark")
 _numbers = itertools.count()
 
 
@@ -55,7 +57,7 @@ class StreamingJob(RunningJob):
         self._progress = Progress(
             job.name, job.listeners, None if job.bounded else line_for(setting)
         )
-        self._coordinator = CheckpointCoordinator.of(job, SystemClock())
+        self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
     def start(self) -> None:
         """Find a session, open the channels, begin.
@@ -138,7 +140,7 @@ class StreamingJob(RunningJob):
         super()._wait_for_restart(error)
 
     def _give_up(self) -> None:
-        if self._interrupted:
+        if self._interrupted or self._spark_gone:
             self._coordinator.job_interrupted()
         elif self._cancelled.is_set():
             self._coordinator.job_cancelled()
@@ -274,8 +276,9 @@ class _Attempt:
         except BaseException as error:  # noqa: BLE001 - raised by the thread of the job
             self._spark_error = error
         finally:
-            context.removeJobTag(self._tag)
             self._gone.set()
+            if why_gone(self._session) is None:
+                context.removeJobTag(self._tag)
 
     def _end(self, failed: bool) -> None:
         """Close the hosts, and let Spark kill those that do not answer."""
@@ -289,6 +292,13 @@ class _Attempt:
 
     def _stop(self) -> None:
         """Wait until Spark has ended the hosts; after a while it has to kill them."""
+        try:
+            self._stop_spark_job()
+        except Exception as error:  # noqa: BLE001 - hosts end by themselves, without the driver
+            if why_gone(self._session) is None:
+                _log.warning("Spark could not stop the tasks of an attempt: %s", error)
+
+    def _stop_spark_job(self) -> None:
         if not self._gone.wait(_END_SECONDS if self._assembled else 0.0):
             self._session.sparkContext.cancelJobsWithTag(self._tag)
         if self._query is not None:
