@@ -18,7 +18,7 @@ def job_progress(client: JobClient) -> JobProgress | None:
         client: of ``execute_async``.
 
     Returns:
-        None before the first report, and for a job with BATCH semantics.
+        None before the first report of the job's tasks, and for a job with BATCH semantics.
     """
     progress: JobProgress | None = getattr(client._handle, "progress", None)
     return progress
@@ -26,6 +26,8 @@ def job_progress(client: JobClient) -> JobProgress | None:
 
 def on_progress(env: StreamExecutionEnvironment, listener: Callable[[JobProgress], None]) -> None:
     """Call a function of the program with each report on the environment's streaming jobs.
+
+    On Spark: a job's tasks report about twice a second, and when they have ended.
 
     Args:
         env: the environment; jobs that are executed from now on are watched.

@@ -278,6 +278,8 @@ class StreamHarness:
         with _plain_errors():
             while self._hosts.turn():
                 pass
+            for subtask in self._hosts.group:
+                subtask.prepare_barrier()  # the results of asynchronous calls, too
             self._hosts.group.settle()
 
     def _require_open(self) -> None:

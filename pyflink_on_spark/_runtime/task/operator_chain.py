@@ -45,12 +45,12 @@ class OperatorChain:
         main: Output,
         sides: dict[str, SideOutput],
         channels: Iterable[Hashable],
-        pacing: Pacing | None = None,
+        pacing: Pacing,
     ) -> None:
         self.operators, self.cursor = operators, cursor
         self._main, self._sides = main, sides
         self._valve = WatermarkValve(channels)
-        self._pacing = pacing or Pacing()
+        self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
         self._lines: dict[int, list[Process]] = {}
         self.records = 0

@@ -13,6 +13,9 @@ SLOW_SECONDS = 0.01
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
 how fast it is."""
 
+IDLE_SECONDS = 0.001
+"""How long a source has to wait in vain for that to count."""
+
 
 @dataclass(eq=False, slots=True)
 class Unit:
@@ -85,6 +88,11 @@ class Schedule:
         self.now = max(self.now, unit.time)
         if seconds >= SLOW_SECONDS:
             unit.time += seconds
+
+    def wait(self, unit: Unit, seconds: float) -> None:
+        """Take note of how long (s) a unit waited in vain, so that others have their turns."""
+        if seconds >= IDLE_SECONDS:
+            unit.time = max(unit.time, self.now) + seconds
 
     def catch_up(self, unit: Unit) -> None:
         """Bring a unit that had nothing to do, or had to wait, up to the present."""

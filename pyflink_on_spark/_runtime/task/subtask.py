@@ -51,7 +51,7 @@ class Subtask:
         ]
         self._opened: list[Operator] = []
         with self._explained():
-            self._builder = self.builder(identity, ship)
+            self._builder = self.builder(identity, ship, now)
             parts = self._builder.build()
         self._vertex = self._builder.vertex
         self._chains, self._contexts = parts.chains, parts.contexts

@@ -29,7 +29,8 @@ from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.hosts.deployment import (
     Deployment,
