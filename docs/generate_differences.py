@@ -47,8 +47,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - An error in the `close` of a function of `pyflink.datastream.functions` does not fail the job, as
   in PyFlink, and is logged with its traceback. All other functions are closed; PyFlink skips those
   that follow in the same worker. Write important data in `process_element` or a sink. An error in
-  the `close` of a sink, or of a sink function of `pyflink_on_spark.extensions`, fails the job, as in
-  Java.
+  the `close` of a sink, or of a sink function of `pyflink_on_spark.extensions`, fails the job, as
+  in Java.
 - `SystemExit`, `GeneratorExit`, `asyncio.CancelledError` and other errors that are not an
   `Exception` fail the job, also in asynchronous functions, where a job of PyFlink may hang.
 
@@ -57,8 +57,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Execution.** A streaming job runs in long-running Spark tasks (*hosts*) that exchange elements
   directly. A job with BATCH semantics runs stage by stage. Functions run in Python processes only:
   bundles to and from a JVM, and the options about them, do not exist.
-- **Watermarks.** An unbounded job emits periodic watermarks by the clock, as PyFlink does. A bounded
-  job counts elements instead, so that its results can be repeated.
+- **Watermarks.** An unbounded job emits periodic watermarks by the clock, as PyFlink does. A
+  bounded job counts elements, and looks at the clock only where its functions are slow, so that its
+  results can be repeated.
 - **Checkpoints** use aligned barriers. The effect on state is always exactly once. Checkpoints and
   savepoints of Flink cannot be read.
 - **Types.** A value that does not have a state's declared type is refused when it is put into the
