@@ -97,7 +97,7 @@ def test_lists_are_dealt_out_when_the_parallelism_changes(after):
     def build(stream):
         return stream.rebalance().process(Gathering())
 
-    found = results(build, range(20), Conditions(sizes=(5,), parallelism=2, restarts={2: after}))
+    found = results(build, range(20), Conditions(sizes=(5,), parallelism=2, restarts={10: after}))
     before = [share for _, share in found if share is not None]
     assert sorted(number for share in before for number in share) == list(range(10))
     sizes = sorted(len(share) for share in before)
@@ -133,7 +133,7 @@ def test_united_lists_come_whole():
                 self.restored = sorted(self.state)
                 self.state.clear()
 
-    conditions = Conditions(sizes=(5,), parallelism=2, restarts={2: 3})
+    conditions = Conditions(sizes=(5,), parallelism=2, restarts={10: 3})
     found = results(lambda stream: stream.rebalance().process(Uniting()), range(20), conditions)
     assert [seen for _, seen in found if seen is not None] == [list(range(10))] * 3
 

@@ -58,7 +58,8 @@ class Conditions:
     Args:
         sizes: of the source's bundles.
         parallelism: of all that is not fixed by the job.
-        restarts: after which rounds the job is saved and goes on elsewhere, with what parallelism.
+        restarts: after how many elements the job is saved and continues elsewhere, with what
+            parallelism.
         seed: of the order in which channels are read; None for first come, first served.
         on_disk: whether keyed state is on disk, but for the last few entries.
     """
@@ -114,14 +115,14 @@ def results(
         made = job_of(build, source, parallelism, max_parallelism, settings)
         return _on_disk(made) if conditions.on_disk else made
 
-    running = RunningJob(job(conditions.parallelism), seed=conditions.seed)
-    rounds = 0
+    running, read = RunningJob(job(conditions.parallelism), seed=conditions.seed), 0
+    restarts = sorted(conditions.restarts.items(), reverse=True)
     while running.round():
-        rounds += 1
-        if rounds in conditions.restarts:
-            saved = running.save(rounds)
-            again = job(conditions.restarts[rounds])
-            running = RunningJob(again, saved, running.collected, seed=conditions.seed)
+        if restarts and read + running.read >= restarts[-1][0]:
+            read += running.read
+            after, parallelism = restarts.pop()
+            saved = running.save(after)
+            running = RunningJob(job(parallelism), saved, running.collected, seed=conditions.seed)
     running.close()
     return running.collected
 
@@ -215,6 +216,16 @@ class RunningJob:
         """The only subtask."""
         (only,) = self.hosts.group
         return only
+
+    @property
+    def read(self) -> int:
+        """How many elements the sources have read."""
+        return sum(
+            part.records
+            for subtask in self.hosts.group
+            for index, part in enumerate(subtask.progress())
+            if index in subtask.sources
+        )
 
     def save(self, checkpoint_id: int) -> tuple[int, bytes]:
         """Take a checkpoint, and end the job with it."""

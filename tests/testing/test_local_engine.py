@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
@@ -20,6 +20,7 @@ from pyflink_on_spark.datastream.connectors.file_system import (
     RollingPolicy,
 )
 from pyflink_on_spark.datastream.functions import KeyedProcessFunction, MapFunction
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.extensions import CheckpointListener
 from pyflink_on_spark.testing import ManualClock, local_engine
 from pyflink_on_spark.testing.same_process import SameProcess
@@ -131,9 +132,11 @@ def test_collecting_goes_only_as_far_as_it_is_asked(env):
     with stream.execute_and_collect() as results:
         assert log.items == []
         assert next(results) == 0
-        assert log.items == list(range(10))
-        assert [next(results) for _ in range(10)] == list(range(1, 11))
-        assert log.items == list(range(20))
+        ahead = len(log.items)  # as far as a turn goes
+        assert [next(results) for _ in range(ahead - 1)] == list(range(1, ahead))
+        assert len(log.items) == ahead
+        assert next(results) == ahead
+        assert len(log.items) > ahead
     with pytest.raises(StopIteration):
         next(results)
 
@@ -315,11 +318,86 @@ def test_a_checkpoint_commits_files_of_an_endless_job(engine, clock, tmp_path):
     client.cancel().result()
 
 
-def test_savepoints_are_refused(env):
+def endless_counts(log, path=None):
+    configuration = Configuration()
+    if path is not None:
+        configuration.set_string("execution.state-recovery.path", path)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(1)
+    stream = env._from_runtime_source(Endless(available=3, bundle=1), "endless", None)
+    stream.key_by(lambda v: "all").process(Counts(log)).uid("counts")
+    return env
+
+
+class Counts(KeyedProcessFunction):
+    def __init__(self, log):
+        self.log = log
+
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+    def process_element(self, value, ctx):
+        self.count.update((self.count.value() or 0) + 1)
+        self.log.add(self.count.value())
+        return []
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_a_job_begins_with_a_savepoint(engine, tmp_path, stop):
+    log, directory = Log(), str(tmp_path)
+    client = endless_counts(log).execute_async()
+    engine.wait_until_idle()
+    if stop:
+        path = client.stop_with_savepoint(False, directory).result()
+        assert client.get_job_status().result() == JobStatus.FINISHED
+    else:
+        path = client.trigger_savepoint(directory).result()
+        assert client.get_job_status().result() == JobStatus.RUNNING
+        client.cancel().result()
+    endless_counts(log, path).execute_async()
+    engine.wait_until_idle()
+    assert log.items == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_job_that_has_ended_has_no_state_to_save(env, tmp_path):
     env.from_collection([1]).map(lambda v: v)
     client = env.execute_async()
-    with pytest.raises(NotImplementedError, match=r"trigger_savepoint\(\) is not yet supported"):
-        client.trigger_savepoint("/nowhere").result()
+    client.get_job_execution_result().result()
+    with pytest.raises(CheckpointError, match="the job is FINISHED: it has no state to save"):
+        client.trigger_savepoint(str(tmp_path)).result()
+
+
+def test_a_savepoint_that_cannot_be_written_does_not_end_the_job(engine, tmp_path):
+    (tmp_path / "file").touch()
+    log = Log()
+    client = endless_counts(log).execute_async()
+    with pytest.raises(CheckpointError, match="cannot write"):
+        client.trigger_savepoint(str(tmp_path / "file")).result()
+    assert client.get_job_status().result() == JobStatus.RUNNING
+    client.cancel().result()
+
+
+@pytest.mark.parametrize("settings", [{}, {"checkpoint_each_turn": True}])
+def test_a_job_that_fails_begins_again(clock, settings):
+    log = Log()
+    with local_engine(clock, **settings):
+        env = with_checkpoints(**{"restart-strategy.type": "fixed-delay"})
+        env.from_collection(list(range(5))).map(FailsOnce(log))
+        env.execute()
+    assert log.items.count("failed") == 1
+    assert [item for item in log.items if item != "failed"][-1] == 4
+    assert set(log.items) == {0, 1, 2, 3, 4, "failed"}
+
+
+class FailsOnce(MapFunction):
+    def __init__(self, log):
+        self.log = log
+
+    def map(self, value):
+        if value == 3 and "failed" not in self.log.items:
+            self.log.add("failed")
+            raise CustomError("once")
+        return self.log.add(value)
 
 
 def test_a_clock_does_not_go_back(clock):
@@ -329,8 +407,10 @@ def test_a_clock_does_not_go_back(clock):
         clock.advance(-1)
 
 
-def with_checkpoints():
+def with_checkpoints(**more):
     configuration = Configuration()
+    for key, value in {"restart-strategy.fixed-delay.delay": "0 s", **more}.items():
+        configuration.set_string(key, value)
     configuration.set_string("execution.checkpointing.interval", "60 s")
     configuration.set_string("pyflink-on-spark.checkpoint-elements", "2")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
@@ -352,27 +432,32 @@ class Listens(MapFunction, CheckpointListener):
         self.log.add(checkpoint_id)
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({}, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), 1]),
-        (
-            {"checkpoint_each_turn": True},
-            [(0, 1), (1, 2), 1, (2, 3), (3, 4), 2, (4, 5), 3, 4],
-        ),
-        (
-            {"checkpoint_each_turn": True, "restart_each_checkpoint": True},
-            [(0, 1), (1, 2), 1, (2, 1), (3, 2), 2, (4, 1), 3, 4],
-        ),
-    ],
-)
-def test_where_a_job_is_cut(clock, settings, expected):
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("each_turn", [False, True])
+def test_where_a_job_is_cut(clock, each_turn, restarted):
     log = Log()
-    with local_engine(clock, **settings):
+    with local_engine(
+        clock, checkpoint_each_turn=each_turn, restart_each_checkpoint=restarted
+    ) as engine:
         env = with_checkpoints()
         env.from_collection(list(range(5))).map(Listens(log))
         env.execute()
-    assert log.items == expected
+        assert engine.clock.now() == clock.now() == 1_000
+    pieces = [[]]
+    for item in log.items:
+        if isinstance(item, int):
+            assert item == len(pieces)  # the number of the checkpoint
+            pieces.append([])
+        else:
+            pieces[-1].append(item)
+    assert pieces.pop() == []
+    assert [value for piece in pieces for value, _ in piece] == list(range(5))
+    assert max(map(len, pieces)) <= 2
+    counts = [[count for _, count in piece] for piece in pieces]
+    if restarted:
+        assert all(piece == list(range(1, len(piece) + 1)) for piece in counts)
+    else:
+        assert sum(counts, []) == [1, 2, 3, 4, 5]
 
 
 def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):

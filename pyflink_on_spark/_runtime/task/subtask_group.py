@@ -104,7 +104,7 @@ class SubtaskGroup:
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._ticked = clock.now()
-        self._flushed, self._unflushed = self._now(), False
+        self._flushed = self._now()
 
     def __iter__(self) -> Iterator[Subtask]:
         """Iterate over the subtasks, upstream first."""
@@ -185,7 +185,7 @@ class SubtaskGroup:
 
     def flush(self) -> None:
         """Send everything that waits in buffers."""
-        self._flushed, self._unflushed = self._now(), False
+        self._flushed = self._now()
         for subtask in self:
             subtask.flush()
         self._route(self._schedule.now)
@@ -193,6 +193,12 @@ class SubtaskGroup:
     def settle(self) -> None:
         """Fire what is due, and work off everything that waits anywhere; reads no source."""
         self.tick()
+        for subtask in self:
+            self._work_off()
+            subtask.prepare_barrier()  # waits for calls that are in flight
+        self._work_off()
+
+    def _work_off(self) -> None:
         self.flush()
         while self._waiting:
             number = min(self._waiting, key=lambda number: -self._stages[number])
@@ -262,9 +268,7 @@ class SubtaskGroup:
         if not subtask.busy:
             self._note_consumed(number)
             self._pass_barrier(number, subtask)
-            if more:
-                self._unflushed = True
-            else:
+            if not more:
                 subtask.flush()
         self._note_work(number, subtask)
         if self._tick_due:
@@ -299,10 +303,9 @@ class SubtaskGroup:
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
-        if self._unflushed:
-            self.flush()
-        if not self._halted and self._clock.now() != self._ticked:
+        if not self._halted:
             self.tick()
+        self.flush()
 
     @property
     def _tick_due(self) -> bool:
