@@ -119,7 +119,9 @@ class ManyHosts:
                     now=self._now,
                 )
             )
-            self._host_of |= {number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine}
+            self._host_of |= {
+                number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine
+            }
         for group in self.groups:
             group.open()
 

@@ -15,8 +15,9 @@ from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
-from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.testing.local_hosts import LocalHosts
@@ -163,15 +164,15 @@ class AnyOrder(Schedule):
 
     def _mix(self, unit: Unit) -> None:
         """Let channels overtake each other."""
-        channels: dict[int, deque[Any]] = {}
-        for arrived in unit.rows:
-            channels.setdefault(arrived[1].channel, deque()).append(arrived)
-        unit.rows.clear()
+        channels: dict[int, deque[Row]] = {}
+        for row in unit.rows.take(NEVER):
+            channels.setdefault(row.channel, deque()).append(row)
         while channels:
             channel = self._random.choice(list(channels))
-            unit.rows.append(channels[channel].popleft())
+            unit.rows.add(channels[channel].popleft(), unit.time)
             if not channels[channel]:
                 del channels[channel]
+        unit.time = NEVER  # all of it has arrived
 
 
 class RunningJob:

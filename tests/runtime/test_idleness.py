@@ -61,7 +61,10 @@ class Stream:
         cursor = Cursor()
         assigner.open(SimpleNamespace(cursor=cursor, clock=clock))
         output = WatermarkOutput(assigner, recorder, clock)
-        self._chain, self._clock = OperatorChain([assigner], cursor, output, {}, ["in"], Pacing()), clock
+        self._chain, self._clock = (
+            OperatorChain([assigner], cursor, output, {}, ["in"], Pacing()),
+            clock,
+        )
 
     def receive(self, *values):
         self._chain.receive(0, Bundle(list(values), None))

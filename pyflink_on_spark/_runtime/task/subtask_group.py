@@ -146,11 +146,10 @@ class SubtaskGroup:
                 worked = True
                 self._schedule.add_all(stopped)  # a checkpoint may be through
             elif unit.chain is None or self._source(unit).reading:
-                self._schedule.catch_up(unit)
                 waiting.append(unit)
             if self._now() >= deadline:
                 break
-        self._schedule.add_all(waiting)
+        self._schedule.add_idle(waiting)
         self._schedule.add_all(stopped)
         if self._tick_due:
             self.tick()
@@ -250,9 +249,8 @@ class SubtaskGroup:
     def _work(self, unit: Unit, deadline: float) -> None:
         """Work off what came in up to the unit's virtual time."""
         subtask = self._subtasks[unit.subtask_id]
-        rows = unit.rows
-        while rows and (rows[0][0] <= unit.time or deadline == NEVER):
-            subtask.receive(rows.popleft()[1])
+        for row in unit.rows.take(NEVER if deadline == NEVER else unit.time):
+            subtask.receive(row)
         begun = self._now()
         subtask.work(deadline)
         self._schedule.spend(unit, self._now() - begun)
@@ -336,9 +334,8 @@ class SubtaskGroup:
 
     def _deliver(self, row: Row, arrival: float) -> None:
         unit = self._units[row.subtask_id]
-        unit.rows.append((arrival, row))
         self._waiting.add(row.subtask_id)
-        self._schedule.add(unit)
+        self._schedule.deliver(unit, row, arrival)
 
     def _note_consumed(self, number: int) -> None:
         if self._outlet is None or self._units[number].rows:

@@ -117,7 +117,7 @@ class TestWatermarks:
 
     def test_each_source_makes_them_of_its_own_partitions(self, kafka):
         source, _, new = self.topics(kafka)
-        rule = WatermarkRule(delay=10, interval=1)
+        rule = WatermarkRule(delay=10, rhythm=WatermarkRhythm(elements=1))
         (reader,) = readers_of(source._source.with_watermarks(rule), 1)
         found = self.events(reader, 12)
         assert all(isinstance(event, Watermark) for event in found)
