@@ -199,7 +199,7 @@ class KafkaReader(SourceReader):
             return int(message.offset())
         if error.code() == codes._AUTO_OFFSET_RESET:
             raise LookupError(
-                f"the offset {message.offset()} of {where} does not exist, or not yet, and the offset "
+                f"the offset {message.offset()} of {where} does not exist, and the offset "
                 "reset strategy is NONE"
             )
         if error.code() in {codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_PARTITION}:
