@@ -121,7 +121,7 @@ def test_partitions(t_env, tmp_path):
     assert folders == {
         "city=oslo/day_=2024-01-02",
         "city=new york/day_=2024-01-03",
-        "city=__HIVE_DEFAULT_PARTITION__/day_=2024-01-02",
+        "city=__DEFAULT_PARTITION__/day_=2024-01-02",
     }
     assert lines(tmp_path / "t") == ["1", "2", "3", "4"]
     found = query(t_env, "SELECT city, id, CAST(day_ AS STRING) FROM t")

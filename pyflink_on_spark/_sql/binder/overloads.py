@@ -37,7 +37,7 @@ def invoke(
         converted = _converted(overload, args)
         if converted is not None:
             return Invocation(
-                _result_type(overload, converted), function, overload, converted, symbols
+                _result_type(overload, converted, symbols), function, overload, converted, symbols
             )
     raise invalid(_wrong_types(function, args), span)
 
@@ -67,8 +67,13 @@ def _converted(overload: Overload, args: Sequence[Typed]) -> tuple[Typed, ...] |
     return tuple(converted)
 
 
-def _result_type(overload: Overload, args: Sequence[Typed]) -> LogicalType:
-    result = overload.result([arg.type for arg in args])
+def _result_type(
+    overload: Overload, args: Sequence[Typed], symbols: tuple[str, ...]
+) -> LogicalType:
+    if overload.shape is None:
+        result = overload.result([arg.type for arg in args])
+    else:
+        result = overload.shape(args, symbols)
     if overload.nulls is Nulls.CALLED:
         return result
     nullable = any(arg.type.nullable for arg in args)

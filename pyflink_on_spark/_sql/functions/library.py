@@ -12,7 +12,11 @@ CHAPTERS = (
     "collections",
     "comparison",
     "conditional",
+    "digests",
+    "json",
+    "lists",
     "logic",
+    "mathematics",
     "strings",
     "times",
 )

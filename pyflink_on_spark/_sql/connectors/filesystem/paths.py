@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-_DEFAULT_NAME = "__HIVE_DEFAULT_PARTITION__"
+_DEFAULT_NAME = "__DEFAULT_PARTITION__"
 # What Hive writes with a percent sign in names of folders.
 _PLAIN = " !$&()+,;<>@_`|~-."
 
