@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.overloads import convert
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
 from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.unions import converted, union_all
+from pyflink_on_spark._sql.binder.windows import (
+    KINDS,
+    bind_group_window,
+    bind_window_function,
+    group_window,
+    window_property,
+)
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import invalid, not_yet
-from pyflink_on_spark._sql.plan.expressions import Constant, Typed
-from pyflink_on_spark._sql.plan.nodes import Filter, Node, Union, Values
+from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Filter, Node, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
+from pyflink_on_spark._sql.syntax.expressions import Call, Star
 from pyflink_on_spark._sql.types.coercion import common_type
 
 ONE_ROW = Values(Schema((), ()), ((),))
@@ -56,6 +65,7 @@ class QueryBinder:
             syntax.TableReference: self._table,
             syntax.DerivedTable: self._derived,
             syntax.Aliased: self._aliased,
+            syntax.FunctionTable: self._function_table,
         }
 
     def bind(self, query: syntax.Query) -> Node:
@@ -69,10 +79,6 @@ class QueryBinder:
     # -- queries ---------------------------------------------------------------------------------
 
     def _select(self, query: syntax.Select) -> Node:
-        if query.group_by is not None or query.having is not None:
-            not_yet("GROUP BY", query.span, "Aggregate in a DataStream.")
-        if query.distinct:
-            not_yet("SELECT DISTINCT", query.span, "Remove doubles in a DataStream.")
         node, scope = self._from(query)
         binder = ExpressionBinder(scope, self._functions)
         if query.where is not None:
@@ -80,9 +86,50 @@ class QueryBinder:
             node = Filter(node.schema, node, self._folded(condition))
         if not query.items:
             return node
+        if self._is_grouped(query):
+            node = self._grouped(query, node, scope)
+        else:
+            projection = sql_projection(node, binder, query.items)
+            columns = tuple(map(self._folded, projection.expressions))
+            node = project(node, columns, projection.schema.names)
+        return distinct(node) if query.distinct else node
+
+    def _is_grouped(self, query: syntax.Select) -> bool:
+        if query.group_by is not None or query.having is not None:
+            return True
+        return any(contains_aggregate(item, self._functions) for item in query.items)
+
+    def _grouped(self, query: syntax.Select, node: Node, scope: Scope) -> Node:
+        rows = ExpressionBinder(scope, self._functions)
+        keys: list[Typed] = []
+        windows: list[tuple[Call, Typed, Typed, Typed]] = []
+        for item in query.group_by or ():
+            if item.kind is not syntax.Grouping.PLAIN:
+                not_yet(item.kind.value, query.span, "Unite several queries with GROUP BY.")
+            ((expression,),) = item.sets
+            if isinstance(expression, Call) and group_window(expression) is not None:
+                node = bind_group_window(node, expression, scope)
+                first = len(node.schema) - 3
+                start, end, time = (
+                    InputRef(node.schema.types[first + index], first + index) for index in range(3)
+                )
+                windows.append((expression, start, end, time))
+                keys += [start, end, time]
+            else:
+                keys.append(rows.bind(expression))
+        for selected in query.items:
+            if isinstance(selected, Star):
+                raise invalid("Expression '*' is not being grouped", selected.span)
+        binder = AggregatingBinder(
+            scope, self._functions, keys, lambda node: window_property(node, windows)
+        )
         projection = sql_projection(node, binder, query.items)
+        having = None if query.having is None else binder.condition(query.having, "HAVING")
+        grouped: Node = binder.node(node)
+        if having is not None:
+            grouped = Filter(grouped.schema, grouped, self._folded(having))
         columns = tuple(map(self._folded, projection.expressions))
-        return project(node, columns, projection.schema.names)
+        return project(grouped, columns, projection.schema.names)
 
     def _from(self, query: syntax.Select) -> tuple[Node, Scope]:
         if not query.from_:
@@ -157,6 +204,12 @@ class QueryBinder:
             node = found.plan
         return node, Scope.of(node.schema, reference.path[-1], path)
 
+    def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:
+        if table.call.name.upper() not in KINDS:
+            not_yet("a table function", table.span, "Use the functions of a DataStream.")
+        node = bind_window_function(table.call, self.bind)
+        return node, Scope.of(node.schema)
+
     def _derived(self, derived: syntax.DerivedTable) -> tuple[Node, Scope]:
         if derived.lateral:
             not_yet("LATERAL", derived.span, "Use flat_map of a DataStream.")
@@ -178,6 +231,13 @@ class QueryBinder:
 
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
+
+
+def distinct(node: Node) -> Node:
+    """Return the rows of a node without doubles."""
+    types = tuple(kind.plain() for kind in node.schema.types)
+    keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
+    return Aggregate(Schema(node.schema.names, types), node, keys, ())
 
 
 def values(schema: Schema, rows: list[list[Typed]]) -> Node:

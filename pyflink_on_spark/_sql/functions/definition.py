@@ -116,9 +116,9 @@ class FunctionRegistry:
         functions: by name in capitals.
     """
 
-    functions: dict[str, ScalarFunction] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
 
-    def add(self, *functions: ScalarFunction) -> None:
+    def add(self, *functions: Any) -> None:
         """Add functions.
 
         Raises:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pyflink_on_spark._sql.functions.definition import FunctionRegistry
 
 CHAPTERS = (
+    "aggregating",
     "arithmetic",
     "collections",
     "comparison",

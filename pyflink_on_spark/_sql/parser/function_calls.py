@@ -107,10 +107,20 @@ class FunctionCallParser(TypeParser):
             partition_by = (
                 self.in_parentheses(self.expression)
                 if parenthesized
-                else self.listed(self.expression)
+                else self._columns_before_arguments()
             )
         order_by = self._order_by() if self.at("ORDER") else ()
         return TableArgument(query, partition_by, order_by, span=self.since(first))
+
+    def _columns_before_arguments(self) -> tuple[Expression, ...]:
+        """Read columns that a comma separates, up to the next argument of a table function."""
+        found: list[Expression] = [self.expression()]
+        while self.at(",") and self.peek().upper not in {"DESCRIPTOR", "INTERVAL"}:
+            if self.peek(2).upper == "=>":
+                break
+            self.next()
+            found.append(self.expression())
+        return tuple(found)
 
     def _order_by(self) -> tuple[SortItem, ...]:
         self.expect("ORDER", "BY")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 
 if TYPE_CHECKING:
@@ -129,6 +130,61 @@ class Filter(Unary):
     def describe(self) -> str:
         """Return the condition."""
         return f"LogicalFilter(condition=[{self.condition}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate(Unary):
+    """Gives a row for each group of rows; its columns are the keys, then the calls.
+
+    Args:
+        keys: what the groups are made of; without any there is one group.
+        calls: what is computed of each group.
+    """
+
+    keys: tuple[Typed, ...]
+    calls: tuple[AggregateInvocation, ...]
+
+    def describe(self) -> str:
+        """Return the keys and the calls."""
+        keys, calls = ", ".join(map(str, self.keys)), ", ".join(map(str, self.calls))
+        return f"LogicalAggregate(group=[{{{keys}}}], calls=[{calls}])"
+
+
+class WindowKind(enum.Enum):
+    """Kinds of windows of time."""
+
+    TUMBLE = "TUMBLE"
+    HOP = "HOP"
+    CUMULATE = "CUMULATE"
+    SESSION = "SESSION"
+
+
+@dataclass(frozen=True, eq=False)
+class WindowTable(Unary):
+    """Gives each row once for each of its windows; their start, end and time follow the columns.
+
+    A row of a session has the window that it alone would make.
+
+    Args:
+        kind: of the windows.
+        time: the position of the time attribute.
+        size: of the windows; of sessions the gap; microseconds.
+        step: between the starts of windows, or the ends of cumulating ones; microseconds.
+        offset: of all windows; microseconds.
+        partition: the columns that sessions are apart by; None for those of the groups.
+    """
+
+    kind: WindowKind
+    time: int
+    size: int
+    step: int = 0
+    offset: int = 0
+    partition: tuple[int, ...] | None = None
+
+    def describe(self) -> str:
+        """Return the windows."""
+        name = self.schema.names[self.time]
+        return f"LogicalTableFunctionScan(invocation=[{self.kind.value}(DESCRIPTOR({name}))])"
 
 
 @dataclass(frozen=True, eq=False)

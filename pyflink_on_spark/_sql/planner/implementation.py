@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._sql.binder.windows import windows_of
+from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner import scans, sinks
+from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
+from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 
@@ -27,6 +31,8 @@ class Implementation:
 
     def __init__(self, settings: QuerySettings) -> None:
         self.settings = settings
+        self.aggregated: set[logical.WindowTable] = set()
+        """Sessions that something aggregates."""
         self._made: dict[logical.Node, PhysicalNode] = {}
 
     def implement(self, node: logical.Node) -> PhysicalNode:
@@ -53,6 +59,42 @@ def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
 def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
     source = plan.implement(node.input)
     return calc(node.schema, source, node.condition, None)
+
+
+def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
+    batch = plan.settings.batch
+    windows = windows_of(node.input)
+    parts: dict[int, int] = {}
+    window: logical.WindowTable | None = None
+    for index, key in enumerate(node.keys):
+        if isinstance(key, InputRef) and key.index in windows:
+            window, parts[index] = windows[key.index]
+    if window is None or not {0, 1} <= set(parts.values()):
+        source = plan.implement(node.input)
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    session = window.kind is logical.WindowKind.SESSION
+    if session:
+        _check_sessions(window, len(node.keys) - len(parts))
+        plan.aggregated.add(window)
+    source = plan.implement(node.input)
+    if batch and not session:
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+
+
+def _check_sessions(window: logical.WindowTable, groups: int) -> None:
+    if window.partition is not None and len(window.partition) != groups:
+        not_yet(
+            "a session whose PARTITION BY has other columns than GROUP BY",
+            None,
+            "Group by the columns of PARTITION BY.",
+        )
+
+
+def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
+    if node.kind is logical.WindowKind.SESSION and node not in plan.aggregated:
+        not_yet("SESSION without GROUP BY", None, "Group by window_start and window_end.")
+    return WindowTableFunction(plan.implement(node.input), node)
 
 
 def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
@@ -82,6 +124,8 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Values: lambda node, plan: scans.Values(node),
     logical.Project: _project,
     logical.Filter: _filter,
+    logical.Aggregate: _aggregate,
+    logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,
     logical.Union: _union,
     logical.Sink: _sink,
