@@ -113,21 +113,17 @@ class SessionAggregateOperator(WindowOperator):
         program: what ``compile_session_aggregate`` returns.
         event_time: whether watermarks end windows, and not the clock.
         zone: the time zone that windows are in; None where that makes no difference.
-        batch: whether all rows are there before any result.
     """
 
-    def __init__(self, program: Program, event_time: bool, zone: str | None, batch: bool) -> None:
+    def __init__(self, program: Program, event_time: bool, zone: str | None) -> None:
         super().__init__(event_time, zone)
         self._program = program
-        self.keyed = not batch
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         self._loaded = self._program.load(context)
         self._create, self._add, self._merge, self._rows = self._loaded.function()
-        self._table: Any = _Memory()
-        if self.keyed:
-            self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when sessions end."""
@@ -178,15 +174,6 @@ class SessionAggregateOperator(WindowOperator):
         """Close what the functions hold."""
         if hasattr(self, "_loaded"):
             self._loaded.close()
-
-
-class _Memory:
-    """Where sessions are in batch mode."""
-
-    changed = None
-
-    def __init__(self) -> None:
-        self.current: dict[Any, Any] = {}
 
 
 def _end(session: Any) -> Any:

@@ -107,7 +107,7 @@ class WindowAggregate(PhysicalNode):
         operator: WindowAggregateOperator | SessionAggregateOperator
         if self.window.kind is WindowKind.SESSION:
             sessions = self._sessions(width, zone)
-            operator = SessionAggregateOperator(sessions, event_time, local, settings.batch)
+            operator = SessionAggregateOperator(sessions, event_time, local)
         else:
             end = self.keys[self._part(1)]
             program = compile_window_aggregate(self.keys, end, self.calls, width, zone)
