@@ -170,6 +170,8 @@ class VectorizedFunction(ScalarFunction):
         function: what computes it.
     """
 
+    function: UserFunction
+
     def __init__(
         self,
         name: str,

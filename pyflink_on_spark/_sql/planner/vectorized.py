@@ -79,8 +79,9 @@ def with_vectors(
         for expression in expressions:
             for part in walk(expression):
                 inner = any(is_vectorized(each) for arg in part.operands for each in walk(arg))
-                fits = isinstance(part, Invocation) and is_vectorized(part) and not inner
-                if fits and part not in calls:
+                if not isinstance(part, Invocation) or not is_vectorized(part) or inner:
+                    continue
+                if part not in calls:
                     calls.append(part)
         if not calls:
             return source, expressions
