@@ -34,7 +34,6 @@ def watermark_after_every_element(env: Any) -> None:
     """Lets nothing hold elements back, and asks for watermarks often."""
     configuration = Configuration()
     configuration.set_string("python.fn-execution.bundle.size", "1")
-    configuration.set_string("pyflink-on-spark.watermark-interval-elements", "1")
     env.configure(configuration)
     env.get_config().set_auto_watermark_interval(WATERMARK_INTERVAL_MS)
 

@@ -218,6 +218,7 @@ class ProcessingTime(KeyedProcessFunction):
         yield "timer", timestamp == self.at and domain_is_right
 
 
+@pytest.mark.one_attempt("keeps an attribute of the function")
 def test_processing_time_timer_fires_while_elements_come(paced_env):
     def slow(value):
         time.sleep(0.4)

@@ -1,4 +1,4 @@
-"""What really runs: the user's operators with the engine's own between them, placed on levels."""
+"""The physical graph: the user's operators and the engine's own, each with its stage."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
     IsolateOperator,
-    PassOperator,
 )
 from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOperator
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import FilterOperator
-from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
     ForwardPartitioner,
@@ -28,10 +25,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 )
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from pyflink_on_spark._runtime.types import boundary_converter
-
-_AS_IS_IN_BATCH = (RollingOperator, DropKeyOperator)
-_UNCHANGING = (SelectKeyOperator, DropKeyOperator, PassOperator, AssignTimestamps)
-_CHOOSING = (FilterOperator, KeyedFilterOperator)
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 
 @dataclass(eq=False)
@@ -43,7 +37,7 @@ class PhysicalNode:
         origin: the user's operator that it belongs to.
         parallelism: how many subtasks it has.
         state_id: the stable name of the user's operator's state.
-        level: how many exchanges lie before it, at most.
+        stage: the largest number of exchanges on a path from a source.
         timestamped: whether what it emits has timestamps.
         fresh: whether nothing else can hold on to what it emits.
         conforms: the type to which what it emits was converted already, or None.
@@ -53,7 +47,7 @@ class PhysicalNode:
     origin: Transformation
     parallelism: int
     state_id: str = ""
-    level: int = 0
+    stage: int = 0
     timestamped: bool = False
     fresh: bool = False
     conforms: object = None
@@ -106,24 +100,28 @@ class PhysicalEdge:
     @property
     def local(self) -> bool:
         """Whether it stays inside its subtask."""
-        return self.could_be_local and self.sender.level == self.receiver.level
+        return self.could_be_local and self.sender.stage == self.receiver.stage
 
 
-def build_steps(graph: StreamGraph) -> list[PhysicalNode]:
-    """Return all steps of a program, in the order of the flow, with their levels.
+def build_physical_graph(graph: StreamGraph, rhythm: WatermarkRhythm) -> list[PhysicalNode]:
+    """Return all nodes of a program, in the order of the flow, with their stages.
+
+    Args:
+        graph: the program.
+        rhythm: how often watermarks are emitted.
 
     Raises:
         JobTranslationError: if two operators were given one uid.
     """
-    builder = _Builder(graph)
+    builder = _Builder(graph, rhythm)
     for node in graph.nodes:
         builder.add(node)
     return builder.steps
 
 
 class _Builder:
-    def __init__(self, graph: StreamGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: StreamGraph, rhythm: WatermarkRhythm) -> None:
+        self._graph, self._rhythm = graph, rhythm
         self._of: dict[Transformation, PhysicalNode] = {}
         self._state_names = state_names(graph)
         self.steps: list[PhysicalNode] = []
@@ -144,12 +142,11 @@ class _Builder:
         self._of[node] = step
 
     def _for_job(self, operator: Operator) -> Operator:
-        """Return an operator as the job's settings want it."""
-        if isinstance(operator, AssignTimestamps):
-            return operator.every(self._graph.settings.watermark_interval)
+        """Return an operator as configured for the job."""
+        operator = operator.for_job(self._rhythm)
         if not self._graph.settings.batch or not operator.keyed:
             return operator
-        return operator if isinstance(operator, _AS_IS_IN_BATCH) else BatchKeyedInput(operator)
+        return BatchKeyedInput(operator) if operator.sorted_in_batch else operator
 
     def _prepare(self, edge: StreamEdge) -> PhysicalEdge:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""
@@ -190,8 +187,8 @@ class _Builder:
         return PhysicalEdge(step, step, link.partitioner, link.port, None)
 
     def _place(self, step: PhysicalNode) -> None:
-        step.level = max(
-            (link.sender.level + (not link.could_be_local) for link in step.inputs), default=0
+        step.stage = max(
+            (link.sender.stage + (not link.could_be_local) for link in step.inputs), default=0
         )
         operator = step.operator
         step.timestamped = (
@@ -204,11 +201,11 @@ class _Builder:
             source = step.origin.source
             step.fresh = True
             step.conforms = source.produced_type if source and source.conforms else None
-        elif isinstance(operator, _UNCHANGING):
+        elif operator.preserves_elements:
             before = [link.sender for link in step.inputs]
             step.fresh = all(
-                # A segment that ends with an assigner makes sure of its elements itself.
-                sender.fresh or isinstance(sender.operator, AssignTimestamps)
+                # The output of a chain that ends with an assigner makes sure of its elements.
+                sender.fresh or (sender.operator is not None and sender.operator.ends_chain)
                 for sender in before
             )
             step.conforms = before[0].conforms if len(before) == 1 else None
@@ -235,9 +232,16 @@ class _Builder:
 
 def _declarer(step: PhysicalNode) -> Transformation:
     """Return the user's operator that has made the elements which a step emits."""
-    while isinstance(step.operator, _UNCHANGING + _CHOOSING) and len(step.inputs) == 1:
+    while _keeps_elements(step.operator) and len(step.inputs) == 1:
         step = step.inputs[0].sender
     return step.origin
+
+
+def _keeps_elements(operator: Operator | None) -> bool:
+    """Return whether what an operator emits is among what it receives."""
+    if operator is None:
+        return False
+    return operator.preserves_elements or isinstance(operator, FilterOperator | KeyedFilterOperator)
 
 
 def _key_type(node: Transformation) -> object:

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the translation has to know of the environment.
+    """What the translation needs of the environment.
 
     Args:
         parallelism: for operators that have none of their own.
@@ -25,7 +25,6 @@ class GraphSettings:
         chaining: whether Flink would chain operators.
         python_chaining: whether PyFlink would chain Python functions.
         batch: whether the job runs with BATCH semantics.
-        watermark_interval: after how many elements a watermark comes; 0: only at the end.
     """
 
     parallelism: int
@@ -33,7 +32,6 @@ class GraphSettings:
     chaining: bool = True
     python_chaining: bool = True
     batch: bool = False
-    watermark_interval: int = 10_000
 
 
 @dataclass(frozen=True)

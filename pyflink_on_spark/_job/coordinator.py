@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import logging
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
+    StateFile,
     complete,
     find_checkpoint,
     read_committables,
@@ -32,9 +35,8 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.hosts.pool import HostPool
 
 _PROBE = "_probe"
 _log = logging.getLogger("pyflink_on_spark")
@@ -90,6 +92,7 @@ class CheckpointCoordinator:
             settings.incremental,
         )
         self._has_savepoint = False
+        self._unacknowledged = False
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
         )
@@ -99,6 +102,19 @@ class CheckpointCoordinator:
         """How many key groups operators have in the checkpoint that the user names."""
         self.over = False
         """Whether all is committed that the job will ever commit: it must not begin again."""
+
+    @classmethod
+    def of(cls, job: Job, clock: Clock) -> CheckpointCoordinator:
+        """Return the coordinator of a job."""
+        return cls(
+            CheckpointSettings.of(job.settings.configuration),
+            job.settings.job_id,
+            job.name,
+            list(job.operators()),
+            job.sinks,
+            clock,
+            source_names(job.stages),
+        )
 
     def restore_given(self) -> None:
         """Begin with the checkpoint that the user names, if there is one.
@@ -126,10 +142,11 @@ class CheckpointCoordinator:
         self._commits.safe(committables, self._number, final=True)
 
     def attempt_begins(self) -> None:
-        """Commit again what is safe; what was only prepared is made anew."""
+        """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
         self._last_begin = self._last_end = self._clock.now()
         if self._changelog is not None:
             self._changelog.broken()
+        self._unacknowledged = False
         self._commits.commit(again=True)
 
     @property
@@ -158,11 +175,11 @@ class CheckpointCoordinator:
             and now - self._last_end >= self._settings.minimum_pause
         )
 
-    def checkpoint(self, fleet: HostPool, *, final: bool = False) -> bool:
+    def checkpoint(self, hosts: Hosts, *, final: bool = False) -> bool:
         """Make a checkpoint; one that cannot be written counts against those that are tolerable.
 
         Args:
-            fleet: the hosts.
+            hosts: the attempt's.
             final: whether nothing follows it.
 
         Returns:
@@ -174,7 +191,7 @@ class CheckpointCoordinator:
         """
         self._last_begin = self._clock.now()
         try:
-            self._make(fleet, final)
+            self._make(hosts, final)
         except CheckpointError as error:
             self._failures += 1
             if self._failures > self._settings.tolerable_failures:
@@ -214,17 +231,17 @@ class CheckpointCoordinator:
         return place
 
     def savepoint(
-        self, fleet: HostPool, place: Folder, *, stop: bool = False, drained: bool = False
+        self, hosts: Hosts, place: Folder, *, stop: bool = False, drained: bool = False
     ) -> str:
         """Write a savepoint and return its path.
 
-        One of a job that goes on is a copy for the user, who may move it: nothing is committed with
-        it, nobody is told, and the job never goes back to it.
+        The savepoint of a job that continues is a copy for the user, who may move it: nothing is
+        committed, no function is notified, and no attempt restores it.
 
         Args:
-            fleet: the hosts.
+            hosts: the attempt's.
             place: what ``savepoint_folder`` returned.
-            stop: whether the job ends with it; ``tell_complete`` is what is left to do then.
+            stop: whether the job ends with it; ``notify_last`` is called after that.
             drained: whether all input has ended before, so that nothing is left to wait for.
 
         Raises:
@@ -232,36 +249,38 @@ class CheckpointCoordinator:
             SubtaskFailure: if a user's function fails in it.
         """
         self._number += 1
-        with self._written(fleet, place):
-            metadata, answers = self._write(fleet, place, savepoint=True)
+        with self._written(hosts, place):
+            metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
             if not stop:
                 self._keep_named(place, metadata, answers)
         self._has_savepoint = True
         if stop:
-            self._becomes_safe(place.uri, answers, drained)
+            self._completed(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
         return place.uri
 
-    def tell_complete(self, fleet: HostPool) -> None:
+    def notify_last(self, hosts: Hosts) -> None:
         """Let functions know that the last savepoint is complete, with which the job ends.
 
         Raises:
             SubtaskFailure: if a user's function fails in it.
         """
-        fleet.tell("complete", self._number)
+        hosts.notify_checkpoint_complete(self._number)
 
-    def _keep_named(self, place: Folder, metadata: Metadata, answers: dict[int, Any]) -> None:
+    def _keep_named(
+        self, place: Folder, metadata: Metadata, answers: dict[int, HostSnapshot]
+    ) -> None:
         try:
             self._commits.keep([*self._prepared(answers), *self._in_writers(place, metadata)])
         except Exception as error:
             raise CheckpointError(
-                f"the savepoint {place.shown} was given up, since what it names cannot be kept: "
+                f"the savepoint {place.shown} was aborted: files that it needs cannot be kept: "
                 f"{error}"
             ) from error
 
     def _in_writers(self, place: Folder, metadata: Metadata) -> list[tuple[str, Any]]:
-        """Return what a savepoint has of writers that go on, of those sinks that want to know."""
+        """Return what a savepoint contains of writers that continue, for sinks that keep it."""
         names = self._commits.keeping_snapshots()
         states = read_states(place, metadata) if names else SlotState()
         return [
@@ -270,38 +289,36 @@ class CheckpointCoordinator:
             for thing in writer_snapshots(operator_snapshots(states, name))
         ]
 
-    def finish(self, fleet: HostPool) -> bool:
-        """Commit what is prepared at the end of all input; tell whether that could be done.
+    def finish(self, hosts: Hosts) -> bool:
+        """Commit what is prepared at the end of all input; return whether that succeeded.
 
         Raises:
             CheckpointError: as in ``checkpoint``.
             SubtaskFailure: as in ``checkpoint``.
         """
         if self._settings.interval is not None:
-            return self.checkpoint(fleet, final=True)
+            return self.checkpoint(hosts, final=True)
         self._number += 1
-        answers = fleet.tell("snapshot", self._number, None)
-        self._commits.safe(self._prepared(answers), self._number, final=True)
-        try:
-            self._commits.commit()
-        except BaseException:
-            # Some of it may be visible: only from here can a next attempt go on.
-            self.restore = self._number, _merged(answers).to_bytes()
-            raise
-        self.over = True
+        self._commits.safe(self._named(hosts.committables()), self._number, final=True)
+        self.over = True  # from here on some of it may be visible, so no attempt may follow
+        self._commits.commit()
         return True
 
+    def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
+        """Throw away what the sinks of a failed attempt have prepared, if no checkpoint has it."""
+        if not self._unacknowledged and not self.over:
+            self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
+
     def job_finished(self) -> None:
-        """Remove the checkpoints of a job that needs them no more."""
+        """Remove the checkpoints of a job that has finished."""
         self._retained.drop_all()
 
     def job_cancelled(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
-        if not self._settings.kept_when_cancelled:
-            self._retained.drop_all()
+        self._job_ended_early(self._settings.kept_when_cancelled)
 
     def job_interrupted(self) -> None:
-        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        """Keep the checkpoints, as if the process was killed, and log where the last one is."""
         if self._retained:
             assert self.restore is not None
             _log.warning(
@@ -312,44 +329,54 @@ class CheckpointCoordinator:
 
     def job_failed(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
-        if not self._settings.kept_when_failed:
-            self._retained.drop_all()
+        self._job_ended_early(self._settings.kept_when_failed)
 
-    def _make(self, fleet: HostPool, final: bool) -> None:
+    def _job_ended_early(self, kept: bool) -> None:
+        if not kept:
+            self._retained.drop_all()
+        if not self.resumable:
+            self._commits.abort_held()
+
+    def _make(self, hosts: Hosts, final: bool) -> None:
         self._number += 1
         number = self._number
         if self._settings.directory is None:
-            with self._written(fleet, None):
-                content, answers = self._in_memory(fleet)
-            self._becomes_safe(content, answers, final)
+            with self._written(hosts, None):
+                content, answers = self._in_memory(hosts)
+            self._completed(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
-            with self._written(fleet, place):
-                metadata, answers = self._write(fleet, place, savepoint=False)
-            self._becomes_safe(place.uri, answers, final)
+            with self._written(hosts, place):
+                metadata, answers = self._write(hosts, place, savepoint=False)
+            self._completed(place.uri, answers, final)
             self._retained.keep(place, metadata)
         self._commits.commit()
         self.over = final
-        fleet.tell("complete", number)
+        hosts.notify_checkpoint_complete(number)
+        self._unacknowledged = False
 
     @contextlib.contextmanager
-    def _written(self, fleet: HostPool, place: Folder | None) -> Iterator[None]:
+    def _written(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
         """If a checkpoint is not written, leave nothing of it, and let functions know."""
         try:
             yield
         except TimeoutError as error:
             self._give_up(place, late=True)
-            fleet.notify("aborted", self._number)
+            hosts.notify_checkpoint_aborted(self._number)
             raise CheckpointError(
-                f"checkpoint {self._number} was given up after {self._settings.timeout} ms, "
+                f"checkpoint {self._number} was aborted after {self._settings.timeout} ms, "
                 "which is its timeout (execution.checkpointing.timeout)"
             ) from error
-        except (CheckpointError, SubtaskFailure):
+        except CheckpointError:
             self._give_up(place)
-            fleet.notify("aborted", self._number)
+            hosts.notify_checkpoint_aborted(self._number)
+            raise
+        except SubtaskFailure:
+            self._give_up(place, late=True)
+            hosts.notify_checkpoint_aborted(self._number)
             raise
         except BaseException:
-            self._give_up(place)
+            self._give_up(place, late=True)
             raise
 
     def _give_up(self, place: Folder | None, late: bool = False) -> None:
@@ -360,14 +387,14 @@ class CheckpointCoordinator:
             self._retained.give_up(place, late)
 
     def _write(
-        self, fleet: HostPool, place: Folder, savepoint: bool
-    ) -> tuple[Metadata, dict[int, Any]]:
+        self, hosts: Hosts, place: Folder, savepoint: bool, halt: bool = False
+    ) -> tuple[Metadata, dict[int, HostSnapshot]]:
         """Write a checkpoint; return what it says of itself, and what the hosts answered."""
         timeout = self._settings.timeout / 1000
         changelog = None if savepoint else self._changelog
         contents = WHOLE if changelog is None else changelog.next()
-        answers = fleet.tell("snapshot", self._number, place.uri, contents, timeout=timeout)
-        files = {slot: file for slot, (file, _) in sorted(answers.items())}
+        answers = hosts.snapshot(self._number, place.uri, contents, halt=halt, timeout=timeout)
+        files = {host: _file(answer) for host, answer in sorted(answers.items())}
         metadata = complete(
             place,
             checkpoint_id=self._number,
@@ -380,10 +407,10 @@ class CheckpointCoordinator:
         )
         return metadata, answers
 
-    def _in_memory(self, fleet: HostPool) -> tuple[bytes, dict[int, Any]]:
+    def _in_memory(self, hosts: Hosts) -> tuple[bytes, dict[int, HostSnapshot]]:
         """Return a checkpoint's content, and what the hosts answered."""
         timeout = self._settings.timeout / 1000
-        answers = fleet.tell("snapshot", self._number, None, timeout=timeout)
+        answers = hosts.snapshot(self._number, None, timeout=timeout)
         whole = _merged(answers)
         self._check_size(whole)
         return whole.to_bytes(), answers
@@ -399,24 +426,31 @@ class CheckpointCoordinator:
                         "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                     )
 
-    def _prepared(self, answers: dict[int, Any]) -> list[tuple[str, Any]]:
+    def _prepared(self, answers: dict[int, HostSnapshot]) -> list[tuple[str, Any]]:
         """Return what sinks have held back so far, and what hosts have prepared since."""
-        return self._commits.with_held(
-            (self._sink_names[sink], thing)
-            for slot in sorted(answers)
-            for sink, thing in answers[slot][1]
+        return self._named(
+            thing for host in sorted(answers) for thing in answers[host].committables
         )
 
-    def _becomes_safe(self, where: str | bytes, answers: dict[int, Any], final: bool) -> None:
-        self.restore = self._number, where
+    def _named(self, prepared: Iterable[tuple[int, Any]]) -> list[tuple[str, Any]]:
+        return self._commits.with_held((self._sink_names[sink], thing) for sink, thing in prepared)
+
+    def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
+        self.restore, self._unacknowledged = (self._number, where), True
         self._commits.safe(self._prepared(answers), self._number, final=final)
 
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)
 
 
-def _merged(answers: dict[int, Any]) -> SlotState:
+def _merged(answers: dict[int, HostSnapshot]) -> SlotState:
     whole = SlotState()
-    for content, _ in answers.values():
-        whole.merge(SlotState.from_bytes(content))
+    for answer in answers.values():
+        assert isinstance(answer.state, bytes)
+        whole.merge(SlotState.from_bytes(answer.state))
     return whole
+
+
+def _file(answer: HostSnapshot) -> StateFile:
+    assert isinstance(answer.state, StateFile)
+    return answer.state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,7 +11,12 @@ from typing import Any, Protocol
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
-from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.plan import (
+    JobSettings,
+    OperatorChainPlan,
+    OperatorPlan,
+    StagePlan,
+)
 from pyflink_on_spark._runtime.task.progress import JobProgress
 
 
@@ -22,7 +27,7 @@ class Job:
     Args:
         name: for people.
         settings: what every subtask knows.
-        levels: what runs, one level after the other.
+        stages: the plan; each stage reads what earlier stages emit.
         sinks: the sinks by number, for the driver's commits.
         printers: for each channel to the driver, what is done there with what arrives; that of the
             metrics is added.
@@ -30,13 +35,13 @@ class Job:
         bounded: whether every source ends.
         attached: whether the program waits for the end before it does anything else.
         graph: what it was translated from, for those who show it.
-        listeners: what is told how far the job is.
-        accumulators: what the metrics of its functions are worth, as they are reported.
+        listeners: called with each report on the job's progress.
+        accumulators: the values of its functions' metrics, as they are reported.
     """
 
     name: str
     settings: JobSettings
-    levels: tuple[StagePlan, ...]
+    stages: tuple[StagePlan, ...]
     sinks: Mapping[int, Sink] = field(default_factory=dict)
     printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
     collected: str | None = None
@@ -68,13 +73,13 @@ class Job:
             source.begin_again()
 
     def ended(self, resumable: bool) -> None:
-        """Let go of what sources and sinks have in the driver; once, however the job has ended.
+        """Release what sources and sinks have in the driver; once, however the job has ended.
 
         Args:
-            resumable: whether a checkpoint or savepoint is left, to go on from.
+            resumable: whether a checkpoint or savepoint remains, from which a job can start.
 
         Raises:
-            BaseException: what one of them fails with, when all have been told.
+            BaseException: the error of one of them, after all have been called.
         """
         with ExitStack() as ends:
             for source in self._sources():
@@ -82,38 +87,20 @@ class Job:
             for sink in self.sinks.values():
                 ends.callback(sink.job_ended)
 
+    def operators(self) -> Iterator[OperatorPlan]:
+        """Iterate over all operators."""
+        for chain in self._chains():
+            yield from chain.operators
+
     def _sources(self) -> Iterator[Source]:
-        for level in self.levels:
-            for region in level.regions:
-                for segment in region.segments:
-                    if segment.source is not None:
-                        yield segment.source
+        for chain in self._chains():
+            if chain.source is not None:
+                yield chain.source
 
-
-def commit(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
-    """Make visible what writers prepared; every sink is asked, also with nothing to commit.
-
-    Args:
-        sinks: the job's, by number.
-        committables: pairs of a sink's number and what its writers prepared.
-    """
-    prepared = _by_sink(committables)
-    for number, sink in sinks.items():
-        sink.commit(prepared.get(number, []))
-
-
-def abort(sinks: Mapping[int, Sink], committables: Iterable[tuple[int, Any]]) -> None:
-    """Throw away what writers prepared in a job that failed; for the arguments see ``commit``."""
-    prepared = _by_sink(committables)
-    for number, sink in sinks.items():
-        sink.abort(prepared.get(number, []))
-
-
-def _by_sink(committables: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
-    prepared: dict[int, list[Any]] = {}
-    for number, committable in committables:
-        prepared.setdefault(number, []).append(committable)
-    return prepared
+    def _chains(self) -> Iterator[OperatorChainPlan]:
+        for stage in self.stages:
+            for vertex in stage.vertices:
+                yield from vertex.chains
 
 
 class JobHandle(Protocol):

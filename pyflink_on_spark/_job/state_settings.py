@@ -51,13 +51,13 @@ def _path(folder: str) -> str:
     return parts.path if parts.scheme else folder
 
 
-def keyed_operators(levels: Iterable[StagePlan], slot: int) -> int:
+def keyed_operators(stages: Iterable[StagePlan], slot: int) -> int:
     """Return how many operators with keyed state a slot has."""
     return sum(
         plan.operator.keyed
-        for level in levels
-        for region in level.regions
-        if slot < region.parallelism
-        for segment in region.segments
-        for plan in segment.operators
+        for stage in stages
+        for vertex in stage.vertices
+        if slot < vertex.parallelism
+        for chain in vertex.chains
+        for plan in chain.operators
     )

@@ -6,20 +6,22 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._graph.levels import plan_levels
-from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_steps
+from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_physical_graph
 from pyflink_on_spark._graph.sinks import place_sinks
+from pyflink_on_spark._graph.stages import plan_stages
 from pyflink_on_spark._graph.state_names import demand_uids
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._job.job import Job, runs_nothing
+from pyflink_on_spark._job.watermark_options import watermark_rhythm
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.task.plan import JobSettings
 from pyflink_on_spark._runtime.task.progress import JobProgress
 from pyflink_on_spark._runtime.user_code.main_module import capture_classes
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common._options import pipeline
 from pyflink_on_spark.common._options.checkpointing import INTERVAL
-from pyflink_on_spark.common._options.own import EPOCH_ELEMENTS
+from pyflink_on_spark.common._options.own import CHECKPOINT_ELEMENTS
 
 
 def translate(
@@ -45,7 +47,7 @@ def translate(
         printers: for each channel to the driver, what is done with what arrives.
         collected: the channel that the driver's program iterates.
         attached: whether the program waits for the end before it does anything else.
-        listeners: what is told how far the job is, while it goes on.
+        listeners: called with each report on the job's progress.
 
     Raises:
         JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or
@@ -53,12 +55,13 @@ def translate(
         FileNotFoundError: or another error of a source whose input is not there.
     """
     graph = StreamGraph(transformations, settings)
-    for node in graph.nodes:
-        _configure(node, configuration)
-    sources = [node.source for node in graph.nodes if node.source is not None]
     if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
         demand_uids(graph)
-    steps = build_steps(graph)
+    bounded = all(node.source.bounded for node in graph.nodes if node.source is not None)
+    rhythm = watermark_rhythm(configuration, bounded)
+    for node in graph.nodes:
+        _configure(node, configuration, rhythm)
+    steps = build_physical_graph(graph, rhythm)
     sinks = place_sinks(steps, name)
     return Job(
         name=name,
@@ -66,26 +69,28 @@ def translate(
             job_id=uuid.uuid4().hex,
             batch=settings.batch,
             checkpointed=not settings.batch and INTERVAL.read(configuration) is not None,
-            epoch_elements=EPOCH_ELEMENTS.read(configuration),
+            checkpoint_elements=CHECKPOINT_ELEMENTS.read(configuration),
             job_parameters=dict(job_parameters),
             configuration=dict(configuration),
             classes=capture_classes(),
         ),
-        levels=plan_levels(steps, _no_splits if runs_nothing() else _splits),
+        stages=plan_stages(steps, _no_splits if runs_nothing() else _splits),
         sinks=sinks,
         printers=printers,
         collected=collected,
-        bounded=all(source.bounded for source in sources),
+        bounded=bounded,
         attached=attached,
         listeners=tuple(listeners),
         graph=graph,
     )
 
 
-def _configure(node: Transformation, configuration: Mapping[str, str]) -> None:
+def _configure(
+    node: Transformation, configuration: Mapping[str, str], rhythm: WatermarkRhythm
+) -> None:
     """Let what is at the ends of the flow know what the job's configuration is."""
     if node.source is not None:
-        node.source = node.source.with_configuration(configuration)
+        node.source = node.source.with_configuration(configuration).with_rhythm(rhythm)
     if node.sink is not None:
         node.sink = node.sink.with_configuration(configuration)
         node.operator = SinkOperator(node.sink, node.number)

@@ -1,4 +1,4 @@
-"""What travels between segments and subtasks: bundles of elements, and the events between them."""
+"""What chains and subtasks send each other: bundles of elements, and the events between them."""
 
 from __future__ import annotations
 
@@ -61,4 +61,11 @@ class EndOfInput:
     """Nothing follows on this channel."""
 
 
-Event = Bundle | Watermark | ChannelStatus | EndOfInput
+@dataclass(slots=True, frozen=True)
+class Barrier:
+    """What comes before it on this channel belongs to a checkpoint, what follows does not."""
+
+    checkpoint_id: int
+
+
+Event = Bundle | Watermark | ChannelStatus | EndOfInput | Barrier

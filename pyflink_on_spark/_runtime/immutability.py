@@ -1,8 +1,8 @@
 """Elements must not change once they are emitted.
 
-A function may go on changing an object that it emitted, and siblings may change what they received.
-Where PyFlink serialises an element, what was emitted must be as it was. Immutable elements need
-nothing; of others a pickle is taken at the moment they are emitted.
+A function may still change an object that it has emitted, and siblings may change what they
+received. Where PyFlink serialises an element, what was emitted must be as it was. Immutable
+elements need nothing; of others a pickle is taken at the moment they are emitted.
 """
 
 from __future__ import annotations
@@ -121,3 +121,8 @@ class ImmutabilityGuard:
                 self.sealed = True
                 return [*map(serialize, values), serialize(value), *map(serialize, elements)]
         return values
+
+    def collect_copies(self, elements: Iterator[Any]) -> list[Any]:
+        """Return all elements of an iterator, those that may change as copies of their own."""
+        values = self.collect(elements)
+        return deserialize_all(values) if self.sealed else values

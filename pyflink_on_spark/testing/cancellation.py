@@ -34,7 +34,7 @@ class Cancellation(SameProcess):
         return self._event.is_set()
 
     def check(self) -> None:
-        """Go on only if the job was not cancelled.
+        """Raise if the job was cancelled.
 
         Raises:
             Cancelled: if it was.
@@ -47,18 +47,18 @@ class Cancellation(SameProcess):
         self._event.wait(seconds)
 
 
-def cancellable(levels: Sequence[StagePlan], cancellation: Cancellation) -> list[StagePlan]:
-    """Return a job's levels with sources that stop between two elements."""
+def cancellable(stages: Sequence[StagePlan], cancellation: Cancellation) -> list[StagePlan]:
+    """Return a job's stages with sources that stop between two elements."""
 
-    def segment(plan: OperatorChainPlan) -> OperatorChainPlan:
+    def chain(plan: OperatorChainPlan) -> OperatorChainPlan:
         if plan.source is None:
             return plan
         return replace(plan, source=_CancellableSource(plan.source, cancellation))
 
-    def region(plan: VertexPlan) -> VertexPlan:
-        return replace(plan, segments=tuple(map(segment, plan.segments)))
+    def vertex(plan: VertexPlan) -> VertexPlan:
+        return replace(plan, chains=tuple(map(chain, plan.chains)))
 
-    return [StagePlan(tuple(map(region, level.regions))) for level in levels]
+    return [StagePlan(tuple(map(vertex, stage.vertices))) for stage in stages]
 
 
 class _CancellableSource(Source):

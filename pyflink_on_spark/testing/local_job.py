@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import wait
+from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._job.job import Job, abort, commit
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
+from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import (
     NoRestart,
     check_may_restart,
     names_restart_strategy,
     restart_strategy,
 )
+from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize_all
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
-from pyflink_on_spark.testing.checkpointing import Checkpointing, CheckpointRule
+from pyflink_on_spark.testing.checkpoint_rule import CheckpointRule
 from pyflink_on_spark.testing.dependencies import job_dependencies
-from pyflink_on_spark.testing.task_group import TaskGroup
+from pyflink_on_spark.testing.local_hosts import LocalHosts
 
 _NOTHING_TO_READ_SECONDS = 0.01
 _BY_THE_CLOCK = CheckpointRule()
@@ -43,7 +47,7 @@ class LocalJob:
     """
 
     def __init__(self, job: Job, clock: Clock, rule: CheckpointRule = _BY_THE_CLOCK) -> None:
-        self._job, self._clock, self._rule = job, clock, rule
+        self._job, self._clock, self._rule = _with_state(job), clock, rule
         self.job_id = job.settings.job_id
         self._collected: list[Any] = []
         self._error: Exception | None = None
@@ -56,6 +60,8 @@ class LocalJob:
         self._changed = threading.Condition()
         self._idle_turns = 0
         self._thread: threading.Thread | None = None
+        self._requests: list[SavepointRequest] = []
+        self._coordinator = CheckpointCoordinator.of(job, clock)
 
     def run(self) -> None:
         """Run to the end in the calling thread."""
@@ -100,7 +106,7 @@ class LocalJob:
         self._join()
 
     def wait_until_idle(self, seconds: float) -> None:
-        """Wait until everything there is has been worked off.
+        """Wait until all input so far has been processed.
 
         Raises:
             TimeoutError: if that is not so after some seconds.
@@ -113,16 +119,19 @@ class LocalJob:
                 raise TimeoutError(f"the job {self._job.name!r} is still busy after {seconds} s")
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Raise: it is not there in-process."""
-        _no_savepoints("trigger_savepoint()")
-        return ""
+        """Write a savepoint while the job runs in a thread of its own; return its path."""
+        return self._request(SavepointRequest(savepoint_directory))
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
-        """Raise: it is not there in-process."""
-        _no_savepoints("stop_with_savepoint()")
-        return ""
+        """Write a savepoint and end the job; return the savepoint's path."""
+        request = SavepointRequest(
+            savepoint_directory, stop=True, drain=advance_to_end_of_event_time
+        )
+        path = self._request(request)
+        self._join()
+        return path
 
     @property
     def in_background(self) -> bool:
@@ -132,6 +141,14 @@ class LocalJob:
     @property
     def _over(self) -> bool:
         return self._status in {JobStatus.FINISHED, JobStatus.FAILED, JobStatus.CANCELED}
+
+    def _request(self, request: SavepointRequest) -> str:
+        self._requests.append(request)
+        while not self._over and not request.path.done():
+            wait([request.path], 0.05)
+        if not request.path.done():
+            raise CheckpointError(f"the job is {self._status.name}: it has no state to save")
+        return request.path.result()
 
     def _join(self) -> None:
         while self._thread is not None and self._thread.is_alive():
@@ -148,6 +165,9 @@ class LocalJob:
         status = JobStatus.CANCELED  # unless it comes to an end of its own
         try:
             with in_use(job_dependencies(self._job.settings.configuration)):
+                self._coordinator.restore_given()
+                counts = self._coordinator.key_groups
+                self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
                 yield from self._attempts()
             status = JobStatus.FINISHED
         except Cancelled:
@@ -155,34 +175,41 @@ class LocalJob:
         except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
             status, self._error = JobStatus.FAILED, _as_job_error(error)
         finally:
-            with contextlib.suppress(Exception):  # the job's own error is the one to tell
-                self._job.ended(resumable=False)
+            self._clean_up(status)
             self._runtime = int((time.monotonic() - started) * 1000)
             with self._changed:
                 self._status = status
                 self._changed.notify_all()
 
+    def _clean_up(self, status: JobStatus) -> None:
+        with contextlib.suppress(Exception):  # the job's own error is the one to raise
+            if status is JobStatus.FINISHED:
+                self._coordinator.job_finished()
+            elif status is JobStatus.CANCELED:
+                self._coordinator.job_cancelled()
+            else:
+                self._coordinator.job_failed()
+        with contextlib.suppress(Exception):
+            self._job.ended(self._coordinator.resumable)
+
     def _attempts(self) -> Iterator[None]:
-        """Run the job until it succeeds, or the restart strategy gives it up."""
-        checkpointing = Checkpointing(self._job, self._clock, self._rule)
-        try:
-            for number in itertools.count():
-                try:
-                    if number > 0:
-                        self._job.begins_again()
-                        checkpointing.attempt_begins()
-                    yield from self._attempt(number, checkpointing)
-                    return
-                except Exception as error:
-                    if checkpointing.finished:
-                        raise  # another attempt would repeat what is committed
-                    self._wait_for_restart(error)
-        except BaseException:
-            abort(self._job.sinks, checkpointing.with_held([]))
-            raise
+        """Run the job until it succeeds, or the restart strategy allows no restart."""
+        attempt = 0
+        while True:
+            try:
+                if attempt > 0:
+                    self._job.begins_again()
+                self._coordinator.attempt_begins()
+                yield from self._attempt(attempt)
+                return
+            except Exception as error:
+                if self._coordinator.over:
+                    raise  # another attempt would repeat what is committed
+                self._wait_for_restart(error)
+            attempt += 1
 
     def _wait_for_restart(self, error: Exception) -> None:
-        """Wait as the restart strategy says; raise the error if it gives up."""
+        """Wait as the restart strategy says; raise the error if it allows no restart."""
         delay = self._restarts.delay(self._clock.now())
         if delay is None:
             raise error
@@ -192,51 +219,47 @@ class LocalJob:
         self._cancellation.check()
         self._status = JobStatus.RUNNING
 
-    def _attempt(self, number: int, checkpointing: Checkpointing) -> Iterator[None]:
-        tasks = self._tasks(number, checkpointing.latest)
+    def _attempt(self, number: int) -> Iterator[None]:
+        hosts = self._hosts(number)
+        control = AttemptControl(self._coordinator, hosts, self._requests)
         try:
-            tasks.open()
-            while tasks.reading:
-                found = tasks.turn()
-                self._job.between_epochs(None)
-                if not found and tasks.reading:
-                    tasks.settle()
-                snapshot = checkpointing.turn(tasks) if tasks.reading else None
-                if snapshot is not None:
-                    tasks.close(failed=True)
-                    tasks = self._tasks(number, snapshot)
-                    tasks.open()
+            hosts.group.open()
+            while not control.ended:
+                worked = hosts.turn()
+                self._job.between_epochs(self._coordinator.oldest_checkpoint)
+                wanted = worked and self._rule.each_turn and self._job.settings.checkpointed
+                before = self._coordinator.last_checkpoint
+                control.run_pending(hosts.group.ended, wanted or hosts.group.paused)
+                again = self._rule.restart and before != self._coordinator.last_checkpoint
+                if again and not control.ended:
+                    hosts.group.close(failed=True)
+                    hosts = self._hosts(number)
+                    hosts.group.open()
+                    control = AttemptControl(self._coordinator, hosts, self._requests)
                 yield
-                if not found and tasks.reading:
+                if not worked and not control.ended:
                     self._rest()
-            checkpointing.finish(tasks)
-            committables = tasks.committables()
-            yield
-        except BaseException:
-            prepared = _prepared(tasks)
-            tasks.close(failed=True)
-            abort(self._job.sinks, prepared)
+        except BaseException as error:
+            control.failed(error if isinstance(error, Exception) else Cancelled())
+            hosts.group.close(failed=True)
+            self._coordinator.abort(_prepared(hosts))
             raise
-        try:
-            tasks.close()
-        except BaseException:
-            abort(self._job.sinks, committables)
-            raise
-        commit(self._job.sinks, committables)
+        hosts.group.close()
 
-    def _tasks(self, attempt: int, restored: bytes | None) -> TaskGroup:
-        return TaskGroup(
-            cancellable(self._job.levels, self._cancellation),
+    def _hosts(self, attempt: int) -> LocalHosts:
+        return LocalHosts(
+            cancellable(self._job.stages, self._cancellation),
             self._job.settings,
             self._clock,
             self._driver,
-            restored,
-            attempt=attempt,
+            attempt,
+            self._coordinator.restore,
+            halts=self._rule.restart,
             check=self._cancellation.check,
         )
 
     def _rest(self) -> None:
-        """Let others go on; then look again whether a source has something."""
+        """Let others work; then look again whether a source has something."""
         with self._changed:
             self._idle_turns += 1
             self._changed.notify_all()
@@ -248,10 +271,15 @@ class LocalJob:
         return self._job.printers[channel]
 
 
-def _prepared(tasks: TaskGroup) -> list[tuple[int, Any]]:
+def _with_state(job: Job) -> Job:
+    state = state_settings(job.settings.configuration, keyed_operators(job.stages, 0))
+    return replace(job, settings=replace(job.settings, state=state))
+
+
+def _prepared(hosts: LocalHosts) -> list[tuple[int, Any]]:
     try:
-        return tasks.committables()
-    except Exception:  # noqa: BLE001 - the failure that brought us here is the one to tell of
+        return hosts.committables()
+    except Exception:  # noqa: BLE001 - the failure that brought us here is the one to raise
         return []
 
 
@@ -267,12 +295,3 @@ def _as_job_error(failure: Exception) -> Exception:
         cause = cause.__cause__ or cause.__context__
     error.__cause__ = cause if not isinstance(cause, SubtaskFailure) else None
     return error
-
-
-def _no_savepoints(call: str) -> None:
-    raise_unsupported(
-        call,
-        kind=Gap.NOT_YET,
-        reason="a job that runs in-process writes no savepoints",
-        instead="Test snapshots with pyflink_on_spark.testing.StreamHarness.",
-    )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
@@ -17,6 +18,7 @@ from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream import DataStream, OutputTag
 from pyflink_on_spark.testing.feed import Feed
 from pyflink_on_spark.testing.harness_job import harness_job
+from pyflink_on_spark.testing.local_hosts import LocalHosts
 from pyflink_on_spark.testing.manual_clock import ManualClock
 from pyflink_on_spark.testing.observed_subtask import ObservedSubtask
 from pyflink_on_spark.testing.output import (
@@ -26,7 +28,6 @@ from pyflink_on_spark.testing.output import (
     Record,
     Watermark,
 )
-from pyflink_on_spark.testing.task_group import TaskGroup
 
 
 class StreamHarness:
@@ -48,7 +49,7 @@ class StreamHarness:
         max_parallelism: the number of key groups.
         clock: processing time; one that stands at 0 if not given.
         configuration: the environment's, for example with the runtime mode or job parameters.
-        snapshot: what ``snapshot`` returned, to go on from there.
+        snapshot: what ``snapshot`` returned; restored when the harness is opened.
     """
 
     def __init__(
@@ -72,16 +73,16 @@ class StreamHarness:
         self._job = harness_job(
             define, self._feeds, self._types, parallelism, max_parallelism, configuration
         )
-        last = self._job.levels[-1].regions[-1]
+        last = self._job.stages[-1].vertices[-1]
         self._outputs = Outputs(last.parallelism)
         with _plain_errors():
-            self._tasks = TaskGroup(
-                self._job.levels,
+            self._hosts = LocalHosts(
+                self._job.stages,
                 self._job.settings,
                 self.clock,
                 self._driver,
-                snapshot,
-                ObservedSubtask,
+                restore=None if snapshot is None else self._restore(snapshot),
+                subtask=ObservedSubtask,
             )
         self._opened = False
 
@@ -89,7 +90,7 @@ class StreamHarness:
         """Open the operators; a ``with`` statement does so, too."""
         self._opened = True
         with _plain_errors():
-            self._tasks.open()
+            self._hosts.group.open()
 
     def close(self) -> None:
         """Close the operators, as at the end of a job."""
@@ -211,9 +212,9 @@ class StreamHarness:
         return self._timers("processing")
 
     def metrics(self) -> dict[str, Any]:
-        """Return what the functions' metrics are worth, as a job's accumulators have them."""
+        """Return the values of the functions' metrics, as a job's accumulators have them."""
         if self._opened:
-            for subtask in self._observed():
+            for subtask in self._hosts.group:
                 subtask.report_metrics()
         return self._job.accumulators.results()
 
@@ -222,16 +223,17 @@ class StreamHarness:
         self._require_open()
         self._checkpoint_id += 1
         with _plain_errors():
-            return self._tasks.snapshot(self._checkpoint_id)
+            answer = self._hosts.snapshot(self._checkpoint_id, None)
+        return serialize((self._checkpoint_id, answer[0].state))
 
     def notify_checkpoint_complete(self) -> None:
-        """Tell the operators that the latest snapshot is safe."""
+        """Notify the operators that the latest snapshot is complete."""
         self._require_open()
         with _plain_errors():
-            self._tasks.notify_checkpoint_complete(self._checkpoint_id)
+            self._hosts.notify_checkpoint_complete(self._checkpoint_id)
 
     def restart(self, *, parallelism: int | None = None) -> StreamHarness:
-        """Take a snapshot, close this harness, and return an opened one that goes on from there.
+        """Take a snapshot, close this harness, and return an opened one that restores the snapshot.
 
         What came out so far stays with this one.
 
@@ -258,12 +260,13 @@ class StreamHarness:
         if self._opened:
             self._opened = False
             with _plain_errors():
-                self._tasks.close(failed)
+                self._hosts.group.close(failed)
 
     def _numbers(self, into: int | None) -> Sequence[int]:
         return range(1, len(self._feeds) + 1) if into is None else [into]
 
     def _feed(self, event: Bundle | Watermark, into: int) -> None:
+        self._require_open()
         feed = self._feeds[into - 1]
         if feed.ended:
             raise RuntimeError(f"input {into} has ended")
@@ -273,8 +276,11 @@ class StreamHarness:
     def _work(self) -> None:
         self._require_open()
         with _plain_errors():
-            self._tasks.turn()
-            self._tasks.settle()
+            while self._hosts.turn():
+                pass
+            for subtask in self._hosts.group:
+                subtask.prepare_barrier()  # the results of asynchronous calls, too
+            self._hosts.group.settle()
 
     def _require_open(self) -> None:
         if not self._opened:
@@ -289,14 +295,22 @@ class StreamHarness:
 
     def _key_groups(self) -> Iterator[KeyGroupState]:
         self._require_open()
-        for subtask in self._observed():
-            for keyed_state in subtask.keyed_states:
+        for subtask in self._hosts.group:
+            for keyed_state in subtask.keyed_states():
                 yield from keyed_state.snapshot().values()
 
-    def _observed(self) -> Iterator[ObservedSubtask]:
-        for subtask in self._tasks:
-            assert isinstance(subtask, ObservedSubtask)
-            yield subtask
+    def _restore(self, snapshot: bytes) -> tuple[int, bytes]:
+        """Return a snapshot as a job begins with it, once it is known that it fits."""
+        checkpoint_id, content = deserialize(snapshot)
+        before = stateful_operators(SlotState.from_bytes(content))
+        for plan in self._job.operators():
+            maximum = before.get(plan.state_id or "", plan.max_parallelism)
+            if maximum != plan.max_parallelism:
+                raise ValueError(
+                    f"{plan.name}: the maximum parallelism cannot be changed from {maximum} to "
+                    f"{plan.max_parallelism}, since keyed state is kept by key group"
+                )
+        return checkpoint_id, content
 
     def _timers(self, queue: str) -> list[tuple[int, Any]]:
         timers = (timer for group in self._key_groups() for timer in group.timers)

@@ -12,8 +12,14 @@ from pyflink_on_spark.testing import local_engine
 @pytest.mark.parametrize(
     ("key", "hint"),
     [
-        ("pyflink-on-spark.epoch-element", "Did you mean 'pyflink-on-spark.epoch-elements'?"),
-        ("pyflink_on_spark.epoch-elements", "Did you mean 'pyflink-on-spark.epoch-elements'?"),
+        (
+            "pyflink-on-spark.checkpoint-element",
+            "Did you mean 'pyflink-on-spark.checkpoint-elements'?",
+        ),
+        (
+            "pyflink_on_spark.checkpoint-elements",
+            "Did you mean 'pyflink-on-spark.checkpoint-elements'?",
+        ),
         ("pyflink-on-spark.zzz", "The options that begin with 'pyflink-on-spark.' are "),
     ],
 )

@@ -87,8 +87,8 @@ def test_what_a_fused_operator_wants_may_be_taken_by_a_later_one():
 
 def test_the_plan_has_the_names():
     job = job_of(lambda s: s.map(str).uid("u").set_uid_hash(HASH), CutSource([]))
-    (region,) = job.levels[0].regions
-    assert HASH in [plan.state_id for segment in region.segments for plan in segment.operators]
+    (vertex,) = job.stages[0].vertices
+    assert HASH in [plan.state_id for chain in vertex.chains for plan in chain.operators]
     with pytest.raises(JobTranslationError, match="unique"):
         job_of(lambda s: s.uid("a").map(str).uid("a"), CutSource([]))
 

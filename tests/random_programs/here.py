@@ -104,7 +104,7 @@ def _cut(program: Program, rng: Random) -> Program:
             # Otherwise a watermark comes after each piece.
             key: program.settings[key] if often else "0 ms",
             "execution.checkpointing.interval": "10 ms",
-            "pyflink-on-spark.epoch-elements": str(rng.randint(1, 4)),
+            "pyflink-on-spark.checkpoint-elements": str(rng.randint(1, 4)),
             "restart-strategy.type": "none",
         }
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,21 +11,15 @@ from typing import Any
 
 from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.checkpoints.task_state import (
-    OperatorSubtaskState,
-    TaskStateSnapshot,
-    split_redistribute,
-)
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._runtime.task.plan import VertexPlan
+from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.testing.local_hosts import LocalHosts
 from tests.runtime.harness import FakeClock
 
 Build = Callable[[DataStream], DataStream]
@@ -138,6 +131,48 @@ def _on_disk(job: Job) -> Job:
     return replace(job, settings=replace(job.settings, state=state))
 
 
+class AnyOrder(Schedule):
+    """Picks any unit that has something to do.
+
+    Args:
+        seed: of the choice.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = random.Random(seed)
+        self._units: list[Unit] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._units)
+
+    def add(self, unit: Unit) -> None:
+        if not unit.scheduled:
+            unit.scheduled = True
+            self._units.append(unit)
+
+    def put_back(self, unit: Unit) -> None:
+        self.add(unit)
+
+    def pick(self) -> Unit:
+        unit = self._units.pop(self._random.randrange(len(self._units)))
+        unit.scheduled = False
+        self._mix(unit)
+        return unit
+
+    def _mix(self, unit: Unit) -> None:
+        """Let channels overtake each other."""
+        channels: dict[int, deque[Any]] = {}
+        for arrived in unit.rows:
+            channels.setdefault(arrived[1].channel, deque()).append(arrived)
+        unit.rows.clear()
+        while channels:
+            channel = self._random.choice(list(channels))
+            unit.rows.append(channels[channel].popleft())
+            if not channels[channel]:
+                del channels[channel]
+
+
 class RunningJob:
     """A job all of whose subtasks are there at once.
 
@@ -146,106 +181,55 @@ class RunningJob:
         saved: the state of all subtasks that it goes on from, as ``save`` returns it.
         collected: what was collected before.
         clock: processing time.
-        seed: of the order in which channels are read.
+        seed: of the order in which subtasks work and channels are read; None for the usual one.
     """
 
     def __init__(
         self,
         job: Job,
-        saved: bytes | None = None,
+        saved: tuple[int, bytes] | None = None,
         collected: list[Any] | None = None,
         clock: FakeClock | None = None,
         seed: int | None = None,
     ) -> None:
         self.collected: list[Any] = collected if collected is not None else []
         self.clock = clock or FakeClock()
-        self._random = None if seed is None else random.Random(seed)
-        regions = [region for level in job.levels for region in level.regions]
-        states = None if saved is None else _shares(pickle.loads(saved), regions)
-        self.subtasks: dict[int, Subtask] = {}
-        for region in regions:
-            for index in range(region.parallelism):
-                target = region.first_target + index
-                self.subtasks[target] = Subtask(
-                    region, index, job.settings, self.clock, self._driver,
-                    attempt=0 if saved is None else 1,
-                    restored=None if states is None else states[target],
-                )  # fmt: skip
-        for target in reversed(self.subtasks):
-            self.subtasks[target].open()
+        self.hosts = LocalHosts(
+            job.stages,
+            job.settings,
+            self.clock,
+            self._driver,
+            attempt=0 if saved is None else 1,
+            restore=saved,
+            schedule=None if seed is None else AnyOrder(seed),
+        )
+        self.hosts.group.open()
 
     def round(self) -> bool:
-        """Read a bundle from each source and work it off; tell whether there is more."""
-        for subtask in self.subtasks.values():
-            subtask.poll_sources()
-            self._work_off(subtask.take_rows())
-        return any(subtask.reading for subtask in self.subtasks.values())
+        """Let one subtask do what it can do at once; tell whether there is more."""
+        self.hosts.group.turn(0.0)
+        return not self.hosts.group.ended
 
-    def save(self, checkpoint_id: int) -> bytes:
-        """Work off all that is under way, and return the state of all subtasks. Ends the job."""
-        for subtask in self.subtasks.values():
-            subtask.end_epoch()
-            self._work_off(subtask.take_rows())
-        saved = pickle.dumps([s.snapshot(checkpoint_id) for s in self.subtasks.values()])
+    @property
+    def subtask(self) -> Subtask:
+        """The only subtask."""
+        (only,) = self.hosts.group
+        return only
+
+    def save(self, checkpoint_id: int) -> tuple[int, bytes]:
+        """Take a checkpoint, and end the job with it."""
+        content = self.hosts.snapshot(checkpoint_id, None, halt=True)[0].state
+        assert isinstance(content, bytes)
         self.close()
-        return saved
+        return checkpoint_id, content
 
     def close(self) -> None:
         """Close all subtasks."""
-        for subtask in self.subtasks.values():
-            subtask.close()
-
-    def _work_off(self, rows: list[Row]) -> None:
-        waiting: dict[tuple[int, int], deque[Row]] = {}
-        while True:
-            for row in rows:
-                assert row.target != DRIVER
-                waiting.setdefault((row.target, row.channel), deque()).append(row)
-            if not waiting:
-                return
-            pick = next(iter(waiting)) if self._random is None else self._picked(waiting)
-            row = waiting[pick].popleft()
-            if not waiting[pick]:
-                del waiting[pick]
-            subtask = self.subtasks[row.target]
-            subtask.receive(row)
-            rows = subtask.take_rows()
-
-    def _picked(self, waiting: dict[tuple[int, int], deque[Row]]) -> tuple[int, int]:
-        assert self._random is not None
-        return self._random.choice(list(waiting))
+        self.hosts.group.close()
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
         assert channel == "collect"
         return lambda things: self.collected.extend(map(deserialize, things))
-
-
-def _shares(
-    states: list[TaskStateSnapshot], regions: list[VertexPlan]
-) -> dict[int, TaskStateSnapshot]:
-    """Deal out a checkpoint, as an engine does it."""
-    parts: dict[str, list[OperatorSubtaskState]] = {}
-    sources: dict[str, list[Any]] = {}
-    for state in states:
-        for name, data in state.operators.items():
-            parts.setdefault(name, []).append(data)
-        for name, positions in state.sources.items():
-            sources.setdefault(name, []).extend(positions)
-    shares = {}
-    for region in regions:
-        names = [
-            operator.state_id
-            for segment in region.segments
-            for operator in segment.operators
-            if operator.state_id is not None
-        ]
-        dealt = {name: split_redistribute(parts[name], region.parallelism) for name in names}
-        for index in range(region.parallelism):
-            operators = {name: dealt[name][index] for name in names}
-            shares[region.first_target + index] = TaskStateSnapshot(
-                states[0].checkpoint_id, operators, sources
-            )
-    return shares
 
 
 class _Recorder:

@@ -70,10 +70,10 @@ def test_a_window_of_processing_time_fires_before_the_next_element():
     harness = Harness(
         next(
             plan.operator
-            for level in job_of(build, CutSource("abc")).levels
-            for region in level.regions
-            for segment in region.segments
-            for plan in segment.operators
+            for stage in job_of(build, CutSource("abc")).stages
+            for vertex in stage.vertices
+            for chain in vertex.chains
+            for plan in chain.operators
             if isinstance(plan.operator, WindowOperator)
         )
     )

@@ -7,10 +7,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark():
-    """The session that jobs get, with two tasks at a time."""
+    """The session that jobs get; there are task slots for two jobs of two hosts, and to spare."""
     from pyflink_on_spark._spark.session.session import obtain_session
 
-    session = obtain_session({"spark.master": "local[2]"})
+    session = obtain_session({"spark.master": "local[6]"})
     yield session
     session.stop()
 

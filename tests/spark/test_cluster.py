@@ -48,7 +48,7 @@ if sys.argv[1] == "checkpoints":
 words = env.from_collection("to be or not to be".split(), Types.STRING())
 with words.key_by(lambda word: word).process(Count()).execute_and_collect() as counts:
     print(sorted(counts))
-if sys.argv[1] == "epoch":
+if sys.argv[1] == "bounded":
     with words.map(place).execute_and_collect() as places:
         print(*set(places))
 """
@@ -98,7 +98,7 @@ def master(tmp_path_factory):
             yield url
 
 
-@pytest.mark.parametrize("mode", ["epoch", "checkpoints"])
+@pytest.mark.parametrize("mode", ["bounded", "checkpoints"])
 def test_workers_are_brought_what_they_need(mode, master, tmp_path):
     (tmp_path / "job.py").write_text(JOB)
     settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"}

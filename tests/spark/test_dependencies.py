@@ -81,7 +81,7 @@ def test_another_job_has_another_module_of_that_name(env, tmp_path):
     assert in_workers(env, os.getcwd) == here
 
 
-def test_in_continuous_mode(env, tmp_path):
+def test_with_checkpoints(env, tmp_path):
     (tmp_path / "module_of_a_host.py").write_text("VALUE = 5")
     with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
         archive.writestr("a.txt", "hello")

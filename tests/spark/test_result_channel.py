@@ -30,14 +30,14 @@ def server():
         yield running
 
 
-def in_thread(target, *args):
+def in_thread(function, *args):
     """Start a thread whose outcome can be asked for."""
 
     outcome: list = []
 
     def body():
         try:
-            outcome.append(("returned", target(*args)))
+            outcome.append(("returned", function(*args)))
         except Exception as error:  # noqa: BLE001
             outcome.append(("raised", error))
 
@@ -95,6 +95,23 @@ def test_close_returns_only_after_everything_is_delivered(server):
     server.open_channel("lines", got.extend)
     produce(server.address, "lines", 0, [[i] for i in range(100)])
     assert got == list(range(100))
+
+
+def test_what_was_refused_once_is_refused_again(server):
+    channel = server.open_channel("numbers", capacity=1)
+    sender = connect(server.address, "numbers", 0)
+    for i in range(4):
+        sender.send([i])
+    channel.close()
+    for call in (
+        lambda: sender.send([4]),
+        sender.flush,
+        lambda: sender.send([5]),
+        sender.flush,
+        sender.close,
+    ):
+        with pytest.raises(ChannelClosed):
+            call()
 
 
 def test_an_attempt_that_is_run_again_delivers_nothing_twice(server):

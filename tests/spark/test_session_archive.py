@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pyflink_on_spark._spark.session import jvm_archive, jvm_archive_recorder
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
-from pyflink_on_spark._spark.session.session import jvm_archive, jvm_archive_recorder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="archives are used on POSIX only")
 JAVA = JavaRuntime(Path("/opt/jdk"), 21, "a build")

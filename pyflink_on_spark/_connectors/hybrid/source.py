@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.hybrid.reader import ChainReader, SourceShares
 from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -39,6 +40,10 @@ class SourceChain(Source):
 
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> SourceChain:
+        """Return the same, whose sources emit watermarks at the rhythm of the job."""
+        return SourceChain([source.with_rhythm(rhythm) for source in self._sources])
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SourceChain:
         return SourceChain([source.with_configuration(configuration) for source in self._sources])

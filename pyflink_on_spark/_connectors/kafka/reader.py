@@ -22,6 +22,7 @@ from pyflink_on_spark._connectors.kafka.partitions import (
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -54,7 +55,7 @@ class KafkaReader(SourceReader):
         now = self._clock.now()
         self._watermarks = PartitionWatermarks(config.watermarks, self._open, now)
         self._idle = False
-        self._since_watermark = 0
+        self._timer = WatermarkTimer(config.watermarks.rhythm, now)
         self._events: deque[Bundle | Watermark | ChannelStatus] = deque()
         self._saved: list[PartitionPosition] = []
         self._checkpointed = False
@@ -140,8 +141,8 @@ class KafkaReader(SourceReader):
                 self._take(key, records, now, values, timestamps)
         if values:
             self._events.append(Bundle(values, timestamps))
-            self._since_watermark += len(values)
-        self._advance(now, pause=not messages)
+            self._timer.seen(len(values))
+        self._advance(now)
         if not self._open and self._config.bounded and not self._events:
             self.ended = True
 
@@ -202,8 +203,8 @@ class KafkaReader(SourceReader):
             return int(message.offset())
         if error.code() == codes._AUTO_OFFSET_RESET:
             raise LookupError(
-                f"the offset {message.offset()} of {where} is not there any more, or not yet, and "
-                "the offset reset strategy is NONE"
+                f"the offset {message.offset()} of {where} does not exist, or not yet, and the offset "
+                "reset strategy is NONE"
             )
         if error.code() in {codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_PARTITION}:
             raise LookupError(f"the Kafka partition {where} is not there any more")
@@ -215,15 +216,14 @@ class KafkaReader(SourceReader):
         self._watermarks.remove(key)
         self._client.kafka.incremental_unassign([topic_partition(key)])
 
-    def _advance(self, now: int, pause: bool) -> None:
-        """Emit a watermark that is due, and a change of idleness."""
-        rule = self._config.watermarks
-        due = self._since_watermark >= rule.interval or (pause and not self._config.bounded)
+    def _advance(self, now: int) -> None:
+        """Emit the watermark, if one is due, and whether the subtask is idle."""
         ends = self._config.bounded and not self._open
         idle = self._watermarks.idle(now) and not ends
-        if rule.interval and due and (mark := self._watermarks.advanced(now)) is not None:
-            self._since_watermark = 0
-            self._events.append(Watermark(mark))
+        if self._timer.due(now):
+            self._timer.reset(now)
+            if (mark := self._watermarks.advanced(now)) is not None:
+                self._events.append(Watermark(mark))
         if idle != self._idle:
             self._idle = idle
             status = ChannelStatus(idle)

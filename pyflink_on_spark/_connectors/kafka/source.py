@@ -18,6 +18,7 @@ from pyflink_on_spark._connectors.kafka.partitions import (
 from pyflink_on_spark._connectors.kafka.properties import note_property
 from pyflink_on_spark._connectors.kafka.reader import KafkaReader
 from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class KafkaSplitSource(Source):
 
     def with_watermarks(self, rule: WatermarkRule) -> KafkaSplitSource:
         return KafkaSplitSource(replace(self._config, watermarks=rule))
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> KafkaSplitSource:
+        """Return the same, emitting watermarks at the rhythm of the job."""
+        return self.with_watermarks(replace(self._config.watermarks, rhythm=rhythm))
 
     def splits(self, parallelism: int) -> list[list[PartitionPosition]]:
         """Find the partitions, and where reading begins and ends in each.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, BinaryIO
@@ -88,29 +89,49 @@ class _Measured:
         self.checksum = zlib.crc32(content, self.checksum)
 
 
-def write_state(
-    place: Folder, name: str, records: Iterable[Record], *, shared: bool = False
-) -> StateFile:
-    """Write a state file of a checkpoint, record by record.
+class StateFileWriter:
+    """Writes the records of a state file; see ``state_file``."""
+
+    def __init__(self, stream: BinaryIO, name: str, shared: bool, shown: str) -> None:
+        self._measured: Any = _Measured(stream)
+        self._name, self._shared, self._shown = name, shared, shown
+
+    def write(self, record: Record) -> None:
+        """Write a record.
+
+        Raises:
+            CheckpointError: if it cannot be written.
+        """
+        try:
+            write_record(self._measured, record)
+        except OSError as error:
+            raise CheckpointError(f"cannot write {self._shown}: {error}") from error
+
+    def result(self) -> StateFile:
+        """Return what is known of the file, once it is closed."""
+        measured = self._measured
+        return StateFile(self._name, measured.size, measured.checksum, self._shared)
+
+
+@contextmanager
+def state_file(place: Folder, name: str, *, shared: bool = False) -> Iterator[StateFileWriter]:
+    """Open a state file of a checkpoint; after an exception nothing is left of the file.
 
     Args:
         place: the checkpoint's folder.
         name: the file's.
-        records: what is in it.
         shared: whether later checkpoints will refer to it, too.
 
     Raises:
         CheckpointError: if it cannot be written.
     """
     target = place.beside(SHARED) if shared else place
+    shown = f"{target.shown}/{name}"
     try:
         with target.create(name) as stream:
-            measured: Any = _Measured(stream)
-            for record in records:
-                write_record(measured, record)
+            yield StateFileWriter(stream, name, shared, shown)
     except OSError as error:
-        raise CheckpointError(f"cannot write {target.shown}/{name}: {error}") from error
-    return StateFile(name, measured.size, measured.checksum, shared)
+        raise CheckpointError(f"cannot write {shown}: {error}") from error
 
 
 def complete(

@@ -133,38 +133,38 @@ def records_of(index: int, state: TaskStateSnapshot) -> Iterator[Record]:
 
 
 def shares(
-    levels: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
+    stages: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
 ) -> dict[int, TaskStateSnapshot]:
     """Return what each subtask of a slot gets of a checkpoint, by target.
 
     Args:
-        levels: the job's.
-        slot: which subtask of each region.
+        stages: the job's.
+        slot: which subtask of each vertex.
         whole: the state of all slots, as they were.
         checkpoint_id: the checkpoint's number.
     """
     found: dict[int, TaskStateSnapshot] = {}
-    for level in levels:
-        for region in level.regions:
-            if slot < region.parallelism:
-                state = _share(region, slot, whole, checkpoint_id)
-                found[region.first_target + slot] = state
+    for stage in stages:
+        for vertex in stage.vertices:
+            if slot < vertex.parallelism:
+                state = _share(vertex, slot, whole, checkpoint_id)
+                found[vertex.first_subtask_id + slot] = state
     return found
 
 
 def _share(
-    region: VertexPlan, slot: int, whole: SlotState, checkpoint_id: int
+    vertex: VertexPlan, slot: int, whole: SlotState, checkpoint_id: int
 ) -> TaskStateSnapshot:
     state = TaskStateSnapshot(checkpoint_id)
-    for segment in region.segments:
-        for plan in segment.operators:
+    for chain in vertex.chains:
+        for plan in chain.operators:
             parts = whole.operators.get(plan.state_id or "")
             if plan.state_id is not None and parts:
                 ordered = [parts[index] for index in sorted(parts)]
-                state.operators[plan.state_id] = _operator_share(ordered, slot, region.parallelism)
-        if segment.source is not None and segment.source_id in whole.sources:
-            positions = whole.sources[segment.source_id]
-            state.sources[segment.source_id] = [
+                state.operators[plan.state_id] = _operator_share(ordered, slot, vertex.parallelism)
+        if chain.source is not None and chain.source_id in whole.sources:
+            positions = whole.sources[chain.source_id]
+            state.sources[chain.source_id] = [
                 position
                 for index in sorted(positions)
                 for position in deserialize(_bytes(positions[index]))

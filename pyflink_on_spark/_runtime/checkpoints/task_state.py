@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
-from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks
 
 
@@ -44,32 +42,3 @@ class TaskStateSnapshot:
     checkpoint_id: int
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
     sources: dict[str, list[Any]] = field(default_factory=dict)
-
-
-def split_redistribute(
-    parts: Sequence[OperatorSubtaskState], parallelism: int
-) -> list[OperatorSubtaskState]:
-    """Return each subtask's share of an operator's state.
-
-    Args:
-        parts: what each subtask had.
-        parallelism: how many subtasks there are now.
-
-    Raises:
-        ValueError: if the parts disagree on the number of key groups.
-    """
-    if not parts:
-        return [OperatorSubtaskState() for _ in range(parallelism)]
-    maximum = parts[0].max_parallelism
-    if any(part.max_parallelism != maximum for part in parts):
-        raise ValueError("the parts of a checkpoint have different numbers of key groups")
-    keyed: dict[int, Any] = {group: state for part in parts for group, state in part.keyed.items()}
-    shares = redistribute([part.operator for part in parts], parallelism)
-    return [
-        OperatorSubtaskState(
-            {g: keyed[g] for g in key_groups_of(index, parallelism, maximum) if g in keyed},
-            share,
-            maximum,
-        )
-        for index, share in enumerate(shares)
-    ]

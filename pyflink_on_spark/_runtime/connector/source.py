@@ -2,8 +2,9 @@
 
 A ``Source`` is a picklable description. The driver calls:
 
-1. ``with_watermarks`` while the program builds its graph, ``with_configuration`` when the job is
-   submitted. Both return a source; neither changes the source that it is called on.
+1. ``with_watermarks`` while the program builds its graph, ``with_rhythm`` and
+   ``with_configuration`` when the job is submitted. All return a source; none changes the source
+   that it is called on.
 2. ``splits`` once when the job is submitted. A restart uses the same splits again.
 3. ``between_epochs`` again and again while the job runs, and ``begin_again`` before every attempt
    except the first.
@@ -50,10 +51,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -67,12 +69,12 @@ class WatermarkRule:
         delay: how much later than the largest timestamp a record may arrive, in ms; None for a
             source without watermarks.
         idle_timeout: the time without records after which a split is idle, in ms; None: never.
-        interval: the number of records after which a watermark is due while records keep coming.
+        rhythm: how often a watermark is emitted; the job decides.
     """
 
     delay: int | None = None
     idle_timeout: int | None = None
-    interval: int = 10_000
+    rhythm: WatermarkRhythm = field(default_factory=WatermarkRhythm)
 
 
 class SourceReader(ABC):
@@ -168,6 +170,10 @@ class Source(ABC):
 
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return a source that generates watermarks; a source without timestamps generates none."""
+        return self
+
+    def with_rhythm(self, rhythm: WatermarkRhythm) -> Source:
+        """Return this source, emitting its watermarks at the rhythm of the job."""
         return self
 
     def with_configuration(self, configuration: Mapping[str, str]) -> Source:

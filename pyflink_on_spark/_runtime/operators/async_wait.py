@@ -1,8 +1,8 @@
-"""The operator behind ``AsyncDataStream``."""
+"""The operator of ``AsyncDataStream``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.async_calls import (
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class AsyncWaitOperator(RichFunctionOperator):
     """Calls ``async_invoke`` for several elements at a time.
 
-    Every call that a bundle of elements started is over when the bundle is. So nothing is in flight
-    when a watermark passes, when a snapshot is taken, or at the end; and results never overtake a
-    watermark, in either order.
+    Calls stay in flight while other elements come. Only a watermark, the barrier of a checkpoint
+    and the end of input wait until all calls are over: so results never overtake a watermark, in
+    either order, and a snapshot has nothing of them.
 
     Args:
         function: the user's AsyncFunction.
@@ -57,6 +57,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         context.runtime_context.withhold_state()
         super().open(context)
         self._strategy = None if self._retry_strategy is None else self._retry_strategy.load()
+        self._calls = CallsInOrder() if self._ordered else CallsAsReady()
         self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -64,7 +65,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         if self.keyed:
             elements = keyed_rows(elements)
         cursor, capacity = self._cursor, self._capacity
-        calls = CallsInOrder() if self._ordered else CallsAsReady()
+        calls = self._calls
         for element in elements:
             timestamp = cursor.timestamp
             while len(calls) >= capacity:
@@ -73,14 +74,32 @@ class AsyncWaitOperator(RichFunctionOperator):
             while (call := calls.ready()) is not None:
                 yield from self._results(call)
             cursor.timestamp = timestamp
-        while calls:
-            yield from self._results(calls.wait())
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield the results that have come meanwhile."""
+        return self._ready() if self._calls else ()
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield the results of all elements before the watermark."""
+        return self.prepare_barrier()
+
+    def prepare_barrier(self) -> Iterable[Any]:
+        """Yield the results of all elements before the barrier."""
+        return self._all() if self._calls else ()
 
     def close(self) -> None:
         """Cancel what is in flight, close the function."""
         if self._event_loop is not None:
             self._event_loop.stop()
         super().close()
+
+    def _ready(self) -> Iterator[Any]:
+        while (call := self._calls.ready()) is not None:
+            yield from self._results(call)
+
+    def _all(self) -> Iterator[Any]:
+        while self._calls:
+            yield from self._results(self._calls.wait())
 
     def _start(self, value: Any, timestamp: int | None, calls: CallsInOrder | CallsAsReady) -> None:
         assert self._event_loop is not None

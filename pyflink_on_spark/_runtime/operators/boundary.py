@@ -81,6 +81,8 @@ class IsolateOperator(Operator):
 class PassOperator(Operator):
     """Changes nothing; stands where PyFlink has an operator of its own."""
 
+    preserves_elements = True
+
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Return the elements."""
         return elements

@@ -28,6 +28,7 @@ class SelectKeyOperator(FunctionOperator):
 
     method = "get_key"
     emits_pairs = True
+    preserves_elements = True
 
     def __init__(self, function: UserFunction, key_type: Any = None) -> None:
         super().__init__(function)
@@ -67,6 +68,8 @@ class DropKeyOperator(Operator):
     """Makes of each pair of key and element the element again."""
 
     keyed = True
+    preserves_elements = True
+    sorted_in_batch = False
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the elements."""

@@ -1,20 +1,20 @@
-"""How far one segment of a subtask is, told at the end of each epoch."""
+"""The progress of one chain of a subtask, which hosts report."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 
-from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.progress import TaskProgress, event_time
+from pyflink_on_spark._runtime.task.source_input import SourceInput
 
 _SHARE = 0.01
 
 
 class ThrottledGauge:
-    """Finds a figure anew once that costs less than a hundredth of the time since it last did.
+    """Computes a figure again when that takes less than a hundredth of the time since the last one.
 
     Args:
         find: finds the figure.
@@ -40,30 +40,30 @@ class ThrottledGauge:
 
 
 class ChainProgress:
-    """Tells how far a segment is.
+    """Reports the progress of a chain.
 
     Args:
         name: the names of its operators.
-        segment: the segment.
+        chain: the chain.
         states: the keyed state of its operators. To count it is to visit each namespace, and there
             may be a million of them: it is done seldom.
     """
 
-    __slots__ = ("_entries", "_name", "_segment")
+    __slots__ = ("_chain", "_entries", "_name")
 
     def __init__(
-        self, name: str, segment: OperatorChain, states: Sequence[KeyedStateBackend]
+        self, name: str, chain: OperatorChain, states: Sequence[KeyedStateBackend]
     ) -> None:
-        self._name, self._segment = name, segment
+        self._name, self._chain = name, chain
         self._entries = ThrottledGauge(lambda: sum(state.size() for state in states))
 
-    def now(self, reader: SourceReader | None) -> TaskProgress:
-        """Return the progress; ``reader`` is that of the segment's source while it is read."""
+    def now(self, source: SourceInput | None) -> TaskProgress:
+        """Return the progress; ``source`` is what feeds the chain, if a source does."""
         return TaskProgress(
             name=self._name,
             subtasks=1,
-            records=self._segment.records,
-            watermark=event_time(self._segment.watermark),
+            records=self._chain.records,
+            watermark=event_time(self._chain.watermark),
             state_entries=self._entries(),
-            backlog=None if reader is None else reader.backlog(),
+            backlog=None if source is None else source.backlog,
         )

@@ -4,187 +4,76 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import islice
-from typing import Any, Protocol
+from itertools import chain
+from typing import Any
 
 from pyflink_on_spark._runtime.bundle import (
-    BUNDLE_SIZE,
-    MAX_WATERMARK,
     MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
-from pyflink_on_spark._runtime.immutability import (
-    ImmutabilityGuard,
-    Isolation,
-    are_flat,
-    deserialize,
-    deserialize_all,
-    serialize,
-)
+from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
-from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output, SideOutput
+from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 
 
-class Output(Protocol):
-    """Where a segment's elements go."""
-
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
-        """Take over all elements of a lazy iterator."""
-        ...
-
-    def write_bundle(self, bundle: Bundle) -> None:
-        """Take over elements that nobody else can change any more."""
-        ...
-
-    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
-        """Take something that is no element."""
-        ...
-
-
-class LocalOutput:
-    """An edge to another segment of the same subtask."""
-
-    def __init__(
-        self, target: OperatorChain, port: int, channel: int, timestamped: bool, isolate: bool
-    ) -> None:
-        self._target, self._port, self._channel = target, port, channel
-        self._timestamped = timestamped
-        self._freezer = ImmutabilityGuard() if isolate else None
-
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
-        """Collect the elements, then hand them over."""
-        while True:
-            timestamps: list[int | None] | None = [] if self._timestamped else None
-            chunk = islice(elements, BUNDLE_SIZE)
-            if timestamps is not None:
-                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
-            if self._freezer is None:
-                values = list(chunk)
-            else:
-                values = self._freezer.collect(chunk)
-                if self._freezer.sealed:
-                    values = deserialize_all(values)
-            if not values:
-                return
-            self._target.receive(self._port, Bundle(values, timestamps))
-
-    def write_bundle(self, bundle: Bundle) -> None:
-        """Hand the elements over."""
-        self._target.receive(self._port, bundle)
-
-    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
-        """Pass on."""
-        self._target.event(self._channel, event)
-
-
-class ForkOutput:
-    """Several edges: each gets every element, as it was when it was emitted."""
-
-    def __init__(self, outputs: list[Output], timestamped: bool) -> None:
-        self._outputs = outputs
-        self._timestamped = timestamped
-        self._freezer = ImmutabilityGuard()
-
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
-        """Collect the elements, then hand them to one edge after the other."""
-        while True:
-            timestamps: list[int | None] = []
-            chunk = islice(elements, BUNDLE_SIZE)
-            if self._timestamped:
-                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
-            values = self._freezer.collect(chunk)
-            if not values:
-                return
-            for output in self._outputs:
-                copies = (deserialize(v) for v in values) if self._freezer.sealed else iter(values)
-                own = Cursor()
-                output.write(timed(copies, timestamps, own) if timestamps else copies, own)
-
-    def write_bundle(self, bundle: Bundle) -> None:
-        """Hand the elements to one edge after the other."""
-        cursor = Cursor()
-        elements = iter(bundle.values)
-        if bundle.timestamps is not None:
-            elements = timed(elements, bundle.timestamps, cursor)
-        self.write(elements, cursor)
-
-    def event(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
-        """Pass on to every edge."""
-        for output in self._outputs:
-            output.event(event)
-
-
-class SideOutput:
-    """Collects what operators emit to one tag, until the segment has worked off its input."""
-
-    def __init__(self, outputs: list[Output]) -> None:
-        self.output: Output = outputs[0] if len(outputs) == 1 else ForkOutput(outputs, True)
-        self._values: list[Any] = []
-        self._timestamps: list[int | None] = []
-
-    def add(self, value: Any, timestamp: int | None) -> None:
-        """Take an element as it is now."""
-        self._values.append(serialize(value))
-        self._timestamps.append(timestamp)
-
-    def flush(self) -> None:
-        """Hand over what was collected."""
-        if self._values:
-            values, timestamps = self._values, self._timestamps
-            self._values, self._timestamps = [], []
-            cursor = Cursor()
-            self.output.write(timed(deserialize_all(values), timestamps, cursor), cursor)
-
-
 class OperatorChain:
-    """Runs the operators of a segment over what comes in.
+    """Runs the operators of a chain over what comes in.
+
+    Bundles and events wait in an inbox until ``step`` processes them, one after the other.
 
     Args:
         operators: opened by the subtask.
         cursor: shared with the operators.
-        main: where the last operator's elements go; None if nowhere.
+        main: where the last operator's elements go.
         sides: the side outputs by tag.
         channels: the names of all channels that end here.
+        pacing: cuts bundles where time is over.
     """
 
     def __init__(
         self,
         operators: list[Operator],
         cursor: Cursor,
-        main: Output | None,
+        main: Output,
         sides: dict[str, SideOutput],
         channels: Iterable[Hashable],
+        pacing: Pacing,
     ) -> None:
-        self.operators = operators
-        self.cursor = cursor
-        self._main = main
-        self._sides = sides
+        self.operators, self.cursor = operators, cursor
+        self._main, self._sides = main, sides
         self._valve = WatermarkValve(channels)
-        self.records = 0
-        """How many elements have come in."""
+        self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
         self._lines: dict[int, list[Process]] = {}
-        last = operators[-1] if operators else None
-        self._freezer = ImmutabilityGuard()
-        self._assigner = last if isinstance(last, AssignTimestamps) else None
-        self._converts_only = (
-            self._assigner is not None
-            and not self._assigner.at_once
-            and all(isinstance(op, ConvertOperator) for op in operators[:-1])
+        self.records = 0
+        """How many elements have come in."""
+        self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
+        """What waits: with each bundle the number of its input, with each event its channel."""
+        self._watermarks = main if isinstance(main, WatermarkOutput) else None
+        self._assigns_at_once = (
+            self._watermarks is not None
+            and not self._watermarks.at_once
+            and all(isinstance(operator, ConvertOperator) for operator in operators[:-1])
         )
 
     @property
     def watermark(self) -> int:
         """The event time (ms) that has been reached."""
-        own = self._assigner.event_time if self._assigner is not None else MIN_TIMESTAMP
+        own = MIN_TIMESTAMP if self._watermarks is None else self._watermarks.emitted
         return max(self._valve.current, own)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows: all channels have ended, and nothing waits."""
+        return self._valve.ended and not self.inbox
 
     def side_output(self, tag: str, value: Any) -> None:
         """Emit to a side output; without a consumer nothing happens."""
@@ -193,63 +82,82 @@ class OperatorChain:
             side.add(value, self.cursor.timestamp)
 
     def receive(self, port: int, bundle: Bundle) -> None:
-        """Work off a bundle."""
+        """Let a bundle wait."""
         self.records += len(bundle.values)
-        elements: Iterator[Any] = iter(bundle.values)
-        if bundle.keys is not None:
-            elements = zip(bundle.keys, bundle.values, strict=True)
-        if bundle.timestamps is None:
-            self.cursor.timestamp = None
-            if self._assigner is not None and self._converts_only and bundle.keys is None:
-                self._assign_at_once(elements, self._assigner)
-                return
-        else:
-            elements = timed(elements, bundle.timestamps, self.cursor)
-        self.feed(port, elements)
+        self.inbox.append((port, bundle))
+
+    def take_event(self, channel: Hashable, event: ChannelEvent) -> None:
+        """Let an event wait."""
+        self.inbox.append((channel, event))
+
+    def step(self, deadline: float) -> None:
+        """Process the first bundle or event that waits; of a bundle as much as there is time for.
+
+        Args:
+            deadline: when time is over, by the clock of the pacing (s).
+        """
+        where, event = self.inbox.popleft()
+        if not isinstance(event, Bundle):
+            self._take(where, event)
+            return
+        assert isinstance(where, int)
+        done = self._process(where, event, deadline)
+        if done < len(event.values):
+            self.inbox.appendleft((where, event.after(done)))
 
     def feed(self, port: int, elements: Iterator[Any]) -> None:
-        """Work off elements; the cursor gets their timestamps as they are drawn."""
+        """Process elements; the cursor gets their timestamps as they are drawn."""
         if len(self._heads) > 1:
             self._run(self._heads[port](elements), 1)
         else:
             self._run(elements, 0)
 
-    def event(self, channel: Hashable, event: Watermark | ChannelStatus | EndOfInput) -> None:
-        """Take a watermark, a status or the end of a channel."""
+    def tick(self, now: int) -> None:
+        """Let operators fire what is due by processing time (ms), and emit a watermark if due."""
+        self._each(lambda operator: operator.advance_processing_time(now))
+        if self._watermarks is not None:
+            self._watermarks.tick(now)
+
+    def prepare_barrier(self) -> None:
+        """Let operators emit what belongs to before a barrier."""
+        self._each(lambda operator: operator.prepare_barrier())
+
+    def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
+        """Process a bundle until time is over; return the number of processed elements."""
+        count = len(bundle.values)
+        slices = self._pacing.slices(count, deadline)
+        if bundle.timestamps is None:
+            self.cursor.timestamp = None
+            elements: Iterator[Any] = chain.from_iterable(_parts(bundle, slices))
+            if self._assigns_at_once and bundle.keys is None:
+                for convert in self.operators[:-1]:
+                    elements = convert.process(elements)
+                assert self._watermarks is not None
+                self._watermarks.assign(elements)
+                return self._pacing.taken
+        else:
+            elements = _timed_parts(bundle, slices, self.cursor)
+        self.feed(port, elements)
+        return self._pacing.taken
+
+    def _take(self, channel: Hashable, event: ChannelEvent) -> None:
+        valve = self._valve
         if isinstance(event, Watermark):
-            self._advance(self._valve.watermark(channel, event.timestamp))
+            self._advance(valve.watermark(channel, event.timestamp))
         elif isinstance(event, ChannelStatus):
-            was_idle = self._valve.idle
-            self._advance(self._valve.status(channel, event.idle))
-            if self._valve.idle != was_idle:
-                self._tell(ChannelStatus(self._valve.idle))
-        elif not self._valve.ended:
-            self._advance(self._valve.end(channel))
-            if self._valve.ended:
+            was_idle = valve.idle
+            self._advance(valve.status(channel, event.idle))
+            if valve.idle != was_idle:
+                self._tell(ChannelStatus(valve.idle))
+        elif not valve.ended:
+            self._advance(valve.end(channel))
+            if valve.ended:
                 self._each(lambda operator: operator.end_input())
                 self._tell(EndOfInput())
 
-    def emit_watermark(self) -> None:
-        """Emit the watermark of the elements so far, if the segment makes watermarks itself.
-
-        Where nothing has come for too long, say that the segment is idle.
-        """
-        if self._assigner is not None and not self._valve.ended:
-            watermark = self._assigner.current_watermark()
-            if watermark is not None:
-                self._tell(Watermark(watermark))
-            if self._assigner.falls_idle():
-                self._tell(ChannelStatus(idle=True))
-
-    def advance_processing_time(self, now: int) -> None:
-        """Let operators fire what is due by processing time (ms)."""
-        self._each(lambda operator: operator.advance_processing_time(now))
-
     def _advance(self, watermark: int | None) -> None:
-        if watermark is None:
-            return
-        self._each(lambda operator: operator.advance_watermark(watermark))
-        if self._assigner is None or watermark == MAX_WATERMARK:
+        if watermark is not None:
+            self._each(lambda operator: operator.advance_watermark(watermark))
             self._tell(Watermark(watermark))
 
     def _each(self, call: Callable[[Operator], Iterable[Any]]) -> None:
@@ -261,12 +169,7 @@ class OperatorChain:
     def _run(self, elements: Iterator[Any], start: int) -> None:
         for process in self._line(start):
             elements = process(elements)
-        if self._assigner is not None:
-            self._write_with_watermarks(elements, self._assigner)
-        elif self._main is None:
-            deque(elements, maxlen=0)
-        else:
-            self._main.write(elements, self.cursor)
+        self._main.write(elements, self.cursor)
         for side in self._sides.values():
             side.flush()
 
@@ -276,41 +179,26 @@ class OperatorChain:
             self._lines[start] = processes(self.operators[start:])
         return self._lines[start]
 
-    def _write_with_watermarks(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
-        if assigner.at_once:
-            while values := list(islice(elements, assigner.until_watermark())):
-                self._hand_on(values, assigner.timestamps_of(values), assigner)
-            return
-        while True:
-            values = self._freezer.collect(islice(elements, assigner.until_watermark()))
-            if not values:
-                return
-            if self._freezer.sealed:
-                values = deserialize_all(values)
-            self._hand_on(values, assigner.take_timestamps(), assigner)
-
-    def _assign_at_once(self, elements: Iterator[Any], assigner: AssignTimestamps) -> None:
-        """Do what ``feed`` does, where no function runs between two calls of the assigner."""
-        for operator in self.operators[:-1]:
-            elements = operator.process(elements)
-        while values := list(islice(elements, assigner.until_watermark())):
-            if not are_flat(values):
-                values = list(Isolation().elements(values))
-            self._hand_on(values, assigner.timestamps_of(values), assigner)
-
-    def _hand_on(
-        self, values: list[Any], timestamps: list[int | None] | None, assigner: AssignTimestamps
-    ) -> None:
-        if assigner.wakes():
-            self._tell(ChannelStatus(idle=False))
-        if self._main is not None:
-            self._main.write_bundle(Bundle(values, timestamps))
-        watermark = assigner.counted(len(values))
-        if watermark is not None:
-            self._tell(Watermark(watermark))
-
-    def _tell(self, event: Watermark | ChannelStatus | EndOfInput) -> None:
-        if self._main is not None:
-            self._main.event(event)
+    def _tell(self, event: ChannelEvent) -> None:
+        self._main.event(event)
         for side in self._sides.values():
             side.output.event(event)
+
+
+def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[Any]]:
+    values, keys = bundle.values, bundle.keys
+    if keys is None:
+        for part in slices:
+            yield values[part]
+    else:
+        for part in slices:
+            yield zip(keys[part], values[part], strict=True)
+
+
+def _timed_parts(bundle: Bundle, slices: Iterator[slice], cursor: Cursor) -> Iterator[Any]:
+    """Yield elements, or pairs of key and element; set the cursor to each timestamp before."""
+    timestamps = bundle.timestamps
+    assert timestamps is not None
+    elements = chain.from_iterable(_parts(bundle, slices))
+    for value, cursor.timestamp in zip(elements, timestamps, strict=False):
+        yield value

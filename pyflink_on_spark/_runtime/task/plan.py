@@ -1,4 +1,4 @@
-"""What a parallel subtask is told to run. Plain picklable data, made by the graph's translation."""
+"""What a parallel subtask runs: plain picklable data, made by the translation of the graph."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """An edge to another segment of the same subtask.
+    """An edge to another chain of the same subtask.
 
     Args:
-        segment: the index of the receiving segment.
+        chain: the index of the receiving chain.
         port: which of its inputs.
         channel: the channel's name there.
         timestamped: whether timestamps go along.
         isolate: whether the sender may change an element after it was emitted.
     """
 
-    segment: int
+    chain: int
     port: int
     channel: int
     timestamped: bool
@@ -63,7 +63,7 @@ class LocalPlan:
 
 @dataclass(frozen=True)
 class OutputPlan:
-    """An edge that leaves a segment: its main output, or the side output with a tag."""
+    """An edge that leaves a chain: its main output, or the side output with a tag."""
 
     edge: LocalPlan | ExchangePlan
     side_tag: str | None = None
@@ -90,10 +90,10 @@ class OperatorChainPlan:
 
 @dataclass(frozen=True)
 class InputChannel:
-    """An exchange that ends in a segment."""
+    """An exchange that ends in a chain."""
 
     exchange: ExchangePlan
-    segment: int
+    chain: int
     port: int
 
 
@@ -104,33 +104,33 @@ class VertexPlan:
     Args:
         name: for people.
         parallelism: how many subtasks.
-        first_target: the number of subtask 0 in the whole job; the others follow.
-        segments: in the order of the flow.
+        first_subtask_id: the number of subtask 0 in the whole job; the others follow.
+        chains: in the order of the flow.
         inputs: the exchanges that end here.
     """
 
     name: str
     parallelism: int
-    first_target: int
-    segments: tuple[OperatorChainPlan, ...]
+    first_subtask_id: int
+    chains: tuple[OperatorChainPlan, ...]
     inputs: tuple[InputChannel, ...] = ()
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """All regions that can run once the levels before have."""
+    """All vertices with the same number of exchanges before them."""
 
-    regions: tuple[VertexPlan, ...]
+    vertices: tuple[VertexPlan, ...]
 
 
-def source_names(levels: Iterable[StagePlan]) -> set[str]:
+def source_names(stages: Iterable[StagePlan]) -> set[str]:
     """Return the stable names of a job's sources."""
     return {
-        segment.source_id
-        for level in levels
-        for region in level.regions
-        for segment in region.segments
-        if segment.source is not None
+        chain.source_id
+        for stage in stages
+        for vertex in stage.vertices
+        for chain in vertex.chains
+        if chain.source is not None
     }
 
 
@@ -142,7 +142,8 @@ class JobSettings:
         job_id: 32 hexadecimal digits.
         batch: whether it runs with BATCH semantics.
         checkpointed: whether it makes checkpoints.
-        epoch_elements: how many elements a source subtask reads in an epoch; None for any number.
+        checkpoint_elements: how many elements a source subtask reads between two checkpoints, of
+            which one begins when all have; None for any number.
         job_parameters: the user's global job parameters.
         configuration: the job's whole configuration.
         classes: the script's own classes, as ``main_module.capture_classes`` gives them.
@@ -152,7 +153,7 @@ class JobSettings:
     job_id: str
     batch: bool = False
     checkpointed: bool = False
-    epoch_elements: int | None = None
+    checkpoint_elements: int | None = None
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     classes: dict[str, bytes] = field(default_factory=dict, repr=False)

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """One task, or a subtask of it, at the end of an epoch.
+    """One task, or a subtask of it.
 
     Args:
         name: the names of its operators.
@@ -33,19 +33,17 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class JobProgress:
-    """A job in continuous mode, between two epochs.
+    """How far a job is.
 
     Args:
         job_name: the job's name.
         attempt: how often it was restarted.
-        epoch: how many epochs the attempt has had.
         checkpoint: the number of the last checkpoint; None before the first.
         tasks: in the order of the flow.
     """
 
     job_name: str
     attempt: int
-    epoch: int
     checkpoint: int | None
     tasks: tuple[TaskProgress, ...]
 

@@ -9,25 +9,25 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.task.exchange import ExchangePlan
 from pyflink_on_spark._runtime.task.plan import OperatorChainPlan, StagePlan, VertexPlan
 
-Levels = tuple[StagePlan, ...]
+Stages = tuple[StagePlan, ...]
 
 
-def with_key_groups(levels: Levels, counts: Mapping[str, int]) -> Levels:
-    """Return a job's levels, with other numbers of key groups.
+def with_key_groups(stages: Stages, counts: Mapping[str, int]) -> Stages:
+    """Return a job's stages, with other numbers of key groups.
 
     Args:
-        levels: all of the job.
+        stages: all of the job.
         counts: how many key groups operators have in the checkpoint, by the stable name of each.
 
     Raises:
         CheckpointError: if an operator has more subtasks than it has key groups there.
     """
     exchanges: dict[int, int] = {}
-    for level in levels:
-        for vertex in level.regions:
+    for stage in stages:
+        for vertex in stage.vertices:
             _check(vertex, counts)
             for channel in vertex.inputs:
-                head = vertex.segments[channel.segment].operators[0]
+                head = vertex.chains[channel.chain].operators[0]
                 if head.state_id is not None and head.state_id in counts:
                     exchanges[channel.exchange.first_channel] = counts[head.state_id]
 
@@ -35,7 +35,7 @@ def with_key_groups(levels: Levels, counts: Mapping[str, int]) -> Levels:
         count = exchanges.get(plan.first_channel, plan.max_parallelism)
         return replace(plan, max_parallelism=count)
 
-    def segment(plan: OperatorChainPlan) -> OperatorChainPlan:
+    def chain(plan: OperatorChainPlan) -> OperatorChainPlan:
         return replace(
             plan,
             operators=tuple(
@@ -50,21 +50,23 @@ def with_key_groups(levels: Levels, counts: Mapping[str, int]) -> Levels:
             ),
         )
 
-    def region(plan: VertexPlan) -> VertexPlan:
+    def with_counts(plan: VertexPlan) -> VertexPlan:
         return replace(
             plan,
-            segments=tuple(map(segment, plan.segments)),
+            chains=tuple(map(chain, plan.chains)),
             inputs=tuple(
                 replace(channel, exchange=exchange(channel.exchange)) for channel in plan.inputs
             ),
         )
 
-    return tuple(replace(level, regions=tuple(map(region, level.regions))) for level in levels)
+    return tuple(
+        replace(stage, vertices=tuple(map(with_counts, stage.vertices))) for stage in stages
+    )
 
 
 def _check(vertex: VertexPlan, counts: Mapping[str, int]) -> None:
-    for segment in vertex.segments:
-        for operator in segment.operators:
+    for chain in vertex.chains:
+        for operator in chain.operators:
             count = counts.get(operator.state_id or "", vertex.parallelism)
             if count < vertex.parallelism:
                 raise CheckpointError(

@@ -1,305 +1,378 @@
-"""The process of a slot host. It does not import pyspark."""
+"""A host: the process that has the subtasks of some slots for an attempt."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import pickle
 import queue
+import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
     read_states,
-    write_state,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of, shares
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
-from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
+from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._runtime.user_code.refused_exit import refused_exit
-from pyflink_on_spark._runtime.user_code.worker_dependencies import import_from, working_folder
-from pyflink_on_spark._spark.transport.handshake import Address, Listener
-from pyflink_on_spark._spark.transport.result_sender import ChannelAddress, ChannelClosed, Sender
+from pyflink_on_spark._spark.hosts.deployment import (
+    Deployment,
+    host_of_slot,
+    hosts_of_channels,
+    hosts_of_subtasks,
+    slots_of,
+)
+from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
+from pyflink_on_spark._spark.transport.handshake import Address, Listener, dial
+from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
-from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection, connect
+from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 
-_TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
-    WHOLE: KeyedStateBackend.pieces,
-    BASE: KeyedStateBackend.base_pieces,
-    DELTA: KeyedStateBackend.change_pieces,
-}
+_SLICE_SECONDS = 0.01
+_SHORTEST_REST, _LONGEST_REST = 0.001, 0.02
+_REPORT_SECONDS = 0.5
+_leave = os._exit  # which is refused while functions run
 
 
 @dataclass(frozen=True)
-class Deployment:
-    """What a slot host runs.
+class HostReport:
+    """How far a host is.
 
     Args:
-        plan: the pickled levels and JobSettings.
-        attempt: how often the job was restarted.
-        restore: the folder of the checkpoint to begin with, or its content; None for a fresh start.
-        results: how to reach the driver's result channels; None if there are none.
-        channels: the driver's name of each channel.
+        ended: whether all its subtasks have processed all their input.
+        paused: whether its sources wait for the next checkpoint.
+        progress: of each chain of each subtask; None if only the rest has changed.
     """
 
-    plan: bytes
-    attempt: int
-    restore: tuple[int, str | bytes] | None
-    results: ChannelAddress | None
-    channels: dict[str, str]
+    ended: bool
+    paused: bool
+    progress: tuple[TaskProgress, ...] | None
 
 
-class SlotHost:
-    """Runs the subtasks of one slot.
+class Host:
+    """Runs the subtasks of some slots, in the thread that calls ``run``.
 
     Args:
-        slot: which one.
+        number: which host.
         control: the connection to the driver.
-        authkey: what Spark's tasks have to know.
+        authkey: what other hosts have to know.
     """
 
-    def __init__(self, slot: int, control: RpcConnection, authkey: bytes) -> None:
-        self._slot, self._control = slot, control
+    def __init__(self, number: int, control: RpcConnection, authkey: bytes) -> None:
+        self._number, self._control = number, control
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._subtasks: HostedSubtasks | None = None
-        self._prepared: list[Any] = []
+        self._commands: dict[str, Callable[..., Any]] = {
+            "deploy": self._deploy,
+            "connect": self._connect,
+            "snapshot": self._snapshot,
+            "committables": self._committables,
+            "complete": self._complete,
+            "aborted": self._aborted,
+            "end sources": self._end_sources,
+            "close": self._close,
+        }
+        self._data = DataPlane(self._receive)
+        self._group: SubtaskGroup | None = None
+        self._running = self._closed = False
+        self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
         self._senders: dict[tuple[str, int], Sender] = {}
-        self._failure: str | None = None
-        door = Listener(control.own_address(), authkey, self._serve, "tasks")
-        self.address = (door.address.host, door.address.port)
+        self._callers: dict[int, socket.socket] = {}
+        self._called = threading.Condition()
+        self._told = HostReport(False, False, None)
+        self._next_report = 0.0
+        self._rest = _SHORTEST_REST
+        self._listener = Listener(control.own_address(), authkey, self._greet, "peers")
+        self.address = (self._listener.address.host, self._listener.address.port)
         threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
-        """Do what the driver says until it says no more."""
-        commands: dict[str, Callable[..., Any]] = {
-            "deploy": self._deploy,
-            "snapshot": self._snapshot,
-            "complete": self._complete,
-            "aborted": self._aborted,
-            "close": self._close,
-        }
-        while True:
-            number, name, *arguments = self._orders.get()
-            try:
-                with self._lock:
-                    result = commands[name](*arguments)
-            except CheckpointError as error:
-                self._control.send(number, "unwritten", str(error))
-            except Exception as error:  # noqa: BLE001 - the driver decides what it means
-                self._control.send(number, "failed", _text(error))
-            else:
-                self._control.send(number, "done", result)
-            if name == "close":
-                return
+        """Carry out the driver's orders, and process elements, until the driver ends the host."""
+        try:
+            while not self._closed:
+                self._obey(wait=not self._running)
+                if self._running:
+                    self._work()
+        finally:
+            self._listener.close()
+            self._data.close()
+
+    # -- the driver ------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """Take the driver's orders; without a driver end at once, whatever is going on."""
+        """Take the driver's orders; without a driver end at once, whatever the host does."""
         try:
             while True:
-                self._orders.put(self._control.receive())
+                order = self._control.receive()
+                self._orders.put(order)
+                self._data.wake()
         except HostLost:
-            os._exit(1)
+            if not self._closed:
+                _leave(1)
 
-    def _deploy(self, deployment: Deployment) -> None:
-        levels, job = pickle.loads(deployment.plan)
+    def _obey(self, wait: bool) -> None:
+        """Carry out what the driver has ordered.
+
+        Args:
+            wait: whether to wait for an order.
+        """
+        with contextlib.suppress(queue.Empty):
+            while not self._closed:
+                number, name, *arguments = self._orders.get(wait)
+                wait = False
+                self._answer(number, self._commands[name], arguments)
+
+    def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
+        try:
+            result = command(number, *arguments)
+        except Exception as error:  # noqa: BLE001 - the driver decides what it means
+            self._running = False
+            self._control.send(number, "failed", _text(error))
+        else:
+            if result is not _LATER:
+                self._control.send(number, "done", result)
+
+    # -- work ------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        assert self._group is not None
+        try:
+            worked = self._group.turn(time.monotonic() + _SLICE_SECONDS)
+            self._finish_snapshot()
+            self._report()
+            worked = self._data.pump() or worked
+            if not worked:
+                self._data.pump(self._rest)
+                self._rest = min(self._rest * 2, _LONGEST_REST)
+            else:
+                self._rest = _SHORTEST_REST
+        except PeerLost as error:
+            self._running = False
+            self._control.send(None, "peer lost", error.host)
+        except Exception as error:  # noqa: BLE001 - the driver decides what it means
+            self._running = False
+            self._control.send(None, "failed", _text(error))
+
+    def _receive(self, row: Any) -> None:
+        assert self._group is not None
+        self._group.receive(row)
+
+    def _report(self) -> None:
+        """Tell the driver how far the host is, from time to time and when it matters."""
+        assert self._group is not None
+        now = time.monotonic()
+        ended = self._group.ended
+        paused = self._pending is None and self._group.paused
+        timely = now >= self._next_report
+        if timely or (ended, paused) != (self._told.ended, self._told.paused):
+            progress = tuple(self._group.progress()) if timely or ended else None
+            self._told = HostReport(ended, paused, progress)
+            self._control.send(None, "report", self._told)
+            if timely:
+                self._next_report = now + _REPORT_SECONDS
+
+    # -- commands --------------------------------------------------------------------------------
+
+    def _deploy(self, _: int, deployment: Deployment) -> None:
+        stages, job = pickle.loads(deployment.plan)
         install_classes(job.classes)
+        self._deployment, self._stages = deployment, stages
+        self._configuration = job.configuration
+        slots = slots_of(stages)
+        mine = [s for s in range(slots) if host_of_slot(s, slots, deployment.hosts) == self._number]
         restored = None
         if deployment.restore is not None:
-            number, where = deployment.restore
-            restored = shares(levels, self._slot, _load(where, job.configuration), number)
-        self._deployment = deployment
-        self._configuration = job.configuration
-        state = state_settings(job.configuration, keyed_operators(levels, self._slot))
-        self._subtasks = HostedSubtasks(
-            levels,
-            self._slot,
+            restored = _restored(deployment.restore, stages, mine, job.configuration)
+        state = state_settings(job.configuration, keyed_operators(stages, mine[0]))
+        self._group = SubtaskGroup(
+            stages,
+            mine,
             replace(job, state=state),
             SystemClock(),
-            self._drivers,
+            self._driver,
             deployment.attempt,
             restored,
+            None if deployment.hosts == 1 else self._data,
         )
-        self._subtasks.open()
+        self._group.open()
+
+    def _connect(self, _: int, addresses: Mapping[int, Address]) -> None:
+        """Connect with all other hosts, and begin to work."""
+        peers: dict[int, socket.socket] = {}
+        for number, address in addresses.items():
+            if number < self._number:
+                peers[number] = _call(self._number, address)
+        with self._called:
+            awaited = {number for number in addresses if number > self._number}
+            if not self._called.wait_for(lambda: awaited <= self._callers.keys(), 60.0):
+                raise HostLost(f"hosts {sorted(awaited - self._callers.keys())} did not call")
+            peers |= self._callers
+        hosts = self._deployment.hosts
+        self._data.connect(
+            peers, hosts_of_subtasks(self._stages, hosts), hosts_of_channels(self._stages, hosts)
+        )
+        self._running = True
 
     def _snapshot(
-        self, checkpoint_id: int, where: str | None, contents: str = WHOLE
-    ) -> tuple[Any, list[Any]]:
-        """Write the state; return the file, or the content if it is to go nowhere.
+        self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
+    ) -> Any:
+        assert self._group is not None
+        try:
+            writer = SnapshotWriter(
+                checkpoint_id, where, contents, self._number, self._configuration
+            )
+        except CheckpointError as error:
+            request = SnapshotRequest(checkpoint_id, _write_nothing)
+            request.fail(error)  # which lets the barriers of other hosts pass
+            self._pending = number, request, None
+        else:
+            request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
+            self._pending = number, request, writer
+        self._group.begin_checkpoint(request)
+        self._finish_snapshot()
+        return _LATER
 
-        With it goes what the sinks have prepared since the last checkpoint that is complete.
-        """
-        assert self._subtasks is not None
-        states, committables = self._subtasks.snapshot(checkpoint_id, _TAKEN[contents])
-        self._prepared += committables
+    def _finish_snapshot(self) -> None:
+        """Answer the driver once all subtasks have written their state."""
+        if self._pending is None or not self._pending[1].done:
+            return
+        assert self._group is not None
+        number, request, writer = self._pending
         for sender in self._senders.values():
             sender.flush()
-        records = (record for state in states.values() for record in records_of(self._slot, state))
-        with _without_collector():
-            if where is None:
-                state = SlotState()
-                for record in records:
-                    state.take(*record)
-                return state.to_bytes(), self._prepared
-            name = file_name(contents, checkpoint_id, self._slot)
-            place = folder(where, self._configuration)
-            file = write_state(place, name, records, shared=contents != WHOLE)
-        return file, self._prepared
+        try:
+            if request.error is not None:
+                raise request.error
+            assert writer is not None
+            snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
+        except CheckpointError as error:
+            self._give_up_snapshot(error)
+            self._control.send(number, "unwritten", str(error))
+        else:
+            self._control.send(number, "done", snapshot)
+        self._pending = None
 
-    def _complete(self, checkpoint_id: int) -> None:
-        assert self._subtasks is not None
-        self._prepared = []
-        self._subtasks.notify_checkpoint_complete(checkpoint_id)
+    def _give_up_snapshot(self, error: BaseException) -> None:
+        if self._pending is not None:
+            _, _, writer = self._pending
+            self._pending = None
+            if writer is not None:
+                writer.abandon(error)
 
-    def _aborted(self, checkpoint_id: int) -> None:
-        assert self._subtasks is not None
-        self._subtasks.notify_checkpoint_aborted(checkpoint_id)
-
-    def _close(self, failed: bool) -> None:
-        if self._subtasks is not None:
-            self._subtasks.close(failed)
+    def _committables(self, _: int) -> list[Any]:
+        assert self._group is not None
         for sender in self._senders.values():
-            with contextlib.suppress(ChannelClosed):
+            sender.flush()
+        return self._group.committables()
+
+    def _complete(self, _: int, checkpoint_id: int) -> None:
+        assert self._group is not None
+        self._group.notify_checkpoint_complete(checkpoint_id)
+
+    def _aborted(self, _: int, checkpoint_id: int) -> None:
+        assert self._group is not None
+        self._give_up_snapshot(TimeoutError())
+        self._group.abort_checkpoint(checkpoint_id)
+        self._group.notify_checkpoint_aborted(checkpoint_id)
+
+    def _end_sources(self, _: int) -> None:
+        assert self._group is not None
+        self._group.end_sources()
+
+    def _close(self, _: int, failed: bool) -> list[Any]:
+        """Close all subtasks; return what sinks have prepared that no checkpoint has."""
+        self._running, self._closed = False, True
+        self._give_up_snapshot(TimeoutError())
+        prepared: list[Any] = []
+        if self._group is not None:
+            if failed:
+                with contextlib.suppress(Exception):
+                    prepared = self._group.committables()
+            self._group.close(failed)
+        expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
+        for sender in self._senders.values():
+            with contextlib.suppress(*expected):
                 sender.close()
         sys.stdout.flush()
         sys.stderr.flush()
+        return prepared
 
-    def _drivers(self, target: int) -> Callable[[str], Callable[[list[Any]], None]]:
+    # -- connections -----------------------------------------------------------------------------
+
+    def _greet(self, connection: Connection) -> None:
+        """Take the call of another host, which says its number."""
+        number = int.from_bytes(connection.recv_bytes(4), "big")
+        with self._called:
+            self._callers[number] = socket.socket(fileno=os.dup(connection.fileno()))
+            self._called.notify_all()
+        connection.close()
+
+    def _driver(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            return lambda things: self._sender(channel, target).send(things)
+            return lambda things: self._sender(channel, subtask_id).send(things)
 
         return of_channel
 
-    def _sender(self, channel: str, target: int) -> Sender:
-        sender = self._senders.get((channel, target))
+    def _sender(self, channel: str, subtask_id: int) -> Sender:
+        sender = self._senders.get((channel, subtask_id))
         if sender is None:
             deployment = self._deployment
-            assert deployment.results is not None
             name = deployment.channels[channel]
-            producer = f"{target}#{deployment.attempt}"
+            producer = f"{subtask_id}#{deployment.attempt}"
             sender = connect_channel(deployment.results, name, producer)
-            self._senders[channel, target] = sender
+            self._senders[channel, subtask_id] = sender
         return sender
 
-    def _serve(self, connection: Connection) -> None:
-        wire = RpcConnection(connection, "a Spark task")
-        requests: dict[str, Callable[..., None]] = {
-            "poll": self._poll,
-            "begin": self._begin,
-            "rows": self._rows,
-            "finish": self._finish,
-        }
-        try:
-            while True:
-                name, *arguments = wire.receive()
-                with self._lock:
-                    self._answer(wire, requests[name], arguments)
-        except HostLost:
-            wire.close()
 
-    def _answer(
-        self, wire: RpcConnection, request: Callable[..., None], arguments: list[Any]
-    ) -> None:
-        """Do what a task asks; what failed once stays failed, with the reason of the first time.
-
-        Spark runs a task that failed again, and tells of the last time only.
-        """
-        if self._failure is None:
-            try:
-                request(wire, *arguments)
-            except HostLost:
-                raise
-            except Exception as error:  # noqa: BLE001 - the driver decides what it means
-                self._failure = _text(error)
-        if self._failure is not None:
-            wire.send("failed", self._failure)
-
-    def _poll(
-        self, wire: RpcConnection, targets: list[int], seconds: float, draining: bool
-    ) -> None:
-        assert self._subtasks is not None
-        for rows in self._subtasks.poll(targets, seconds, draining):
-            wire.send("rows", rows)
-        wire.send("rows", [])
-
-    def _begin(self, wire: RpcConnection, target: int, epoch: int) -> None:
-        assert self._subtasks is not None
-        self._subtasks.begin(target, epoch)
-        wire.send("done", None)
-
-    def _rows(self, wire: RpcConnection, target: int, rows: list[Any]) -> None:
-        assert self._subtasks is not None
-        wire.send("rows", self._subtasks.receive(target, rows))
-
-    def _finish(self, wire: RpcConnection, target: int) -> None:
-        assert self._subtasks is not None
-        rows, report = self._subtasks.finish(target)
-        wire.send("done", (rows, report))
+_LATER = object()
 
 
-def _load(where: str | bytes, configuration: Mapping[str, str]) -> SlotState:
+def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
+    """Take the state of a subtask, and do nothing with it."""
+
+
+def _call(number: int, address: Address) -> socket.socket:
+    connection = dial(address.host, address.port, address.authkey)
+    connection.send_bytes(number.to_bytes(4, "big"))
+    called = socket.socket(fileno=os.dup(connection.fileno()))
+    connection.close()
+    return called
+
+
+def _restored(
+    restore: tuple[int, str | bytes],
+    stages: tuple[StagePlan, ...],
+    slots: list[int],
+    configuration: Mapping[str, str],
+) -> dict[int, TaskStateSnapshot]:
+    checkpoint_id, where = restore
     if isinstance(where, bytes):
-        return SlotState.from_bytes(where)
-    place = find_checkpoint(where, configuration)
-    return read_states(place, read_metadata(place))
-
-
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    """Spare the garbage collector: much is made at once, and all of it is needed."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+        whole = SlotState.from_bytes(where)
+    else:
+        place = find_checkpoint(where, configuration)
+        whole = read_states(place, read_metadata(place))
+    return {
+        number: state
+        for slot in slots
+        for number, state in shares(stages, slot, whole, checkpoint_id).items()
+    }
 
 
 def _text(error: BaseException) -> str:
     return str(error) if type(error).__name__ == "SubtaskFailure" else f"{error!r}"
-
-
-def main() -> None:
-    """Connect to the driver that standard input names, and work for it."""
-    tune_garbage_collection()
-    slot, driver, sys_path, aliased, folders = pickle.load(sys.stdin.buffer)
-    for entry in sys_path:
-        if entry not in sys.path:
-            sys.path.append(entry)
-    if aliased:
-        install()
-    import_from(folders)
-    archives = working_folder(folders)
-    if archives is not None:
-        os.chdir(archives)
-    address: Address = driver
-    control = connect(address, "the driver")
-    host = SlotHost(slot, control, address.authkey)
-    control.send(slot, host.address, os.getpid())
-    code = 0
-    try:
-        with refused_exit():
-            host.run()
-    except HostLost:
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # a function that hangs in another thread holds nothing up
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""The driver's end of all slot hosts of one attempt."""
+"""The driver's end of all hosts of one attempt."""
 
 from __future__ import annotations
 
@@ -6,212 +6,330 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.hosts.host import Deployment
+from pyflink_on_spark._spark.hosts.deployment import Deployment
+from pyflink_on_spark._spark.hosts.host import HostReport
 from pyflink_on_spark._spark.transport.handshake import Address, Listener
 from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
 
-_START_SECONDS = 120.0
+_CALL_SECONDS = 20.0
 _CLOSE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
-_DONE, _FAILED = "done", "failed"
-_FAILURES: dict[str, type[Exception]] = {_FAILED: SubtaskFailure, "unwritten": CheckpointError}
+_PEER_SECONDS = 5.0
+_ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
+
+
+class _HostConnection:
+    """The connection to one host, read by a thread of its own.
+
+    Args:
+        number: the number of the host.
+        connection: the connection.
+        changed: is notified of everything that the host says.
+    """
+
+    def __init__(
+        self, number: int, address: Address, connection: RpcConnection, changed: threading.Condition
+    ) -> None:
+        self.number, self.address = number, address
+        self._connection, self._changed = connection, changed
+        self._requests: dict[int, Future[Any]] = {}
+        self._number = 0
+        self.report = HostReport(False, False, None)
+        self.progress: tuple[TaskProgress, ...] = ()
+        self.failure: Exception | None = None
+        self.lost_peer: tuple[float, int] | None = None
+        threading.Thread(target=self._read, name=f"host {number}", daemon=True).start()
+
+    def call(self, *message: Any) -> Future[Any]:
+        """Send a command; return what will have the answer."""
+        future: Future[Any] = Future()
+        with self._changed:
+            self._number += 1
+            self._requests[self._number] = future
+            number, failure = self._number, self.failure
+        try:
+            if isinstance(failure, HostLost):
+                raise failure
+            self._connection.send(number, *message)
+        except HostLost as error:
+            self._fail(error)
+        return future
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def _read(self) -> None:
+        try:
+            while True:
+                number, kind, content = self._connection.receive()
+                if number is None:
+                    self._note(kind, content)
+                    continue
+                with self._changed:
+                    future = self._requests.pop(number)
+                    if kind == "done":
+                        future.set_result(content)
+                    else:
+                        error = _ERRORS[kind](content)
+                        future.set_exception(error)
+                        if kind == "failed":
+                            self.failure = self.failure or error
+                    self._changed.notify_all()
+        except HostLost as error:
+            self._fail(error)
+
+    def _note(self, kind: str, content: Any) -> None:
+        """Take what a host says unasked."""
+        with self._changed:
+            if kind == "report":
+                self.report = content
+                if content.progress is not None:
+                    self.progress = content.progress
+            elif kind == "peer lost":
+                self.lost_peer = time.monotonic(), content
+            else:
+                self.failure = self.failure or _ERRORS[kind](content)
+            self._changed.notify_all()
+
+    def _fail(self, error: Exception) -> None:
+        with self._changed:
+            self.failure = self.failure or error
+            for future in self._requests.values():
+                future.set_exception(error)
+            self._requests.clear()
+            self._changed.notify_all()
 
 
 class HostPool:
-    """Waits for slot hosts to call in, then tells all of them what to do.
+    """Waits for the hosts of an attempt to call in, then has them do things; see ``Hosts``.
 
     Args:
         address: where to listen, as the hosts reach it.
-        slots: how many hosts there will be.
+        count: how many hosts there will be.
     """
 
-    def __init__(self, address: str, slots: int) -> None:
-        self.data: dict[int, Address] = {}
-        self.processes: dict[int, int] = {}
-        self._slots = slots
-        self._wires: dict[int, RpcConnection] = {}
-        self._lock = threading.Lock()
-        self._requests = 0
-        self._unheard: set[int] = set()
-        self._failure: BaseException | None = None
-        self._called = threading.Condition()
-        self._door = Listener(address, secrets.token_bytes(32), self._take_call, "slot hosts")
-        self.control = self._door.address
+    def __init__(self, address: str, count: int) -> None:
+        self._count = count
+        self._hosts: dict[int, _HostConnection] = {}
+        self._changed = threading.Condition()
+        self._listener = Listener(address, secrets.token_bytes(32), self._take_call, "hosts")
+        self.control = self._listener.address
 
-    def assemble(self, spawn: Callable[[], None]) -> None:
-        """Start the hosts and wait until all have called in.
+    def assemble(self, seconds: float, check: Callable[[], None]) -> None:
+        """Wait until all hosts have called in.
 
         Args:
-            spawn: starts them.
+            seconds: how long at most.
+            check: called while it waits; what it raises ends that.
 
         Raises:
-            HostLost: if one does not come.
+            TimeoutError: if one does not call.
         """
+        deadline = time.monotonic() + seconds
         try:
-            spawn()
-            with self._called:
-                self._called.wait_for(self._all_here, _START_SECONDS)
+            while len(self._hosts) < self._count:
+                check()
+                if time.monotonic() >= deadline:
+                    raise TimeoutError(
+                        f"{len(self._hosts)} of {self._count} task slots were free within "
+                        f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
+                    )
+                with self._changed:
+                    self._changed.wait(_LOOK_SECONDS)
         finally:
-            self._door.close()
-        if self._failure is not None:
-            raise self._failure
-        if len(self._wires) < self._slots:
-            missing = sorted(set(range(self._slots)) - set(self._wires))
-            raise HostLost(f"the slot hosts {missing} did not start within {_START_SECONDS} s")
-
-    def _all_here(self) -> bool:
-        return self._failure is not None or len(self._wires) == self._slots
-
-    def _take_call(self, connection: Connection) -> None:
-        wire = RpcConnection(connection, "a slot host")
-        failure: HostLost | None = None
-        try:
-            slot, address, process = wire.receive(_START_SECONDS)
-            wire.set_unacked_timeout()
-            if address is None:
-                failure = HostLost(f"the host of slot {slot} ended with code {process}")
-        except (HostLost, TimeoutError) as error:
-            failure = HostLost(f"a slot host failed to start: {error!r}")
-        with self._called:
-            if failure is not None:
-                wire.close()
-                self._failure = self._failure or failure
-            else:
-                host, port = address
-                self.data[slot] = Address(host, port, self.control.authkey)
-                self.processes[slot] = process
-                wire.peer = f"the host of slot {slot}"
-                self._wires[slot] = wire
-            self._called.notify_all()
-
-    def check(self) -> None:
-        """See whether all hosts are there still.
-
-        Raises:
-            HostLost: if one is gone.
-        """
-        for wire in list(self._wires.values()):
-            wire.check()
+            self._listener.close()
 
     def deploy(self, deployment: Deployment) -> None:
-        """Let all hosts open their subtasks.
+        """Let all hosts open their subtasks, then connect with each other and begin to work.
 
         Raises:
             SubtaskFailure: if a function's ``open`` fails.
         """
-        self.tell("deploy", deployment)
+        self._call_all("deploy", deployment)
+        addresses = {number: host.address for number, host in self._hosts.items()}
+        futures = [
+            host.call("connect", {n: a for n, a in addresses.items() if n != number})
+            for number, host in self._hosts.items()
+        ]
+        self._answers(futures)
 
-    def tell(
+    def check(self) -> None:
+        """See whether all hosts work.
+
+        Raises:
+            SubtaskFailure: if a user's function has failed.
+            HostLost: if a host, or the connection between two of them, is gone.
+        """
+        failures = [host.failure for host in self._hosts.values() if host.failure is not None]
+        for failure in sorted(failures, key=lambda found: isinstance(found, HostLost)):
+            raise failure
+        for host in self._hosts.values():
+            if host.lost_peer is not None and time.monotonic() - host.lost_peer[0] > _PEER_SECONDS:
+                raise HostLost(f"host {host.number} has lost host {host.lost_peer[1]}")
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a host says something, or the time is over."""
+        with self._changed:
+            self._changed.wait(seconds)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the subtasks of all hosts have processed all their input."""
+        return all(host.report.ended for host in self._hosts.values())
+
+    @property
+    def paused(self) -> bool:
+        """Whether the sources of all hosts wait for the next checkpoint, or have ended."""
+        reports = [host.report for host in self._hosts.values()]
+        return any(r.paused for r in reports) and all(r.paused or r.ended for r in reports)
+
+    def progress(self) -> list[TaskProgress]:
+        """Return how far each chain of each subtask is."""
+        return [part for host in self._hosts.values() for part in host.progress]
+
+    # -- Hosts -----------------------------------------------------------------------------------
+
+    def snapshot(
         self,
-        *message: Any,
+        checkpoint_id: int,
+        where: str | None,
+        contents: str = WHOLE,
+        *,
+        halt: bool = False,
         timeout: float | None = None,
-        patient: Callable[[], bool] = lambda: False,
-    ) -> dict[int, Any]:
-        """Send a command to all hosts at once; return what each answers, by slot.
+    ) -> dict[int, HostSnapshot]:
+        """Take a checkpoint; return the part of each host, by its number."""
+        for host in self._hosts.values():
+            host.report = HostReport(host.report.ended, False, None)
+        return self._call_all("snapshot", checkpoint_id, where, contents, halt, timeout=timeout)
 
-        Args:
-            message: the command.
-            timeout: how long to wait (s); None for as long as it takes.
-            patient: asked again and again; while it says so, the timeout does not count.
+    def committables(self) -> list[Any]:
+        """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
+        answers = self._call_all("committables")
+        return [thing for number in sorted(answers) for thing in answers[number]]
 
-        Raises:
-            SubtaskFailure: the first failure of any, be it of what they were told before.
-            CheckpointError: if one could not write its state.
-            HostLost: if one is gone.
-            TimeoutError: if one does not answer in time.
-        """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with self._lock:
-            self._send(message)
-            answers: dict[int, Any] = {}
-            failures: dict[str, str] = {}
-            try:
-                for slot, wire in self._wires.items():
-                    kind, content = self._answer(wire, deadline, patient)
-                    if kind == _DONE:
-                        answers[slot] = content
-                    else:
-                        failures.setdefault(kind, content)
-            except TimeoutError:
-                self._unheard.add(self._requests)
-                raise
-        for kind, error in _FAILURES.items():
-            if kind in failures:
-                raise error(failures[kind])
-        return answers
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint is complete, and wait for them."""
+        self._call_all("complete", checkpoint_id)
 
-    def notify(self, *message: Any) -> None:
-        """Send a command to all hosts at once, without waiting for them.
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint was aborted, without waiting for them."""
+        for host in self._hosts.values():
+            host.call("aborted", checkpoint_id).add_done_callback(_note_nothing)
 
-        Raises:
-            HostLost: if one is gone.
-        """
-        with self._lock:
-            self._send(message)
-            self._unheard.add(self._requests)
+    def end_sources(self) -> None:
+        """Let all sources end, as if there were nothing more to read."""
+        self._call_all("end sources")
 
-    def _send(self, message: tuple[Any, ...]) -> None:
-        self._requests += 1
-        for wire in self._wires.values():
-            wire.send(self._requests, *message)
+    # -- the end ---------------------------------------------------------------------------------
 
-    def _answer(
-        self, wire: RpcConnection, deadline: float | None, patient: Callable[[], bool]
-    ) -> tuple[str, Any]:
-        """Wait for the answer to the last request, past those to requests that were given up.
-
-        What failed before, and nobody has waited for, has failed with this request.
-        """
-        failed: str | None = None
-        while True:
-            number, kind, content = _next(wire, deadline, patient)
-            if kind == _FAILED and number in self._unheard:
-                failed = failed or content
-            if number == self._requests:
-                return (kind, content) if failed is None else (_FAILED, failed)
-
-    def close(self, failed: bool, given_up: Callable[[], bool] = lambda: False) -> None:
+    def close(self, failed: bool, given_up: Callable[[], bool] = lambda: False) -> list[Any]:
         """Let all hosts close their subtasks and end.
 
-        Functions of a job that did not fail may take their time: what they write last, nobody else
-        will.
+        Functions of a job that did not fail may take any time, because they may write their last
+        results.
 
         Args:
             failed: whether the job did.
-            given_up: whether nobody wants to wait for that any more.
+            given_up: whether the caller has stopped waiting.
+
+        Returns:
+            What sinks have prepared that no checkpoint has, if the job failed.
 
         Raises:
             SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
-            TimeoutError: if it was given up before that.
+            TimeoutError: if the caller stopped waiting before the end.
         """
-
-        def patient() -> bool:
-            return not failed and not given_up()
-
+        self._listener.close()
+        futures = {number: host.call("close", failed) for number, host in self._hosts.items()}
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        prepared: list[Any] = []
         try:
-            self.tell("close", failed, timeout=_CLOSE_SECONDS, patient=patient)
-        except (HostLost, TimeoutError):
-            if not failed:
-                raise
-        except SubtaskFailure:
-            if not failed:
-                raise
+            for future in futures.values():
+                prepared += self._closed(future, deadline, failed, given_up)
         finally:
-            for wire in self._wires.values():
-                wire.close()
-            self._wires.clear()
+            for host in self._hosts.values():
+                host.close()
+        return prepared
+
+    def _closed(
+        self, future: Future[Any], deadline: float, failed: bool, given_up: Callable[[], bool]
+    ) -> list[Any]:
+        try:
+            while not failed and not given_up() and not future.done():
+                with contextlib.suppress(TimeoutError):
+                    future.exception(_LOOK_SECONDS)
+            answer: list[Any] = future.result(max(0.0, deadline - time.monotonic()))
+            return answer
+        except (HostLost, TimeoutError, SubtaskFailure):
+            if not failed:
+                raise
+            return []
+
+    def _take_call(self, connection: Connection) -> None:
+        control = RpcConnection(connection, "a host")
+        try:
+            number, (host, port) = control.receive(_CALL_SECONDS)
+            control.set_unacked_timeout()
+        except (HostLost, TimeoutError):
+            control.close()
+            return
+        with self._changed:
+            if number in self._hosts:
+                control.close()  # what Spark runs twice: the first one counts
+                return
+            control.peer = f"host {number}"
+            place = Address(host, port, self.control.authkey)
+            self._hosts[number] = _HostConnection(number, place, control, self._changed)
+            self._changed.notify_all()
+
+    def _call_all(self, *message: Any, timeout: float | None = None) -> dict[int, Any]:
+        """Send a command to all hosts at once; return what each answers."""
+        futures = {number: host.call(*message) for number, host in self._hosts.items()}
+        self._answers(futures.values(), timeout)
+        return {number: future.result() for number, future in futures.items()}
+
+    def _answers(self, futures: Iterable[Future[Any]], timeout: float | None = None) -> None:
+        """Wait for answers.
+
+        Raises:
+            SubtaskFailure: the first failure of any host, also of what it was not asked.
+            CheckpointError: if one could not write its state, once all have answered.
+            HostLost: if one is gone.
+            TimeoutError: if one does not answer in time.
+        """
+        waiting = list(futures)
+        unwritten: CheckpointError | None = None
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while waiting:
+            with self._changed:
+                if not any(future.done() for future in waiting):
+                    self._changed.wait(_LOOK_SECONDS)
+            self.check()
+            for future in [future for future in waiting if future.done()]:
+                waiting.remove(future)
+                error = future.exception()
+                if isinstance(error, CheckpointError):
+                    unwritten = unwritten or error
+                elif error is not None:
+                    raise error
+            if waiting and deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"a host has not answered within {timeout} s")
+        if unwritten is not None:
+            raise unwritten
 
 
-def _next(wire: RpcConnection, deadline: float | None, patient: Callable[[], bool]) -> Any:
-    while patient():
-        with contextlib.suppress(TimeoutError):
-            return wire.receive(_LOOK_SECONDS)
-    left = None if deadline is None else max(0.0, deadline - time.monotonic())
-    return wire.receive(left)
+def _note_nothing(future: Future[Any]) -> None:
+    future.exception()

@@ -1,32 +1,25 @@
-"""A job that ends by itself: one epoch of a streaming query, or one batch."""
+"""A job with BATCH semantics."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.task.level import DRIVER
-from pyflink_on_spark._spark.jobs.level_plan import (
-    run_levels,
-    subtasks_of,
-)
+from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.jobs.stage_frames import (
+    run_stages,
+    subtasks_of,
+)
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
-_numbers = itertools.count()
 
-
-class BoundedJob(RunningJob):
-    """A job over bounded input, without checkpoints.
+class BatchJob(RunningJob):
+    """A job over bounded input: a chain of Spark stages.
 
     Args:
         job: what to run.
@@ -34,7 +27,7 @@ class BoundedJob(RunningJob):
     """
 
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
-        super().__init__(_with_state_on_disk(job), server)
+        super().__init__(job, server)
         self._prepared = PreparedCommits(job.sinks)
 
     def cancel(self) -> None:
@@ -45,24 +38,23 @@ class BoundedJob(RunningJob):
             self._ended.wait(0.2)
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Raise: a job without checkpoints has no state to save."""
+        """Raise: a job with BATCH semantics has no state to save."""
         self._no_savepoints("trigger_savepoint()")
         return ""
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
-        """Raise: a job without checkpoints has no state to save."""
+        """Raise: a job with BATCH semantics has no state to save."""
         self._no_savepoints("stop_with_savepoint()")
         return ""
 
     def _no_savepoints(self, call: str) -> None:
         raise_unsupported(
             call,
-            kind=Gap.NOT_YET,
-            reason="a job over bounded input without checkpoints runs as one epoch, which is not "
-            "saved in between",
-            instead="Call env.enable_checkpointing(...), and the job can be saved.",
+            kind=Gap.NEVER,
+            reason="a job with BATCH semantics has no checkpoints",
+            instead="Choose RuntimeExecutionMode.STREAMING, and the job can be saved.",
         )
 
     def _run(self) -> None:
@@ -70,8 +62,7 @@ class BoundedJob(RunningJob):
         self._attempts()
 
     def _attempt(self, number: int) -> None:
-        batch = self._job.settings.batch
-        payloads = self._run_batch(number) if batch else self._run_epoch(number)
+        payloads = self._run_batch(number)
         self._check_cancelled()
         self._check_printers()
         self._prepared.commit(payloads)
@@ -80,40 +71,8 @@ class BoundedJob(RunningJob):
         self._prepared.abort()
 
     def _run_batch(self, attempt: int) -> list[bytes]:
-        count = subtasks_of(self._job.levels[0])
+        count = subtasks_of(self._job.stages[0])
         return self._payloads(self._session.range(0, count, 1, count), attempt)
-
-    def _run_epoch(self, attempt: int) -> list[bytes]:
-        """Run everything as one micro-batch of a streaming query."""
-        count = subtasks_of(self._job.levels[0])
-        start = (
-            self._session.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", count)
-            .option("numPartitions", count)
-            .load()
-            .select("value")
-        )
-        results: list[bytes] = []
-        errors: list[BaseException] = []
-
-        def run(batch: DataFrame, _: int) -> None:
-            try:
-                results.extend(self._payloads(batch, attempt))
-            except BaseException as error:  # noqa: BLE001 - kept from Spark, which would wrap it
-                errors.append(error)
-
-        folder = scratch_subfolder("queries") / f"{self.job_id}-{attempt}"
-        query = (
-            start.writeStream.foreachBatch(run)
-            .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", folder.as_uri())
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        if errors:
-            raise errors[0]
-        return results
 
     def _payloads(self, start: DataFrame, attempt: int) -> list[bytes]:
         context = start.sparkSession.sparkContext
@@ -122,20 +81,12 @@ class BoundedJob(RunningJob):
         try:
             self._check_cancelled()
             address = self._server.address
-            rows = run_levels(start, self._job, address, attempt, self._dependencies).collect()
+            rows = run_stages(start, self._job, address, attempt, self._dependencies).collect()
         finally:
             context.removeJobTag(self.job_id)
-        assert all(row.target == DRIVER for row in rows)
+        assert all(row.subtask_id == DRIVER for row in rows)
         return [bytes(row.payload) for row in rows]
 
 
-def _with_state_on_disk(job: Job) -> Job:
-    """Return a job that keeps its state where its backend says; BATCH has one key at a time."""
-    if job.settings.batch:
-        return job
-    disk = state_settings(job.settings.configuration, keyed_operators(job.levels, 0)).disk
-    return replace(job, settings=replace(job.settings, state=StateSettings(disk)))
-
-
 def _describe(job: Job) -> str:
-    return " | ".join(region.name for level in job.levels for region in level.regions)
+    return " | ".join(vertex.name for stage in job.stages for vertex in stage.vertices)

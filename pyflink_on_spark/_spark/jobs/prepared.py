@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pyflink_on_spark._job.job import abort, commit
+from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.immutability import deserialize
 
@@ -24,7 +24,7 @@ class PreparedCommits:
     """
 
     def __init__(self, sinks: Mapping[int, Sink]) -> None:
-        self._sinks = sinks
+        self._commits = Commits(sinks)
         self._told: set[bytes] = set()
         self._aborted = False
         self._lock = threading.Lock()
@@ -40,7 +40,8 @@ class PreparedCommits:
         """Make visible what the tasks of the job returned; what others prepared is thrown away."""
         wanted = list(payloads)
         with self._lock:
-            commit(self._sinks, _unsealed(wanted))
+            self._commits.safe(_unsealed(wanted), 0, final=True)
+            self._commits.commit()
             self._told.difference_update(wanted)
             self._throw_away()
 
@@ -52,7 +53,7 @@ class PreparedCommits:
 
     def _throw_away(self) -> None:
         told, self._told = self._told, set()
-        abort(self._sinks, _unsealed(told))
+        self._commits.abort(thing for payload in told for thing in deserialize(payload))
 
 
 def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, Any]]:

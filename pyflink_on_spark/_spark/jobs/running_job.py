@@ -19,7 +19,7 @@ from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._spark.jobs.collected import CollectedElements
 from pyflink_on_spark._spark.jobs.failures import job_error, print_error
-from pyflink_on_spark._spark.jobs.level_plan import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.session.own_package import ship_own_package
 from pyflink_on_spark._spark.session.session import obtain_session
@@ -39,6 +39,8 @@ class RunningJob(ABC):
     """
 
     _long_running = False
+    slot_timeout = 300.0
+    """How long to wait for task slots, in s."""
 
     def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
         self._job, self._get_server = job, server
@@ -152,7 +154,7 @@ class RunningJob(ABC):
                 self._wait_for_restart(error)
 
     def _wait_for_restart(self, error: BaseException) -> None:
-        """Wait as the restart strategy says; raise the error if it gives up."""
+        """Wait as the restart strategy says; raise the error if it allows no restart."""
         delay = self._restarts.delay(SystemClock().now())
         if delay is None:
             raise error
@@ -194,7 +196,7 @@ class RunningJob(ABC):
         return status
 
     def _told(self, error: BaseException) -> JobExecutionError:
-        tasks = [vertex.name for stage in self._job.levels for vertex in stage.regions]
+        tasks = [vertex.name for stage in self._job.stages for vertex in stage.vertices]
         return job_error(self._job.name, error, tasks)
 
     def _check_cancelled(self) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 
 GIB = 1024**3
+_LEAST_SLOTS = 16
+"""How many tasks a session that nobody has configured runs at a time: hosts keep their slots."""
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOOPBACK = "127.0.0.1"
 QUIET_LOG = Path(__file__).with_name("log_quiet.properties")
@@ -32,7 +34,7 @@ SQL_DEFAULTS = {
 
 
 command_line: dict[str, str] = {}
-"""What ``python -m pyflink_on_spark --conf`` was told; a script's own settings win."""
+"""The settings of ``python -m pyflink_on_spark --conf``; a script's own settings win."""
 
 
 def is_local(master: str | None) -> bool:
@@ -68,7 +70,8 @@ def settings_from_file() -> dict[str, str]:
 
 def master_of(settings: Mapping[str, str]) -> str:
     """Return the master of a Spark that is started with these settings of the user's."""
-    return settings.get("spark.master") or settings_from_file().get("spark.master") or "local[*]"
+    chosen = settings.get("spark.master") or settings_from_file().get("spark.master")
+    return chosen or f"local[{max(_LEAST_SLOTS, 2 * cores_of('local[*]'))}]"
 
 
 def cores_of(master: str) -> int:
@@ -115,7 +118,8 @@ def local_defaults(master: str) -> dict[str, str]:
         "spark.driver.memory": heap_size(),
         "spark.local.dir": str(scratch_subfolder("local")),
         "spark.sql.warehouse.dir": str(scratch_subfolder("warehouse")),
-        "spark.sql.shuffle.partitions": str(cores_of(master)),
+        "spark.sql.shuffle.partitions": str(cores_of("local[*]")),
+        "spark.default.parallelism": str(cores_of("local[*]")),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import Row, weight
 
-ROW_SCHEMA = "target INT, channel INT, seq LONG, payload BINARY"
+ROW_SCHEMA = "subtask_id INT, channel INT, seq LONG, payload BINARY"
 _ARROW_SCHEMA = pa.schema(
     [
-        ("target", pa.int32()),
+        ("subtask_id", pa.int32()),
         ("channel", pa.int32()),
         ("seq", pa.int64()),
         ("payload", pa.binary()),
@@ -23,10 +23,10 @@ _BATCH_BYTES = 4 * 1024 * 1024
 def rows_of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
     """Yield the rows that Spark hands over."""
     for batch in batches:
-        targets, channels, seqs, payloads = batch.columns
+        subtask_ids, channels, seqs, payloads = batch.columns
         for index in range(batch.num_rows):
             yield Row(
-                targets[index].as_py(),
+                subtask_ids[index].as_py(),
                 channels[index].as_py(),
                 seqs[index].as_py(),
                 payloads[index].as_py(),
@@ -39,7 +39,7 @@ def batches_of_rows(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
     size = 0
     for row in rows:
         waiting.append(row)
-        size += len(row.payload) + 64
+        size += weight(row) + 64
         if size >= _BATCH_BYTES:
             yield _batch(waiting)
             waiting, size = [], 0

@@ -20,11 +20,11 @@ FAILED = b"f"
 
 
 class ChannelClosed(PyFlinkOnSparkError):
-    """The driver wants nothing more from this channel: the producer can stop early, and well."""
+    """The driver reads no more from this channel: the producer can stop early without failing."""
 
 
 class ChannelFailed(PyFlinkOnSparkError, ConnectionError):
-    """What a producer sent cannot reach the driver any more; the text says why."""
+    """What a producer sent can no longer reach the driver; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ class Sender:
         self._already_delivered = delivered
         self._produced = 0
         self._unacknowledged = 0
+        self._refusal: bytes | None = None
         self._lock = threading.Lock()
 
     def send(self, items: list[Any]) -> None:
@@ -80,7 +81,7 @@ class Sender:
             items: what to send; pickled before this returns.
 
         Raises:
-            ChannelClosed: if the driver wants no more.
+            ChannelClosed: if the driver reads no more.
             ChannelFailed: if the driver is gone or could not take what was sent.
         """
         with self._lock:
@@ -104,7 +105,7 @@ class Sender:
         """Wait until the driver has taken every message.
 
         Raises:
-            ChannelClosed: if the driver wants no more.
+            ChannelClosed: if the driver reads no more.
             ChannelFailed: if the driver is gone or could not take what was sent.
         """
         with self._lock:
@@ -133,6 +134,8 @@ class Sender:
             self.abandon()
 
     def _take_answers(self) -> None:
+        if self._refusal is not None:
+            raise_refusal(self._refusal)
         try:
             while self._connection.poll():
                 self._take_answer()
@@ -140,11 +143,14 @@ class Sender:
             raise _gone(error) from error
 
     def _take_answer(self) -> None:
+        if self._refusal is not None:
+            raise_refusal(self._refusal)  # the driver answers nothing after that
         try:
             answer = self._connection.recv_bytes()
         except (EOFError, OSError) as error:
             raise _gone(error) from error
         if answer != ACKNOWLEDGED:
+            self._refusal = answer
             raise_refusal(answer)
         self._unacknowledged -= 1
 
@@ -156,6 +162,7 @@ class Sender:
             except (EOFError, OSError):
                 raise _gone(error) from error
             if answer != ACKNOWLEDGED:
+                self._refusal = answer
                 raise_refusal(answer)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._sql.compiler.program import Program
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ _MICROS_PER_MILLI = 1000
 
 
 class WatermarkOperator(AssignTimestamps):
-    """The last operator of its segment: rows stay as they are, and the segment gets watermarks.
+    """The last operator of its chain: rows stay as they are, and the chain gets watermarks.
 
     Rows have no timestamps; a rowtime attribute is a column like others.
 
@@ -24,7 +25,7 @@ class WatermarkOperator(AssignTimestamps):
         changelog: whether elements are pairs of the kind and the row.
         idle_after: after how long without rows (ms) the stream holds others back no more; None
             for never.
-        interval: after how many rows a watermark comes; 0 for none before the end.
+        rhythm: how often a watermark is emitted.
     """
 
     emits_timestamps = False
@@ -32,15 +33,19 @@ class WatermarkOperator(AssignTimestamps):
     frozen = True
 
     def __init__(
-        self, program: Program, changelog: bool, idle_after: int | None, interval: int = 0
+        self,
+        program: Program,
+        changelog: bool,
+        idle_after: int | None,
+        rhythm: WatermarkRhythm | None = None,
     ) -> None:
         # A watermark is as large as the largest timestamp, less one.
-        super().__init__(None, 0, interval, idle_after)
+        super().__init__(None, 0, idle_after, rhythm)
         self._program, self._changelog = program, changelog
 
-    def every(self, elements: int) -> WatermarkOperator:
-        """Return the same with another interval, in rows."""
-        return WatermarkOperator(self._program, self._changelog, self._idle_after, elements)
+    def for_job(self, rhythm: WatermarkRhythm) -> WatermarkOperator:
+        """Return the same with the job's rhythm."""
+        return WatermarkOperator(self._program, self._changelog, self.idle_after, rhythm)
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function."""

@@ -7,16 +7,28 @@ from pyflink_on_spark.common._options.option import recorded, works
 
 PREFIX = "pyflink-on-spark."
 
-EPOCH_ELEMENTS = integer(
-    "pyflink-on-spark.epoch-elements",
+CHECKPOINT_ELEMENTS = integer(
+    "pyflink-on-spark.checkpoint-elements",
     None,
-    effect=works("how many elements each source subtask reads in an epoch at most"),
-    check=at_least(1, "The number of elements in an epoch must be at least one."),
+    effect=works("how many elements each source subtask reads between two checkpoints at most"),
+    check=at_least(1, "The number of elements between checkpoints must be at least one."),
+)
+HOSTS = integer(
+    "pyflink-on-spark.hosts",
+    None,
+    effect=works(
+        "how many Spark tasks run the subtasks of a streaming job; default: as many as there are "
+        "free processors, at most one for each slot"
+    ),
+    check=at_least(1, "A job needs at least one host."),
 )
 WATERMARK_INTERVAL_ELEMENTS = integer(
     "pyflink-on-spark.watermark-interval-elements",
     10_000,
-    effect=works("after how many elements a periodic watermark is emitted; 0: only at the end"),
+    effect=works(
+        "after how many elements a periodic watermark is emitted in a bounded job; 0: only at the "
+        "end"
+    ),
     check=at_least(0, "The number of elements between watermarks must not be negative."),
 )
 PROGRESS = choice(

@@ -31,8 +31,9 @@ AUTO_WATERMARK_INTERVAL = duration(
     "pipeline.auto-watermark-interval",
     200,
     effect=works(
-        "0 switches watermarks between elements off; otherwise "
-        "`pyflink-on-spark.watermark-interval-elements` says how often they are emitted"
+        "0 switches periodic watermarks off; an unbounded job emits one in each interval, a "
+        "bounded one after `pyflink-on-spark.watermark-interval-elements`, or, where its functions "
+        "are slow, after the interval, at least `python.fn-execution.bundle.time`"
     ),
     check=at_least(0, "Auto watermark interval must not be negative."),
 )

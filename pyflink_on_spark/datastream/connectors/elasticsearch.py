@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import abc  # noqa: F401 - scripts import it from PyFlink's module by accident
 from enum import Enum
 from typing import Self
 

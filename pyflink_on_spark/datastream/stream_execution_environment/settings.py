@@ -6,7 +6,7 @@ import os
 from typing import ClassVar, Self
 
 from pyflink_on_spark.common import Configuration, ExecutionConfig
-from pyflink_on_spark.common._options import execution, own, pipeline
+from pyflink_on_spark.common._options import execution, pipeline
 from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
@@ -73,7 +73,8 @@ class GeneralSettings:
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long (ms) operators may hold back elements.
 
-        On Spark: recorded; a micro-batch is handed on as a whole.
+        On Spark: recorded; a buffer is sent when it is full or its subtask is idle, or after
+        about 100 ms.
         """
         if timeout_millis < _NO_BUFFER_TIMEOUT:
             raise ValueError("Timeout of buffer must be non-negative or -1")
@@ -106,7 +107,7 @@ class GeneralSettings:
         return self._configuration._read(pipeline.MIXED_CHAINING)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
-        """Make a slot sharing group known. On Spark: recorded; there are no slots."""
+        """Make a slot sharing group known. On Spark: recorded, no effect."""
         self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
         return self
 
@@ -139,8 +140,3 @@ class GeneralSettings:
     def _explicit_parallelism(self) -> int | None:
         chosen = self.get_config().get_parallelism()
         return chosen if chosen > 0 else None
-
-    def _watermark_interval(self) -> int:
-        if self.get_config().get_auto_watermark_interval() == 0:
-            return 0
-        return self._configuration._read(own.WATERMARK_INTERVAL_ELEMENTS)

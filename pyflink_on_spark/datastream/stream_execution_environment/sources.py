@@ -95,7 +95,7 @@ class Sources(GeneralSettings):
     def _watermark_rule(self, strategy: WatermarkStrategy) -> WatermarkRule:
         spec = strategy._spec
         delay = None if spec.kind == "none" else spec.bound_ms
-        return WatermarkRule(delay, spec.idle_timeout_ms, self._watermark_interval())
+        return WatermarkRule(delay, spec.idle_timeout_ms)
 
     def _from_runtime_source(
         self, source: Any, name: str, type_info: TypeInformation | None

@@ -7,9 +7,10 @@ import os
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.call_site import CallSite
-from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_steps
+from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_physical_graph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 _PLAIN_NAMES = {
     "_stream_key_by_map_operator": "key by",
@@ -47,12 +48,12 @@ class Box:
 
     Args:
         number: from 1, in the order of the flow.
-        level: its column.
+        stage: its column.
         parallelism: how many subtasks it has.
     """
 
     number: int
-    level: int
+    stage: int
     parallelism: int
     rows: list[Row] = field(default_factory=list)
 
@@ -91,10 +92,10 @@ class Diagram:
     batch: bool
 
     @property
-    def levels(self) -> list[list[Box]]:
-        """The boxes of each level."""
-        count = 1 + max((box.level for box in self.boxes), default=-1)
-        return [[box for box in self.boxes if box.level == level] for level in range(count)]
+    def stages(self) -> list[list[Box]]:
+        """The boxes of each stage."""
+        count = 1 + max((box.stage for box in self.boxes), default=-1)
+        return [[box for box in self.boxes if box.stage == stage] for stage in range(count)]
 
     def box_of(self, row: Row) -> Box:
         """Return the box that an operator is in."""
@@ -109,7 +110,7 @@ class Diagram:
 def diagram_of(job: Job) -> Diagram:
     """Return the picture of a job."""
     assert job.graph is not None
-    return _Drawing(build_steps(job.graph)).diagram(job)
+    return _Drawing(build_physical_graph(job.graph, WatermarkRhythm())).diagram(job)
 
 
 class _Drawing:
@@ -128,7 +129,7 @@ class _Drawing:
         for step in self._steps:
             root = self._root(step)
             if root not in boxes:
-                boxes[root] = Box(len(boxes) + 1, step.level, step.parallelism)
+                boxes[root] = Box(len(boxes) + 1, step.stage, step.parallelism)
             row = self._rows[step.origin]
             if row not in boxes[root].rows:
                 boxes[root].rows.append(row)

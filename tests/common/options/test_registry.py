@@ -120,9 +120,11 @@ def test_keys_that_messages_and_docstrings_name_are_declared():
 
 def test_an_unknown_key_of_this_package_is_refused():
     check_own_keys(["pyflink-on-spark.progress", "execution.runtime-mod", "x"])
-    with pytest.raises(ValueError, match=r"no option 'pyflink-on-spark\.epoch-element'") as caught:
-        check_own_keys(["pyflink-on-spark.epoch-element"])
-    assert "Did you mean 'pyflink-on-spark.epoch-elements'?" in str(caught.value)
+    with pytest.raises(
+        ValueError, match=r"no option 'pyflink-on-spark\.checkpoint-element'"
+    ) as caught:
+        check_own_keys(["pyflink-on-spark.checkpoint-element"])
+    assert "Did you mean 'pyflink-on-spark.checkpoint-elements'?" in str(caught.value)
 
 
 def test_the_longest_family_counts():

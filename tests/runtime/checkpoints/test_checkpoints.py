@@ -38,10 +38,10 @@ from tests.runtime.checkpoints.checkpointed import (
     Slot,
     content,
     finish,
-    levels,
     restored,
     slot_of,
     slots,
+    stages,
     write,
 )
 from tests.runtime.harness import FakeClock
@@ -344,7 +344,7 @@ def test_a_file_is_opened_once_for_all_that_is_in_it(counted):
     metadata = read_metadata(counted)
     whole = read_states(counted, metadata)
     before = len(CountedFolder.opened)
-    state = shares(levels(1), 0, whole, 1)[0]
+    state = shares(stages(1), 0, whole, 1)[0]
     assert len(CountedFolder.opened) == before, "little state was read with what there is"
     assert len(list(state.operators["op"].keyed.values())) == MAXIMUM
     assert len(CountedFolder.opened) == before + 1
@@ -355,7 +355,7 @@ def test_a_file_that_goes_while_it_is_wanted(counted):
     slot_of(running, "a").states["value"].update(1)
     finish(counted, 1, list(write(counted, running, 1, WHOLE).values()))
     whole = read_states(counted, read_metadata(counted))
-    state = shares(levels(1), 0, whole, 1)[0]
+    state = shares(stages(1), 0, whole, 1)[0]
     counted.remove("slot-0")
     with pytest.raises(CheckpointError, match=r"cannot read .*slot-0"):
         list(state.operators["op"].keyed.values())

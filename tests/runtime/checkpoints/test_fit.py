@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskStat
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
 from pyflink_on_spark._runtime.task.plan import source_names
 from pyflink_on_spark.datastream import MapFunction
-from tests.runtime.checkpoints.checkpointed import levels
+from tests.runtime.checkpoints.checkpointed import stages
 from tests.runtime.rounds import CutSource, RunningJob, job_of
 
 JOB = JobLayout({"count": 128, "0:map": 128}, {"events"}, {"out"})
@@ -86,10 +86,7 @@ class Same(MapFunction):
 def test_of_a_job_without_state_only_its_source_counts():
     job = RunningJob(job_of(lambda s: s.map(Same()), CutSource([1, 2, 3], (2,))))
     job.round()
-    state = SlotState()
-    for subtask in job.subtasks.values():
-        state.add(0, subtask.snapshot(1))
-    job.close()
+    state = SlotState.from_bytes(job.save(1)[1])
     (source,) = state.sources
     check(state, owners=JobLayout({}, {source}, ()))
     with pytest.raises(CheckpointError, match="the positions of the source"):
@@ -97,4 +94,4 @@ def test_of_a_job_without_state_only_its_source_counts():
 
 
 def test_the_names_of_sources():
-    assert source_names(levels(2)) == {"src"}
+    assert source_names(stages(2)) == {"src"}

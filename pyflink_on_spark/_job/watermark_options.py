@@ -1,0 +1,37 @@
+"""How often the watermarks of a job are emitted, as its configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark.common._options.own import WATERMARK_INTERVAL_ELEMENTS
+from pyflink_on_spark.common._options.pipeline import AUTO_WATERMARK_INTERVAL
+from pyflink_on_spark.common._options.python import BUNDLE_SIZE, BUNDLE_TIME
+
+
+def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhythm:
+    """Return how often watermarks are emitted.
+
+    An unbounded job follows the clock: a watermark is due after each auto-watermark interval. In a
+    bounded job it is due after a number of elements, so that results repeat where input flows
+    without a pause; only where elements are slow the clock counts: once the time of a bundle
+    (``python.fn-execution.bundle.time``) has passed, or, if bundles are smaller than that number,
+    the auto-watermark interval.
+
+    Args:
+        settings: the job's configuration.
+        bounded: whether all its sources end.
+
+    Raises:
+        ValueError: if an option cannot be read.
+    """
+    interval = AUTO_WATERMARK_INTERVAL.read(settings)
+    elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
+    if interval <= 0:
+        return WatermarkRhythm(None, None)
+    if not bounded:
+        return WatermarkRhythm(None, interval)
+    if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:
+        return WatermarkRhythm(elements, interval)
+    return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)))

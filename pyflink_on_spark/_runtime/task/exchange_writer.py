@@ -1,0 +1,290 @@
+"""The sending end of an exchange: elements into buffers, one for each receiving subtask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from itertools import chain
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import (
+    BUNDLE_SIZE,
+    Barrier,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Event,
+    Watermark,
+)
+from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
+from pyflink_on_spark._runtime.immutability import (
+    IMMUTABLE_TYPES,
+    ImmutabilityGuard,
+    deserialize_all,
+    is_immutable,
+    serialize,
+)
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan, Row, encode
+from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
+from pyflink_on_spark._runtime.task.partitioners import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    HashPartitioner,
+    Partitioner,
+    ShufflePartitioner,
+)
+
+BUFFER_BYTES = 512 * 1024
+NEW_KEYS_ONE_BY_ONE = 128
+"""How many new keys of a write are hashed as they come, before the others are hashed together."""
+
+
+class _Buffer:
+    """What waits for one receiver."""
+
+    __slots__ = ("keys", "seq", "subtask_id", "timestamps", "values")
+
+    def __init__(self, subtask_id: int) -> None:
+        self.subtask_id = subtask_id
+        self.seq = 0
+        self.values: list[Any] = []
+        self.timestamps: list[int | None] = []
+        self.keys: list[Any] = []
+
+
+class ExchangeWriter:
+    """What one sending subtask does at one exchange.
+
+    Args:
+        plan: the exchange.
+        sender: the index of the sending subtask.
+        ship: takes the rows.
+        here: the receivers in the same process: what is for them alone is not pickled.
+    """
+
+    def __init__(
+        self,
+        plan: ExchangePlan,
+        sender: int,
+        ship: Callable[[Row], None],
+        here: Container[int] = (),
+    ) -> None:
+        self._plan, self._here = plan, here
+        self._channel = plan.first_channel + sender
+        self._ship = ship
+        self._limit = 256
+        self._guard = ImmutabilityGuard()
+        reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
+        self._buffers = [_Buffer(plan.first_subtask_id + index) for index in reached]
+        self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
+        self._unrouted: list[tuple[Any, Any]] = []
+        self._unrouted_times: list[int | None] = []
+        self._one_by_one = NEW_KEYS_ONE_BY_ONE
+        self._next = 0
+        self._spread = self._spread_method(plan.partitioner, sender)
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
+        self._spread(elements, cursor)
+        self._flush_full()
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Take over elements that are collected already."""
+        if bundle.timestamps is None:
+            self.write(iter(bundle.values), Cursor())
+        else:
+            cursor = Cursor()
+            self.write(timed(bundle.values, bundle.timestamps, cursor), cursor)
+
+    def event(self, event: Watermark | ChannelStatus | EndOfInput | Barrier) -> None:
+        """Send an event to all receivers, after all elements so far."""
+        self.flush()
+        payload = encode(event)
+        for buffer in self._buffers:
+            self._send(buffer, event if buffer.subtask_id in self._here else payload)
+
+    def _spread_method(
+        self, partitioner: Partitioner, sender: int
+    ) -> Callable[[Iterator[Any], Cursor], None]:
+        if isinstance(partitioner, HashPartitioner):
+            key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
+            self._routes = KeyRoutes(self._buffers, key_groups)
+            return self._by_key
+        if isinstance(partitioner, CustomPartitioner):
+            return self._as_chosen
+        if isinstance(partitioner, ShufflePartitioner):
+            self._random = partitioner.generator(sender)
+            return self._at_random
+        if self._broadcast or len(self._buffers) == 1:
+            return self._to_first
+        return self._round_robin
+
+    def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
+        guard, immutable = self._guard, IMMUTABLE_TYPES
+        known: Callable[[Any], _Buffer | None] = self._routes.known.get
+        one_by_one = self._one_by_one
+        for pair in pairs:
+            key, value = pair
+            buffer = known(key)
+            if buffer is None:
+                if not one_by_one:
+                    # Whatever comes later has to wait, too: first in, first out.
+                    self._wait(chain((pair,), pairs), cursor)
+                    break
+                one_by_one -= 1
+                buffer = find(key)
+            if isolate:
+                kind = type(value)
+                if guard.sealed:
+                    value = serialize(value)
+                elif not (
+                    kind in immutable
+                    or (
+                        kind is tuple
+                        and (immutable.issuperset(map(type, value)) or is_immutable(value))
+                    )
+                ):
+                    self._seal_buffers()
+                    value = serialize(value)
+            buffer.values.append(value)
+            buffer.keys.append(key)
+            if timestamped:
+                buffer.timestamps.append(cursor.timestamp)
+
+    def _wait(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        """Take over elements whose receivers will be found together."""
+        if self._plan.isolate:
+            pairs = self._sealing(pairs)
+        if self._plan.timestamped:
+            pairs = noting(pairs, cursor, self._unrouted_times)
+        wait = self._unrouted.append
+        for pair in pairs:
+            wait(pair)
+
+    def _route(self) -> None:
+        """Find the receivers of what waits for them."""
+        count = len(self._unrouted)
+        if not count:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
+            return
+        known = len(self._routes.known)
+        pairs = _take(self._unrouted, count)
+        buffers = self._routes.find_all([key for key, _ in pairs])
+        for (key, value), buffer in zip(pairs, buffers, strict=True):
+            buffer.keys.append(key)
+            buffer.values.append(value)
+        for timestamp, buffer in zip(_take(self._unrouted_times, count), buffers):
+            buffer.timestamps.append(timestamp)
+        many = len(self._routes.known) - known > NEW_KEYS_ONE_BY_ONE
+        self._one_by_one = 0 if many else NEW_KEYS_ONE_BY_ONE
+
+    def _as_chosen(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+        plan = self._plan
+        for index, value in self._sealing(pairs) if plan.isolate else pairs:
+            buffer = self._buffers[index]
+            buffer.values.append(value)
+            buffer.keys.append(index)
+            if plan.timestamped:
+                buffer.timestamps.append(cursor.timestamp)
+
+    def _at_random(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        values, timestamps = self._collect(elements, cursor)
+        picked = self._random.choices(self._buffers, k=len(values))
+        for value, buffer in zip(values, picked, strict=True):
+            buffer.values.append(value)
+        if timestamps is not None:
+            for timestamp, buffer in zip(timestamps, picked, strict=True):
+                buffer.timestamps.append(timestamp)
+
+    def _to_first(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        values, timestamps = self._collect(elements, cursor)
+        self._buffers[0].values += values
+        if timestamps is not None:
+            self._buffers[0].timestamps += timestamps
+
+    def _round_robin(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        values, timestamps = self._collect(elements, cursor)
+        count = len(self._buffers)
+        for offset in range(count):
+            buffer = self._buffers[(self._next + offset) % count]
+            buffer.values += values[offset::count]
+            if timestamps is not None:
+                buffer.timestamps += timestamps[offset::count]
+        self._next = (self._next + len(values)) % count
+
+    def _collect(
+        self, elements: Iterator[Any], cursor: Cursor
+    ) -> tuple[list[Any], list[int | None] | None]:
+        timestamps: list[int | None] | None = None
+        if self._plan.timestamped:
+            timestamps = []
+            elements = noting(elements, cursor, timestamps)
+        if not self._plan.isolate:
+            return list(elements), timestamps
+        was_sealed = self._guard.sealed
+        values = self._guard.collect(elements)
+        if self._guard.sealed and not was_sealed:
+            self._seal_buffers()
+        return values, timestamps
+
+    def _sealing(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        for key, value in pairs:
+            if not self._guard.sealed and not is_immutable(value):
+                self._seal_buffers()
+            yield key, serialize(value) if self._guard.sealed else value
+
+    def _seal_buffers(self) -> None:
+        self._guard.sealed = True
+        for buffer in self._buffers:
+            buffer.values = list(map(serialize, buffer.values))
+        self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
+
+    def _flush_full(self) -> None:
+        self._route()
+        for buffer in self._buffers:
+            while len(buffer.values) >= self._limit:
+                self._send_bundle(buffer, self._limit)
+
+    def flush(self) -> None:
+        """Send everything that waits."""
+        self._route()
+        for buffer in self._buffers:
+            while buffer.values:
+                self._send_bundle(buffer, self._limit)
+
+    def _send_bundle(self, buffer: _Buffer, count: int) -> None:
+        count = min(count, len(buffer.values))
+        bundle = Bundle(
+            _take(buffer.values, count),
+            _take(buffer.timestamps, count) if self._plan.timestamped else None,
+            _take(buffer.keys, count) if self._plan.keyed else None,
+        )
+        if not self._broadcast and buffer.subtask_id in self._here:
+            if self._guard.sealed:
+                bundle.values = deserialize_all(bundle.values)
+            self._send(buffer, bundle)
+            self._limit = min(BUNDLE_SIZE, self._limit * 2)
+            return
+        payload = encode(bundle, self._guard.sealed)
+        self._adapt(len(payload), count)
+        for receiver in self._buffers if self._broadcast else (buffer,):
+            self._send(receiver, payload)
+
+    def _adapt(self, size: int, count: int) -> None:
+        fitting = BUFFER_BYTES * count // max(size, 1)
+        self._limit = max(1, min(fitting, BUNDLE_SIZE, self._limit * 2))
+
+    def _send(self, buffer: _Buffer, payload: bytes | Event) -> None:
+        self._ship(Row(buffer.subtask_id, self._channel, buffer.seq, payload))
+        buffer.seq += 1
+
+
+def _take(items: list[Any], count: int) -> list[Any]:
+    if count == len(items):
+        taken = items[:]
+        items.clear()
+    else:
+        taken = items[:count]
+        del items[:count]
+    return taken

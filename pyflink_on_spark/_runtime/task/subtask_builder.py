@@ -1,0 +1,269 @@
+"""Makes the chains of a subtask, and what their operators get when they are opened."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.outputs import (
+    ChannelEvent,
+    ForkOutput,
+    LocalOutput,
+    NoOutput,
+    Output,
+    SideOutput,
+)
+from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.plan import (
+    JobSettings,
+    LocalPlan,
+    OperatorChainPlan,
+    OperatorPlan,
+    OutputPlan,
+    VertexPlan,
+)
+from pyflink_on_spark._runtime.task.source_input import SOURCE_CHANNEL
+from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
+from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark.common._options import python
+
+Driver = Callable[[str], Callable[[list[Any]], None]]
+
+
+@dataclass(frozen=True)
+class SubtaskIdentity:
+    """Which subtask of which job.
+
+    Args:
+        vertex: what it runs.
+        index: which subtask of the vertex, from 0.
+        job: what is the same for the whole job.
+        clock: processing time.
+        driver: gives, for a channel's name, what sends to the driver.
+        attempt: how often the job was restarted.
+        restored: its share of a checkpoint; None for a fresh start.
+        here: the subtasks in the same process, to which nothing has to be pickled.
+    """
+
+    vertex: VertexPlan
+    index: int
+    job: JobSettings
+    clock: Clock
+    driver: Driver
+    attempt: int = 0
+    restored: TaskStateSnapshot | None = None
+    here: Container[int] = ()
+
+
+@dataclass
+class SubtaskParts:
+    """What a subtask consists of.
+
+    Args:
+        chains: in the order of the flow.
+        contexts: each operator's plan, and what it is opened with, in the order of the flow.
+        writers: the sending ends of all exchanges.
+        channels: the chain and its input for each channel of an exchange that ends here.
+        depths: how many chains lie before each, at most.
+    """
+
+    chains: list[OperatorChain]
+    contexts: list[tuple[OperatorPlan, OperatorContext]]
+    writers: list[ExchangeWriter]
+    channels: dict[int, tuple[int, int]]
+    depths: list[int] = field(default_factory=list)
+
+
+class SubtaskBuilder:
+    """Builds one subtask; its operators are copied, so that no two subtasks share one.
+
+    Args:
+        identity: which subtask.
+        ship: takes the rows that leave.
+        now: the time in seconds; any clock that never goes back.
+    """
+
+    def __init__(
+        self, identity: SubtaskIdentity, ship: Callable[[Row], None], now: Callable[[], float]
+    ) -> None:
+        self._identity, self._ship, self._now = identity, ship, now
+        self.vertex: VertexPlan = pickle.loads(pickle.dumps(identity.vertex, 5))
+        job = identity.job
+        self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
+        self._writers: list[ExchangeWriter] = []
+        self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
+        self._channels = self._incoming()
+
+    def build(self) -> SubtaskParts:
+        """Return the parts, none of them opened."""
+        built: dict[int, OperatorChain] = {}
+        for index in reversed(range(len(self.vertex.chains))):
+            built[index] = self._chain(index, built)
+        chains = [built[index] for index in range(len(built))]
+        return SubtaskParts(chains, self._contexts, self._writers, self._channels, self._depths())
+
+    def source_context(self) -> OperatorContext:
+        """Return what a source's reader is made with."""
+        return self._context(None, Cursor(), None)
+
+    def _incoming(self) -> dict[int, tuple[int, int]]:
+        channels = {}
+        for incoming in self.vertex.inputs:
+            exchange = incoming.exchange
+            for sender in range(exchange.senders):
+                reached = exchange.partitioner.receivers(
+                    sender, exchange.senders, exchange.receivers
+                )
+                if self._identity.index in reached:
+                    channels[exchange.first_channel + sender] = (incoming.chain, incoming.port)
+        return channels
+
+    def _depths(self) -> list[int]:
+        depths = [0] * len(self.vertex.chains)
+        for index, plan in enumerate(self.vertex.chains):
+            for output in plan.outputs:
+                if isinstance(output.edge, LocalPlan):
+                    receiver = output.edge.chain
+                    depths[receiver] = max(depths[receiver], depths[index] + 1)
+        return depths
+
+    def _chain(self, index: int, built: dict[int, OperatorChain]) -> OperatorChain:
+        plan = self.vertex.chains[index]
+        cursor = Cursor()
+        sides: dict[str, list[Output]] = {}
+        for output in plan.outputs:
+            if output.side_tag is not None:
+                sides.setdefault(output.side_tag, []).append(self._output(output, built))
+        chain = OperatorChain(
+            [operator.operator for operator in plan.operators],
+            cursor,
+            self._main_output(plan, built),
+            {tag: SideOutput(outputs) for tag, outputs in sides.items()},
+            self._channel_names(index),
+            Pacing(self._now),
+        )
+        contexts: list[tuple[OperatorPlan, OperatorContext]] = []
+        for operator in plan.operators:
+            context = self._context(operator, cursor, chain)
+            if operator.chained and contexts:
+                before = contexts[-1][1]
+                context.head_state = before.head_state or before.keyed_state
+            contexts.append((operator, context))
+        self._contexts = contexts + self._contexts
+        return chain
+
+    def _main_output(self, plan: OperatorChainPlan, built: dict[int, OperatorChain]) -> Output:
+        outputs = [self._output(o, built) for o in plan.outputs if o.side_tag is None]
+        timestamped = any(o.edge.timestamped for o in plan.outputs if o.side_tag is None)
+        main: Output = NoOutput()
+        if outputs:
+            main = outputs[0] if len(outputs) == 1 else ForkOutput(outputs, timestamped)
+        last = plan.operators[-1].operator if plan.operators else None
+        if isinstance(last, AssignTimestamps):
+            return WatermarkOutput(last, main, self._identity.clock)
+        return main
+
+    def _channel_names(self, index: int) -> list[Any]:
+        names: list[Any] = [c for c, (chain, _) in self._channels.items() if chain == index]
+        names += [
+            output.edge.channel
+            for plan in self.vertex.chains
+            for output in plan.outputs
+            if isinstance(output.edge, LocalPlan) and output.edge.chain == index
+        ]
+        if self.vertex.chains[index].source is not None:
+            names.append(SOURCE_CHANNEL)
+        return names
+
+    def _output(self, plan: OutputPlan, built: dict[int, OperatorChain]) -> Output:
+        edge = plan.edge
+        if not isinstance(edge, LocalPlan):
+            identity = self._identity
+            self._writers.append(ExchangeWriter(edge, identity.index, self._ship, identity.here))
+            return self._writers[-1]
+        receiver, port, channel = built[edge.chain], edge.port, edge.channel
+
+        def receive(bundle: Bundle) -> None:
+            receiver.receive(port, bundle)
+
+        def take_event(event: ChannelEvent) -> None:
+            receiver.take_event(channel, event)
+
+        return LocalOutput(receive, take_event, edge.timestamped, edge.isolate)
+
+    def _context(
+        self, plan: OperatorPlan | None, cursor: Cursor, chain: OperatorChain | None
+    ) -> OperatorContext:
+        identity = self._identity
+        job, restored = identity.job, identity.restored
+        task = TaskInfo(
+            plan.task_name if plan else self.vertex.name,
+            identity.index,
+            self.vertex.parallelism,
+            plan.max_parallelism if plan else 128,
+            identity.attempt,
+            job.job_id,
+            job.job_parameters,
+            job.batch,
+        )
+        keyed = plan is not None and plan.operator.keyed
+        backend = self._keyed_state(task, plan.key_type) if plan is not None and keyed else None
+        data = OperatorSubtaskState()
+        if restored is not None and plan is not None and plan.state_id is not None:
+            data = restored.operators.get(plan.state_id, data)
+        operator_state = OperatorState(self._converted)
+        operator_state.restore(data.operator)
+        if backend is not None:
+            backend.restore(data.keyed.values())
+        return OperatorContext(
+            task=task,
+            cursor=cursor,
+            clock=identity.clock,
+            side_output=_side_output(chain, plan),
+            driver=identity.driver,
+            keyed_state=backend,
+            runtime_context=RuntimeContext(task, backend, identity.clock),
+            operator_state=operator_state,
+            restored=None if restored is None else restored.checkpoint_id,
+            checkpointed=job.checkpointed,
+        )
+
+    def _keyed_state(self, task: TaskInfo, key_type: Any) -> KeyedStateBackend:
+        settings = self._identity.job.state
+        disk = settings.disk
+        return KeyedStateBackend(
+            self._identity.clock,
+            max_parallelism=task.max_parallelism,
+            key_type=key_type,
+            track_changes=settings.track_changes,
+            converted=self._converted,
+            disk=None if disk is None else DiskStore(disk, self._identity.index),
+        )
+
+
+def _side_output(
+    chain: OperatorChain | None, plan: OperatorPlan | None
+) -> Callable[[str, Any], None]:
+    if chain is None or plan is None:
+        return _no_side_output
+    node = plan.node
+    return lambda tag, value: chain.side_output(f"{node}/{tag}", value)
+
+
+def _no_side_output(tag: str, _: Any) -> None:
+    raise AssertionError(f"no side output {tag} here")

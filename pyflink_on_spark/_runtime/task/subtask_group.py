@@ -1,0 +1,422 @@
+"""The subtasks of one process, and the rows that travel between them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.source_input import SourceInput
+from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
+from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
+
+_TICK_MS = 10
+_FLUSH_SECONDS = 0.1
+_MOST_WAITING = 8
+
+
+class Outlet(Protocol):
+    """Where rows go whose receivers are in other processes."""
+
+    def send(self, row: Row, stage: int) -> None:
+        """Take a row for a subtask of a stage; never waits."""
+        ...
+
+    def congested(self, stage: int) -> bool:
+        """Whether too much is under way to a stage, so that less should be sent there."""
+        ...
+
+    def consumed(self, row: Row, stage: int) -> None:
+        """Note that a row that came from another process is processed."""
+        ...
+
+
+class SubtaskGroup:
+    """Runs the subtasks of some slots, of all vertices, in turns.
+
+    Args:
+        stages: the job's.
+        slots: the indices of the subtasks that are here.
+        job: what is the same for the whole job.
+        clock: processing time.
+        driver: gives, for a subtask's number, what sends to the driver.
+        attempt: how often the job was restarted.
+        restored: each subtask's share of a checkpoint; None for a fresh start.
+        outlet: where rows for other processes go; None if all subtasks are here.
+        pickled: whether rows are pickled even if they stay here.
+        subtask: the class of the subtasks.
+        schedule: says which subtask works next.
+        now: the time in seconds; any clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        stages: Iterable[StagePlan],
+        slots: Collection[int],
+        job: JobSettings,
+        clock: Clock,
+        driver: Callable[[int], Driver],
+        attempt: int = 0,
+        restored: Mapping[int, TaskStateSnapshot] | None = None,
+        outlet: Outlet | None = None,
+        pickled: bool = False,
+        subtask: type[Subtask] = Subtask,
+        schedule: Schedule | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock, self._outlet, self._now = clock, outlet, now
+        self._shipped: deque[Row] = deque()
+        self._subtasks: dict[int, Subtask] = {}
+        self._stages: dict[int, int] = {}
+        self._opened: list[Subtask] = []
+        self._requests: dict[int, SnapshotRequest] = {}
+        self._foreign: dict[int, list[Row]] = {}
+        self._halted = False
+        self.prepared: list[Any] = []
+        """What the driver has to commit, of all since the last complete checkpoint."""
+        plans = [
+            (depth, vertex, index)
+            for depth, stage in enumerate(stages)
+            for vertex in stage.vertices
+            for index in range(vertex.parallelism)
+        ]
+        self._stages = {vertex.first_subtask_id + index: depth for depth, vertex, index in plans}
+        mine = [plan for plan in plans if plan[2] in slots]
+        here = set() if pickled else {v.first_subtask_id + index for _, v, index in mine}
+        for _, vertex, index in mine:
+            number = vertex.first_subtask_id + index
+            state = None if restored is None else restored.get(number)
+            identity = SubtaskIdentity(
+                vertex, index, job, clock, driver(number), attempt, state, here
+            )
+            made = subtask(identity, self._shipped.append, now)
+            self._subtasks[number] = made
+        self._schedule = schedule or Schedule()
+        self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
+        self._waiting: set[int] = set()
+        self._ticked = clock.now()
+        self._flushed, self._unflushed = self._now(), False
+
+    def __iter__(self) -> Iterator[Subtask]:
+        """Iterate over the subtasks, upstream first."""
+        return iter(self._subtasks.values())
+
+    def open(self) -> None:
+        """Open all subtasks, downstream first."""
+        for subtask in reversed(self._subtasks.values()):
+            self._opened.append(subtask)
+            subtask.open()
+        for number, subtask in self._subtasks.items():
+            for chain in subtask.sources:
+                self._schedule.add(Unit(number, self._stages[number], chain))
+
+    # -- work ------------------------------------------------------------------------------------
+
+    def receive(self, row: Row) -> None:
+        """Take a row that came from another process."""
+        self._foreign.setdefault(row.subtask_id, []).append(row)
+        self._deliver(row, self._schedule.now)
+
+    def turn(self, deadline: float) -> bool:
+        """Do some of what there is to do.
+
+        Args:
+            deadline: when to end (s), by ``now``; a slow function may take longer.
+
+        Returns:
+            Whether anything was done.
+        """
+        worked = False
+        waiting: list[Unit] = []
+        stopped: list[Unit] = []
+        while self._schedule:
+            unit = self._schedule.pick()
+            if self._stopped(unit):
+                stopped.append(unit)
+            elif self._run(unit, deadline):
+                worked = True
+                self._schedule.add_all(stopped)  # a checkpoint may be through
+            elif unit.chain is None or self._source(unit).reading:
+                self._schedule.catch_up(unit)
+                waiting.append(unit)
+            if self._now() >= deadline:
+                break
+        self._schedule.add_all(waiting)
+        self._schedule.add_all(stopped)
+        if self._tick_due:
+            self.tick()
+        if not worked:
+            self._when_idle()
+        return worked or self.busy
+
+    @property
+    def busy(self) -> bool:
+        """Whether something waits to be processed."""
+        return bool(self._waiting)
+
+    @property
+    def reading(self) -> bool:
+        """Whether a source has not ended."""
+        return any(subtask.reading for subtask in self)
+
+    @property
+    def paused(self) -> bool:
+        """Whether all sources that have not ended read nothing before the next checkpoint."""
+        reading = [source for s in self for source in s.sources.values() if source.reading]
+        return bool(reading) and not self.busy and all(source.paused for source in reading)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all subtasks have processed all their input."""
+        return not self.busy and all(subtask.ended for subtask in self)
+
+    def tick(self) -> None:
+        """Let what is due by processing time fire everywhere."""
+        self._tick_all_but(None)
+
+    def flush(self) -> None:
+        """Send everything that waits in buffers."""
+        self._flushed, self._unflushed = self._now(), False
+        for subtask in self:
+            subtask.flush()
+        self._route(self._schedule.now)
+
+    def settle(self) -> None:
+        """Fire what is due, and process everything that waits anywhere; reads no source."""
+        self.tick()
+        self.flush()
+        while self._waiting:
+            number = min(self._waiting, key=lambda number: -self._stages[number])
+            self._work(self._units[number], NEVER)
+            if not self._waiting:
+                self.flush()
+
+    def end_sources(self) -> None:
+        """Read no further, as if all sources had ended."""
+        for number, subtask in self._subtasks.items():
+            subtask.end_sources()
+            self._note_work(number, subtask)
+
+    def _source(self, unit: Unit) -> SourceInput:
+        assert unit.chain is not None
+        return self._subtasks[unit.subtask_id].sources[unit.chain]
+
+    def _stopped(self, unit: Unit) -> bool:
+        """Whether a source is not read, because of a checkpoint."""
+        if unit.chain is None:
+            return False
+        barrier = self._subtasks[unit.subtask_id].barrier
+        return self._halted or barrier is not None or self._source(unit).paused
+
+    def _run(self, unit: Unit, deadline: float) -> bool:
+        """Let a unit work; tell whether there was anything to do, and it could be done."""
+        if self._held_up(unit.stage):
+            return False
+        if unit.chain is None:
+            self._work(unit, deadline)
+            return True
+        subtask, source = self._subtasks[unit.subtask_id], self._source(unit)
+        if not source.reading:
+            return False
+        if subtask.busy:
+            self._schedule.put_back(unit)
+            self._work(self._units[unit.subtask_id], deadline)
+            return True
+        begun = self._now()
+        found, more = subtask.poll(unit.chain)
+        if found:
+            subtask.work(deadline)
+            self._schedule.spend(unit, self._now() - begun)
+            self._follow_up(unit, subtask, more)
+            if source.reading:
+                self._schedule.add(unit)
+        else:
+            self._schedule.wait(unit, time.monotonic() - begun)
+        return bool(found)
+
+    def _work(self, unit: Unit, deadline: float) -> None:
+        """Process what came in up to the unit's virtual time."""
+        subtask = self._subtasks[unit.subtask_id]
+        rows = unit.rows
+        while rows and (rows[0][0] <= unit.time or deadline == NEVER):
+            subtask.receive(rows.popleft()[1])
+        begun = self._now()
+        subtask.work(deadline)
+        self._schedule.spend(unit, self._now() - begun)
+        self._follow_up(unit, subtask)
+
+    def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
+        """Follow up on the work of a subtask.
+
+        What the clock has made due while a slow function worked comes before what the function has
+        brought forth.
+        """
+        number = unit.subtask_id
+        if not subtask.busy:
+            self._note_consumed(number)
+            self._pass_barrier(number, subtask)
+            if more:
+                self._unflushed = True
+            else:
+                subtask.flush()
+        self._note_work(number, subtask)
+        if self._tick_due:
+            brought_forth = list(self._shipped)
+            self._shipped.clear()
+            self._tick_all_but(number)
+            self._shipped.extend(brought_forth)
+            self._route(unit.time)
+            subtask.tick()
+            self._note_work(number, subtask)
+        self._route(unit.time)
+        if self._now() - self._flushed >= _FLUSH_SECONDS:
+            self.flush()
+
+    def _note_work(self, number: int, subtask: Subtask) -> None:
+        """Schedule a subtask if something waits there."""
+        unit = self._units[number]
+        if subtask.busy or unit.rows:
+            self._waiting.add(number)
+            self._schedule.add(unit)
+        else:
+            self._waiting.discard(number)
+
+    def _held_up(self, stage: int) -> bool:
+        """Whether what would be sent has to wait, since those downstream have too much to do."""
+        if self._outlet is not None and self._outlet.congested(stage + 1):
+            return True
+        return any(
+            self._stages[number] > stage and len(self._units[number].rows) > _MOST_WAITING
+            for number in self._waiting
+        )
+
+    def _when_idle(self) -> None:
+        """Hold nothing back: more may not come for long."""
+        if self._unflushed:
+            self.flush()
+        if not self._halted and self._clock.now() != self._ticked:
+            self.tick()
+
+    @property
+    def _tick_due(self) -> bool:
+        return not self._halted and not 0 <= self._clock.now() - self._ticked < _TICK_MS
+
+    def _tick_all_but(self, omitted: int | None) -> None:
+        self._ticked = self._clock.now()
+        for number, subtask in self._subtasks.items():
+            if number != omitted:
+                subtask.tick()
+                self._note_work(number, subtask)
+        self._route(self._schedule.now)
+
+    def _route(self, arrival: float) -> None:
+        """Send what was shipped to where it belongs.
+
+        Args:
+            arrival: the virtual time (s) at which it gets there.
+        """
+        shipped = self._shipped
+        while shipped:
+            row = shipped.popleft()
+            if row.subtask_id in self._subtasks:
+                self._deliver(row, arrival)
+            else:
+                assert self._outlet is not None
+                self._outlet.send(row, self._stages[row.subtask_id])
+
+    def _deliver(self, row: Row, arrival: float) -> None:
+        unit = self._units[row.subtask_id]
+        unit.rows.append((arrival, row))
+        self._waiting.add(row.subtask_id)
+        self._schedule.add(unit)
+
+    def _note_consumed(self, number: int) -> None:
+        if self._outlet is None or self._units[number].rows:
+            return
+        for row in self._foreign.pop(number, ()):
+            self._outlet.consumed(row, self._stages[number])
+
+    # -- checkpoints -----------------------------------------------------------------------------
+
+    def begin_checkpoint(self, request: SnapshotRequest) -> None:
+        """Take part in a checkpoint; ``request.done`` says when all subtasks have."""
+        request.remaining = len(self._subtasks)
+        self._requests[request.checkpoint_id] = request
+        for number, subtask in self._subtasks.items():
+            subtask.trigger(request.checkpoint_id)
+            if not subtask.busy:
+                self._pass_barrier(number, subtask)
+        self._route(self._schedule.now)
+
+    def abort_checkpoint(self, checkpoint_id: int) -> None:
+        """Write nothing more of a checkpoint; barriers that are under way pass."""
+        request = self._requests.get(checkpoint_id)
+        if request is not None:
+            request.aborted = True
+        self._halted = False
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint is complete."""
+        self.prepared = []
+        for subtask in self:
+            subtask.notify_checkpoint_complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint was aborted."""
+        for subtask in self:
+            subtask.notify_checkpoint_aborted(checkpoint_id)
+
+    def _pass_barrier(self, number: int, subtask: Subtask) -> None:
+        while (checkpoint_id := subtask.barrier) is not None and not subtask.busy:
+            request = self._requests.get(checkpoint_id)
+            if request is None:
+                return  # the driver's word of this checkpoint is still under way
+            subtask.prepare_barrier()
+            if not request.aborted:
+                self._save(subtask, request)
+            subtask.pass_barrier(checkpoint_id)
+            request.remaining -= 1
+            if request.done:
+                del self._requests[checkpoint_id]
+            self._note_work(number, subtask)
+
+    def _save(self, subtask: Subtask, request: SnapshotRequest) -> None:
+        state = subtask.snapshot(request.checkpoint_id, request.taken)
+        try:
+            request.write(subtask.identity.index, state)
+        except CheckpointError as error:
+            request.fail(error)
+        else:
+            self._halted = self._halted or request.halt
+        self.prepared += subtask.committables()
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def committables(self) -> list[Any]:
+        """Return, once, what the driver has to commit: pairs of a sink's number and a thing."""
+        prepared, self.prepared = self.prepared, []
+        return [*prepared, *(item for subtask in self for item in subtask.committables())]
+
+    def close(self, failed: bool = False) -> None:
+        """Close all subtasks that were opened, upstream first; raise the first failure to do so."""
+        error: Exception | None = None
+        while self._opened:
+            try:
+                self._opened.pop().close(failed)
+            except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
+                error = error or cause
+        if error is not None:
+            raise error
+
+    def progress(self) -> list[TaskProgress]:
+        """Return how far each chain of each subtask is."""
+        return [part for subtask in self for part in subtask.progress()]

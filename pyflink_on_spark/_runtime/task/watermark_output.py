@@ -1,0 +1,114 @@
+"""The output of a chain that ends with a timestamp assigner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from pyflink_on_spark._runtime.bundle import (
+    BUNDLE_SIZE,
+    MAX_WATERMARK,
+    MIN_TIMESTAMP,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.immutability import ImmutabilityGuard, Isolation, are_flat
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
+from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
+
+_END_MS = 20
+"""How long Flink's tasks take to end, in which a short watermark interval passes."""
+
+
+class WatermarkOutput:
+    """Hands elements on with their timestamps, and watermarks between them.
+
+    A watermark that the clock makes due comes before what a slow function has just brought forth:
+    elements of before it are those that were handed on.
+
+    Args:
+        assigner: the last operator of the chain.
+        output: where the elements go.
+        clock: processing time.
+    """
+
+    def __init__(self, assigner: AssignTimestamps, output: Output, clock: Clock) -> None:
+        self._assigner, self._output, self._clock = assigner, output, clock
+        now = clock.now()
+        self._timer = WatermarkTimer(assigner.rhythm, now)
+        self._guard = ImmutabilityGuard()
+        self._last_active, self._idle = now, False
+        self.emitted = MIN_TIMESTAMP
+        """The last watermark (ms)."""
+        self._ended = False
+        self.at_once = assigner.at_once
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Hand elements on; the assigner at the end of the chain has noted their timestamps."""
+        if self.at_once:
+            while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
+                self._hand_on(values, self._assigner.timestamps_of(values))
+            return
+        while values := self._guard.collect_copies(islice(elements, self._timer.room(BUNDLE_SIZE))):
+            self._hand_on(values, self._assigner.take_timestamps())
+
+    def assign(self, elements: Iterator[Any]) -> None:
+        """Do what ``write`` does for elements that the assigner has not seen, a chunk at a time."""
+        while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
+            if not are_flat(values):
+                values = list(Isolation().elements(values))
+            self._hand_on(values, self._assigner.timestamps_of(values))
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Raise: the elements of such a chain come through its assigner."""
+        raise AssertionError("a chain with an assigner hands on no whole bundles")
+
+    def event(self, event: ChannelEvent) -> None:
+        """Pass on the end and idleness; of the watermarks that come in only the last one."""
+        if isinstance(event, Watermark):
+            if event.timestamp != MAX_WATERMARK:
+                return
+            now = self._clock.now()
+            if self._timer.due_by_clock(now + _END_MS):
+                self._emit(now)
+        self._ended = self._ended or isinstance(event, EndOfInput)
+        self._output.event(event)
+
+    def tick(self, now: int) -> None:
+        """Emit the watermark if the clock (ms) makes one due; tell when elements stay out."""
+        if self._ended:
+            return
+        if self._timer.due_by_clock(now):
+            self._emit(now)
+        idle_after = self._assigner.idle_after
+        if idle_after is not None and not self._idle and now - self._last_active >= idle_after:
+            self._emit(now)
+            self._idle = True
+            self._output.event(ChannelStatus(idle=True))
+
+    def _hand_on(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        now = self._clock.now()
+        if self._timer.due_by_clock(now):
+            self._emit(now)
+        if self._idle:
+            self._idle = False
+            self._output.event(ChannelStatus(idle=False))
+        self._last_active = now
+        self._output.write_bundle(Bundle(values, timestamps))
+        self._assigner.handed_on()
+        self._timer.seen(len(values))
+        if self._timer.due_by_count:
+            self._emit(now)
+
+    def _emit(self, now: int) -> None:
+        self._timer.reset(now)
+        watermark = self._assigner.watermark
+        if watermark > self.emitted:
+            self.emitted = watermark
+            self._output.event(Watermark(watermark))

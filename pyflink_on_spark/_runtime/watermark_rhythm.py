@@ -1,0 +1,65 @@
+"""When a watermark follows the elements: after a number of them, or after a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WatermarkRhythm:
+    """How often watermarks are emitted; without both limits only the end of input emits one.
+
+    Args:
+        elements: the number of elements after which a watermark is due; None for no such limit.
+        milliseconds: the processing time after which a watermark is due; None for no such limit.
+    """
+
+    elements: int | None = 10_000
+    milliseconds: int | None = None
+
+    @property
+    def never(self) -> bool:
+        """Whether no watermark is emitted before the end of input."""
+        return self.elements is None and self.milliseconds is None
+
+
+class WatermarkTimer:
+    """Tells when the next watermark is due.
+
+    Args:
+        rhythm: how often.
+        now: the processing time in ms.
+    """
+
+    __slots__ = ("_last", "_rhythm", "_seen")
+
+    def __init__(self, rhythm: WatermarkRhythm, now: int) -> None:
+        self._rhythm, self._last, self._seen = rhythm, now, 0
+
+    def seen(self, elements: int) -> None:
+        """Count elements."""
+        self._seen += elements
+
+    def room(self, most: int) -> int:
+        """Return how many elements may come before a watermark is due by their number."""
+        elements = self._rhythm.elements
+        return most if elements is None else max(1, min(most, elements - self._seen))
+
+    def due(self, now: int) -> bool:
+        """Tell whether a watermark is due; when it is emitted, call ``reset``."""
+        return self.due_by_count or self.due_by_clock(now)
+
+    @property
+    def due_by_count(self) -> bool:
+        """Whether there were enough elements."""
+        elements = self._rhythm.elements
+        return elements is not None and self._seen >= elements
+
+    def due_by_clock(self, now: int) -> bool:
+        """Tell whether enough time has passed."""
+        milliseconds = self._rhythm.milliseconds
+        return milliseconds is not None and not 0 <= now - self._last < milliseconds
+
+    def reset(self, now: int) -> None:
+        """Begin the next interval."""
+        self._last, self._seen = now, 0

@@ -1,0 +1,46 @@
+"""The Spark task in whose Python worker a host runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from multiprocessing import AuthenticationError
+
+from pyflink_on_spark._spark.hosts.host import Host
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.rpc import HostLost, connect
+
+
+@dataclass(frozen=True)
+class HostTask:
+    """Runs a host as long as the attempt lasts; what Spark calls for each partition.
+
+    So Spark sees the host as one of its tasks: it has a task slot, counts against the memory of its
+    executor, and ends with it.
+
+    Args:
+        driver: where hosts call in.
+        environment: of the user's functions.
+    """
+
+    driver: Address
+    environment: WorkerEnvironment
+
+    def __call__(self, numbers: Iterable[int]) -> None:
+        """Run the host whose number is in the partition."""
+        for number in numbers:
+            self._run(number)
+
+    def _run(self, number: int) -> None:
+        try:
+            control = connect(self.driver, "the driver")
+        except (HostLost, AuthenticationError):
+            return  # the attempt is over: what Spark runs again is not wanted
+        with self.environment.active():
+            host = Host(number, control, self.driver.authkey)
+            control.send(number, host.address)
+            try:
+                host.run()
+            finally:
+                control.close()

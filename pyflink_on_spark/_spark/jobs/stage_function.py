@@ -1,0 +1,117 @@
+"""What a Spark task runs in BATCH mode: subtasks of one stage, between two exchanges."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
+from pyflink_on_spark._spark.transport.result_sender import (
+    ChannelAddress,
+    ChannelClosed,
+    ChannelFailed,
+    Sender,
+    connect,
+)
+
+FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
+
+
+@dataclass(frozen=True)
+class StageFunction:
+    """Runs one stage of a job in a worker; what ``mapInArrow`` calls.
+
+    Args:
+        plan: the pickled StagePlan and JobSettings.
+        number: which stage it is.
+        attempt: how often the job was restarted.
+        environment: of the user's functions.
+        address: how to reach the driver.
+        channels: the driver's name of each channel.
+    """
+
+    plan: bytes
+    number: int
+    attempt: int
+    environment: WorkerEnvironment
+    address: ChannelAddress
+    channels: dict[str, str]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Turn the rows of one partition into those that leave it."""
+        with self.environment.active():
+            try:
+                yield from self._run(batches)
+            except SubtaskFailure as failure:
+                if isinstance(failure.__cause__, ChannelClosed):
+                    return  # the driver reads no more: it has cancelled the job
+                raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
+            except ChannelClosed:
+                return
+
+    def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        stage, job = pickle.loads(self.plan)
+        install_classes(job.classes)
+        senders: list[Sender] = []
+        runner = StageRunner(
+            stage, self.number, job, SystemClock(), self._drivers(senders), self.attempt
+        )
+        rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
+        try:
+            yield from batches_of_rows(self._announced(runner.run(rows)))
+            while senders:
+                senders.pop().close()
+        except SubtaskFailure:
+            _deliver(senders)
+            raise
+        finally:
+            for sender in senders:
+                sender.abandon()
+
+    def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
+        for row in rows:
+            if row.subtask_id == DRIVER:
+                with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:
+                    sender.send([row.payload])
+            yield row
+
+    def _drivers(
+        self, senders: list[Sender]
+    ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
+        def of_subtask(subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
+            def of_channel(channel: str) -> Callable[[list[Any]], None]:
+                producer = f"{subtask_id}#{self.attempt}"
+                sender = connect(self.address, self.channels[channel], producer)
+                senders.append(sender)
+                return sender.send
+
+            return of_channel
+
+        return of_subtask
+
+
+def _deliver(senders: list[Sender]) -> None:
+    """Let the driver have what a subtask printed before it failed."""
+    for sender in senders:
+        with contextlib.suppress(ChannelClosed, ChannelFailed):
+            sender.flush()
+
+
+def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        for subtask_id in sorted(batch.column(0).to_pylist()):
+            yield Row(subtask_id, START, 0, b"")

@@ -1,0 +1,296 @@
+"""A job with STREAMING semantics."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import pickle
+import threading
+from collections.abc import Callable
+from concurrent.futures import wait
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
+from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.progress_line import Progress, line_for
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
+from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
+from pyflink_on_spark._spark.hosts.host_task import HostTask
+from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._spark.jobs.failures import job_error
+from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.task_slots import hosts_for
+from pyflink_on_spark._spark.transport.result_channel import ResultServer
+from pyflink_on_spark._spark.transport.rpc import HostLost
+from pyflink_on_spark.common._options import own
+
+_LOOK_SECONDS = 0.2
+_END_SECONDS = 3.0
+_REASON_SECONDS = 1.0
+_numbers = itertools.count()
+
+
+class StreamingJob(RunningJob):
+    """A job whose subtasks live in hosts, started again when it fails.
+
+    Args:
+        job: what to run.
+        server: gives what workers send results to.
+    """
+
+    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+        super().__init__(job, server)
+        self._long_running = not job.bounded
+        self._requests: list[SavepointRequest] = []
+        self._interrupted = False
+        setting = own.PROGRESS.read(job.settings.configuration)
+        self._progress = Progress(
+            job.name, job.listeners, None if job.bounded else line_for(setting)
+        )
+        self._coordinator = CheckpointCoordinator.of(job, SystemClock())
+
+    def start(self) -> None:
+        """Find a session, open the channels, begin.
+
+        Raises:
+            CheckpointError: if the checkpoint to begin with does not fit.
+            EnvironmentSetupError: if there is no session, or what the job takes along is not there.
+        """
+        self._coordinator.restore_given()
+        counts = self._coordinator.key_groups
+        self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
+        super().start()
+
+    @property
+    def progress(self) -> JobProgress | None:
+        """How far the job is; None before the first report."""
+        return self._progress.latest
+
+    def cancel(self) -> None:
+        """End the job and wait until it has ended; nothing happens when it is over."""
+        self.abandon()
+        self._join()
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed: the last checkpoint stays."""
+        self._interrupted = True
+        self.cancel()
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Write a savepoint while the job runs; return its path."""
+        return self._request(SavepointRequest(savepoint_directory))
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Write a savepoint and end the job; return the savepoint's path.
+
+        Raises:
+            CheckpointError: if it cannot be written, or the job fails although it is written.
+        """
+        path = self._request(
+            SavepointRequest(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
+        )
+        self._join()
+        if self._error is not None:
+            raise CheckpointError(
+                f"there is a savepoint in {path}, and all of it is committed, but the job failed "
+                f"while it ended: {self._error}"
+            ) from self._error
+        return path
+
+    def _request(self, request: SavepointRequest) -> str:
+        self._requests.append(request)
+        while self._thread.is_alive() and not request.path.done():
+            wait([request.path], 0.2)
+        if not request.path.done():
+            raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
+        return request.path.result()
+
+    def _run(self) -> None:
+        try:
+            self._attempts()
+        finally:
+            self._progress.ended()
+        with contextlib.suppress(OSError):
+            self._coordinator.job_finished()
+
+    @property
+    def _resumable(self) -> bool:
+        return self._coordinator.resumable
+
+    def _attempt(self, number: int) -> None:
+        self._coordinator.attempt_begins()
+        self._progress.attempt_begins()
+        _Attempt(self, number).run()
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        if self._coordinator.over:
+            raise error  # another attempt would do again what is committed
+        super()._wait_for_restart(error)
+
+    def _give_up(self) -> None:
+        if self._interrupted:
+            self._coordinator.job_interrupted()
+        elif self._cancelled.is_set():
+            self._coordinator.job_cancelled()
+        else:
+            self._coordinator.job_failed()
+
+
+class _Attempt:
+    """One run of a job, from a fresh start or a checkpoint, to its end or a failure."""
+
+    def __init__(self, owner: StreamingJob, number: int) -> None:
+        self._owner, self._number = owner, number
+        self._job, self._coordinator = owner._job, owner._coordinator
+        self._session, self._cancelled = owner._session, owner._cancelled
+        slots = slots_of(self._job.stages)
+        self._hosts = hosts_for(self._session, slots, self._job.settings.configuration)
+        address = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
+        self._pool = HostPool(address or "127.0.0.1", self._hosts)
+        self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
+        self._query: StreamingQuery | None = None
+        self._spark_error: BaseException | None = None
+        self._over, self._gone = threading.Event(), threading.Event()
+        self._tag = f"{owner.job_id}-{number}"
+        self._assembled = False
+        self._progress: list[TaskProgress] = []
+
+    def run(self) -> None:
+        """Run to the end.
+
+        Raises:
+            BaseException: what ended the attempt early.
+        """
+        failed = True
+        try:
+            self._start()
+            self._pool.assemble(self._owner.slot_timeout, self._check)
+            self._assembled = True
+            self._pool.deploy(self._deployment())
+            self._drive()
+            failed = False
+        except BaseException as error:  # noqa: BLE001 - the reason is raised
+            reason = self._reason(error)
+            self._control.failed(job_error(self._job.name, reason))
+            raise reason from None
+        finally:
+            self._end(failed)
+
+    def _reason(self, error: BaseException) -> BaseException:
+        """Return why the attempt ended; why a host is gone is something that Spark may know."""
+        if isinstance(error, HostLost):
+            self._gone.wait(_REASON_SECONDS)
+            return self._spark_error or error
+        return error
+
+    def _drive(self) -> None:
+        """Follow the hosts until the job is done."""
+        pool, control, job = self._pool, self._control, self._job
+        while not control.ended:
+            self._check()
+            job.between_epochs(self._coordinator.oldest_checkpoint)
+            control.run_pending(pool.ended, pool.paused)
+            self._note_progress()
+            if not control.ended and not pool.ended and not pool.paused:
+                pool.wait(_LOOK_SECONDS)
+
+    def _note_progress(self) -> None:
+        """Let listeners know how far the job is, if the hosts have said something new."""
+        progress = self._pool.progress()
+        if progress != self._progress:
+            self._progress = progress
+            self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
+
+    def _check(self) -> None:
+        """See whether anything ends the attempt."""
+        if self._cancelled.is_set():
+            raise JobCancelledError("Job was cancelled.")
+        self._owner._check_printers()
+        self._pool.check()
+        if self._spark_error is not None:
+            raise self._spark_error
+        if self._gone.is_set():
+            raise RuntimeError("Spark has ended the tasks of the job's hosts")
+        if self._query is not None and not self._query.isActive:
+            raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
+
+    def _deployment(self) -> Deployment:
+        return Deployment(
+            plan=pickle.dumps((self._job.stages, self._job.settings), 5),
+            hosts=self._hosts,
+            attempt=self._number,
+            restore=self._coordinator.restore,
+            results=self._owner._server.address,
+            channels={name: driver_channel(self._job, name) for name in channel_names(self._job)},
+        )
+
+    def _start(self) -> None:
+        """Have Spark start the hosts.
+
+        An unbounded or checkpointed job is a query of Structured Streaming, whose one micro-batch
+        lasts as long as the attempt. Any other job is a plain Spark job, which starts faster.
+        """
+        if self._job.bounded and not self._job.settings.checkpointed:
+            name = f"hosts of {self._owner.job_id}"
+            threading.Thread(target=self._run_hosts, name=name, daemon=True).start()
+            return
+        source = (
+            self._session.readStream.format("rate-micro-batch")
+            .option("rowsPerBatch", 1)
+            .option("numPartitions", 1)
+            .load()
+            .select("value")
+        )
+        folder = scratch_subfolder("queries") / f"{self._owner.job_id}-{self._number}"
+        self._query = (
+            source.writeStream.foreachBatch(lambda _batch, _number: self._run_hosts())
+            .queryName(f"{self._job.name} #{next(_numbers)}")
+            .option("checkpointLocation", folder.as_uri())
+            .trigger(availableNow=True)
+            .start()
+        )
+
+    def _run_hosts(self) -> None:
+        """Run the hosts as the tasks of a Spark job, until they end."""
+        context = self._session.sparkContext
+        task = HostTask(self._pool.control, WorkerEnvironment.of_driver(self._owner._dependencies))
+        context.addJobTag(self._tag)
+        context.setJobDescription(f"{self._job.name}: attempt {self._number}")
+        try:
+            if not self._over.is_set():
+                context.parallelize(range(self._hosts), self._hosts).foreachPartition(task.__call__)
+        except BaseException as error:  # noqa: BLE001 - raised by the thread of the job
+            self._spark_error = error
+        finally:
+            context.removeJobTag(self._tag)
+            self._gone.set()
+
+    def _end(self, failed: bool) -> None:
+        """Close the hosts, and let Spark kill those that do not answer."""
+        try:
+            prepared = self._pool.close(failed, self._cancelled.is_set)
+            if failed:
+                self._coordinator.abort(prepared)
+        finally:
+            self._over.set()
+            self._stop()
+
+    def _stop(self) -> None:
+        """Wait until Spark has ended the hosts; after a while it has to kill them."""
+        if not self._gone.wait(_END_SECONDS if self._assembled else 0.0):
+            self._session.sparkContext.cancelJobsWithTag(self._tag)
+        if self._query is not None:
+            self._query.stop()
+        self._gone.wait(_END_SECONDS)

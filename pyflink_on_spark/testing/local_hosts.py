@@ -1,0 +1,143 @@
+"""All subtasks of an attempt in this process."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    read_states,
+)
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.task.schedule import Schedule
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask_builder import Driver
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+
+_SLICE_SECONDS = 0.01
+
+
+class LocalHosts:
+    """One host with all slots of a job; see ``Hosts``.
+
+    What would cross a process on Spark goes through pickle here, too.
+
+    Args:
+        stages: what runs.
+        settings: what is the same for the whole job.
+        clock: processing time.
+        driver: gives, for a channel's name, what sends to the driver.
+        attempt: how often the job was restarted.
+        restore: the number of the checkpoint to begin with, and its folder or content.
+        subtask: the class of the subtasks.
+        schedule: says which subtask works next.
+        halts: whether nothing happens after a checkpoint.
+        check: called between two slices of work; what it raises ends the attempt.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[StagePlan],
+        settings: JobSettings,
+        clock: Clock,
+        driver: Driver,
+        attempt: int = 0,
+        restore: tuple[int, str | bytes] | None = None,
+        subtask: type[Subtask] = Subtask,
+        schedule: Schedule | None = None,
+        halts: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._halts = halts
+        self._configuration = settings.configuration
+        self._check = check
+        slots = range(max(v.parallelism for stage in stages for v in stage.vertices))
+        self.group = SubtaskGroup(
+            stages,
+            slots,
+            pickle.loads(pickle.dumps(settings)),
+            clock,
+            lambda _: driver,
+            attempt,
+            None if restore is None else self._shares(stages, slots, restore),
+            pickled=True,
+            subtask=subtask,
+            schedule=schedule,
+        )
+
+    def turn(self) -> bool:
+        """Do some work; tell whether there was any."""
+        self._check()
+        return self.group.turn(time.monotonic() + _SLICE_SECONDS)
+
+    def snapshot(
+        self,
+        checkpoint_id: int,
+        where: str | None,
+        contents: str = WHOLE,
+        *,
+        halt: bool = False,
+        timeout: float | None = None,
+    ) -> dict[int, HostSnapshot]:
+        """Take a checkpoint; it is through when this returns, so no timeout counts."""
+        writer = SnapshotWriter(checkpoint_id, where, contents, 0, self._configuration)
+        request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt or self._halts)
+        try:
+            self.group.flush()
+            self.group.begin_checkpoint(request)
+            while not request.done:
+                self.turn()
+            if request.error is not None:
+                raise request.error
+            return {0: HostSnapshot(writer.finish(), _travelled(self.group.prepared))}
+        except BaseException as error:
+            writer.abandon(error)
+            self.group.abort_checkpoint(checkpoint_id)
+            raise
+
+    def committables(self) -> list[Any]:
+        """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
+        return _travelled(self.group.committables())
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint is complete."""
+        self.group.notify_checkpoint_complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint was aborted."""
+        self.group.notify_checkpoint_aborted(checkpoint_id)
+
+    def end_sources(self) -> None:
+        """Let all sources end."""
+        self.group.end_sources()
+
+    def _shares(
+        self, stages: Sequence[StagePlan], slots: range, restore: tuple[int, str | bytes]
+    ) -> dict[int, TaskStateSnapshot]:
+        checkpoint_id, where = restore
+        if isinstance(where, bytes):
+            whole = SlotState.from_bytes(where)
+        else:
+            place = find_checkpoint(where, self._configuration)
+            whole = read_states(place, read_metadata(place))
+        return {
+            number: state
+            for slot in slots
+            for number, state in shares(stages, slot, whole, checkpoint_id).items()
+        }
+
+
+def _travelled(things: list[Any]) -> list[Any]:
+    return [deserialize(serialize(thing)) for thing in things]

@@ -1,0 +1,163 @@
+"""Hosts in processes of their own, without Spark: what they make of checkpoints that go wrong."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+
+import pytest
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.hosts.deployment import Deployment
+from pyflink_on_spark._spark.hosts.host_task import HostTask
+from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.transport.rpc import HostLost
+from pyflink_on_spark.datastream import MapFunction
+from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener
+from tests.runtime.rounds import job_of
+
+
+class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
+    """Writes down what it hears; fails in the third checkpoint."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def map(self, value):
+        return value
+
+    def open(self, runtime_context):
+        self.index = runtime_context.get_index_of_this_subtask()
+        self.note("begins")
+
+    def initialize_state(self, context):
+        """Nothing is restored."""
+
+    def snapshot_state(self, context):
+        if context.get_checkpoint_id() == 3:
+            raise ValueError("no state today")
+
+    def notify_checkpoint_complete(self, checkpoint_id):
+        self.note(f"complete {checkpoint_id}")
+
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        self.note(f"aborted {checkpoint_id}")
+
+    def note(self, text):
+        with open(f"{self.path}-{self.index}", "a", encoding="utf-8") as notes:
+            notes.write(f"{text}\n")
+
+
+class Quiet(Source):
+    """A source that waits for ever."""
+
+    bounded = False
+
+    def splits(self, parallelism):
+        return [None]
+
+    def resume(self, split, position, context):
+        while True:
+            time.sleep(0.001)
+            yield None, 0
+
+
+class Running:
+    """Hosts with a job that has been deployed."""
+
+    def __init__(self, folder, count):
+        self.folder, self.processes = folder, []
+        job = job_of(
+            lambda stream: stream.rebalance().map(Noting(str(folder / "notes"))),
+            Quiet(),
+            count,
+            configuration={"execution.checkpointing.interval": "1 h"},
+        )
+        self.pool = HostPool("127.0.0.1", count)
+        task = HostTask(self.pool.control, WorkerEnvironment.of_driver(ShippedDependencies()))
+        spawning = multiprocessing.get_context("spawn")
+        for number in range(count):
+            self.processes.append(spawning.Process(target=task, args=([number],), daemon=True))
+            self.processes[-1].start()
+        self.pool.assemble(60.0, lambda: None)
+        plan = pickle.dumps((job.stages, job.settings))
+        self.pool.deploy(Deployment(plan, count, 0, None, ("127.0.0.1", 1, b""), {}))
+
+    def snapshot(self, number):
+        return self.pool.snapshot(number, (self.folder / f"chk-{number}").as_uri(), timeout=60)
+
+    def notes(self, index=0):
+        return (self.folder / f"notes-{index}").read_text().splitlines()
+
+    def close(self):
+        self.pool.close(failed=True)
+        for process in self.processes:
+            process.join(10)
+            assert process.exitcode is not None
+
+
+@pytest.fixture
+def running(tmp_path, request):
+    running = Running(tmp_path, request.param)
+    yield running
+    running.close()
+
+
+one, two = (pytest.mark.parametrize("running", [count], indirect=True) for count in (1, 2))
+
+
+@one
+def test_what_cannot_be_written_is_no_failure_of_a_function(running):
+    (running.folder / "chk-1").touch()
+    with pytest.raises(CheckpointError, match=r"^cannot write .*chk-1"):
+        running.snapshot(1)
+    running.pool.notify_checkpoint_aborted(1)
+    snapshot = running.snapshot(2)[0]
+    assert (snapshot.state.name, snapshot.committables) == ("slot-0", [])
+    running.pool.notify_checkpoint_complete(2)
+    assert running.notes() == ["begins", "aborted 1", "complete 2"]
+
+
+@two
+def test_a_host_that_cannot_write_holds_up_no_other(running):
+    (running.folder / "chk-1" / "slot-0").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match=r"^cannot write .*chk-1/slot-0"):
+        running.snapshot(1)
+    running.pool.notify_checkpoint_aborted(1)
+    assert {n: part.state.name for n, part in running.snapshot(2).items()} == {
+        0: "slot-0",
+        1: "slot-1",
+    }
+    running.pool.notify_checkpoint_complete(2)
+    for index in range(2):
+        assert running.notes(index) == ["begins", "aborted 1", "complete 2"]
+
+
+@one
+def test_a_function_that_fails_is_told_with_its_traceback(running):
+    for _ in range(2):  # what failed once stays failed
+        with pytest.raises(SubtaskFailure, match=r"(?s)^Traceback.*ValueError: no state today"):
+            running.snapshot(3)
+
+
+@two
+def test_a_host_that_is_killed(running):
+    os.kill(running.processes[1].pid, signal.SIGKILL)
+    with pytest.raises(HostLost, match="host 1 is gone"):
+        running.snapshot(1)
+
+
+@two
+def test_hosts_end_with_their_driver(running):
+    for host in running.pool._hosts.values():
+        host.close()
+    for process in running.processes:
+        process.join(20)
+        assert process.exitcode == 1

@@ -1,0 +1,126 @@
+"""When a job begins again and when it does not, and who hears of it; without Spark."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
+from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark.common import JobStatus
+from tests.runtime.rounds import CutSource, job_of
+
+RESTARTS = {
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "1",
+    "restart-strategy.fixed-delay.delay": "0 ms",
+}
+
+
+class Asked(list):
+    """Requests, that one can wait for."""
+
+    def __init__(self):
+        self.there = threading.Event()
+
+    def append(self, request):
+        super().append(request)
+        self.there.set()
+
+    def take(self):
+        assert self.there.wait(10)
+        return self.pop(0)
+
+
+class Acted(StreamingJob):
+    """A job whose attempts do what the test says, one after the other."""
+
+    def __init__(self, *attempts):
+        settings = {**RESTARTS, "execution.checkpointing.interval": "1 s"}
+        job = job_of(lambda stream: stream.map(str), CutSource([1]), configuration=settings)
+        job.printers.clear()
+        super().__init__(job, lambda session: None)
+        self.attempts, self._requests = list(attempts), Asked()
+        self._thread.start()
+
+    def _attempt(self, number):
+        self.attempts.pop(0)(self)
+
+
+def fails(job):
+    raise SubtaskFailure("close failed")
+
+
+def ends(job):
+    job._coordinator.over = True
+
+
+def fails_at_its_end(job):
+    ends(job)
+    fails(job)
+
+
+def status_of(job):
+    job._join()
+    return job.status()
+
+
+def test_a_job_that_fails_begins_again():
+    job = Acted(fails, ends)
+    assert status_of(job) == JobStatus.FINISHED
+
+
+def test_but_not_once_all_is_committed():
+    job = Acted(fails_at_its_end, ends)
+    assert status_of(job) == JobStatus.FAILED
+    assert len(job.attempts) == 1
+    with pytest.raises(JobExecutionError, match="close failed"):
+        job.result()
+
+
+def fails_in_a_savepoint(job):
+    job._requests.take().path.set_exception(TimeoutError("too slow"))
+    fails(job)
+
+
+def stops_with_a_savepoint(job):
+    job._requests.take().path.set_result("there")
+    ends(job)
+
+
+def stops_with_a_savepoint_and_fails(job):
+    stops_with_a_savepoint(job)
+    fails(job)
+
+
+def test_who_waits_for_a_savepoint_does_not_wait_for_the_next_attempt():
+    let_go = threading.Event()
+    job = Acted(fails_in_a_savepoint, lambda job: let_go.wait(10))
+    with pytest.raises(TimeoutError, match="too slow"):
+        job.stop_with_savepoint(True, None)
+    let_go.set()
+    assert status_of(job) == JobStatus.FINISHED
+
+
+def test_a_job_stops_with_a_savepoint():
+    job = Acted(stops_with_a_savepoint)
+    assert job.stop_with_savepoint(False, None) == "there"
+    assert job.status() == JobStatus.FINISHED
+
+
+def test_a_job_that_fails_behind_its_savepoint_is_not_begun_again():
+    job = Acted(stops_with_a_savepoint_and_fails, ends)
+    with pytest.raises(CheckpointError, match=r"a savepoint in there.*close failed"):
+        job.stop_with_savepoint(False, None)
+    assert job.status() == JobStatus.FAILED
+    assert len(job.attempts) == 1
+
+
+def test_a_job_that_is_over_has_nothing_to_save():
+    job = Acted(ends)
+    job._join()
+    job._thread.join()
+    with pytest.raises(RuntimeError, match="the job is FINISHED"):
+        job.trigger_savepoint(None)
