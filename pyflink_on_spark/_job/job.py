@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyflink_on_spark._graph.stream_graph import StreamGraph
+from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
 from pyflink_on_spark._runtime.task.plan import (
@@ -37,6 +38,7 @@ class Job:
         graph: what it was translated from, for those who show it.
         listeners: what is told how far the job is.
         accumulators: what the metrics of its functions are worth, as they are reported.
+        history: what has happened to it.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Job:
     graph: StreamGraph | None = field(default=None, repr=False, compare=False)
     listeners: tuple[Callable[[JobProgress], None], ...] = ()
     accumulators: Accumulators = field(default_factory=Accumulators, repr=False, compare=False)
+    history: JobHistory = field(default_factory=JobHistory, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         printers = {**self.printers, METRICS: self.accumulators.add}

@@ -35,7 +35,7 @@ class Progress:
     ) -> None:
         self._name, self._listeners, self._line = job_name, listeners, line
         self._history: dict[str, deque[tuple[float, int]]] = {}
-        self._parts: Sequence[TaskProgress] = ()
+        self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
@@ -44,9 +44,9 @@ class Progress:
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
         """Take what the subtasks report, if it is something new."""
-        if not parts or parts == self._parts:
+        if not parts or parts == self.parts:
             return
-        self._parts = parts
+        self.parts = parts
         tasks = tuple(replace(t, records_per_second=self._rate(t)) for t in combine(parts))
         self.latest = JobProgress(self._name, attempt, checkpoint, tasks)
         for listener in self._listeners:

@@ -1,0 +1,29 @@
+"""The options of whoever operates jobs: where the log of a detached job goes, and what is in it."""
+
+from __future__ import annotations
+
+from pyflink_on_spark.common._options.kinds import at_least, choice, integer, text
+from pyflink_on_spark.common._options.option import works
+
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF")
+
+LOG_DIRECTORY = text(
+    "env.log.dir",
+    None,
+    effect=works("where `run -d` writes logs; default: the folder `log` in `~/.pyflink-on-spark`"),
+)
+LOG_LEVEL = choice(
+    "env.log.level",
+    LEVELS,
+    None,
+    effect=works(
+        "what `python -m pyflink_on_spark` logs; default: INFO for `run`, WARN without it; a "
+        "script that configures `logging` decides itself"
+    ),
+)
+LOG_FILES = integer(
+    "env.log.max",
+    10,
+    effect=works("how many older parts of the log of a detached job are kept"),
+    check=at_least(1, "env.log.max must be at least one."),
+)
