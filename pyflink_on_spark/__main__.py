@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import metadata
 
+from pyflink_on_spark import __pyflink_version__, __version__
 from pyflink_on_spark.tools.commands import COMMANDS, run_command
 from pyflink_on_spark.tools.operate.commands import OPERATIONS, run_operation
 from pyflink_on_spark.tools.operate.run_options import (
@@ -14,7 +14,6 @@ from pyflink_on_spark.tools.operate.run_options import (
     help_lines,
     parse,
 )
-from pyflink_on_spark.version import __version__
 
 _USAGE = "usage: python -m pyflink_on_spark [run] [OPTION ...] SCRIPT [ARGUMENT ...]"
 _COMMANDS = {
@@ -33,7 +32,7 @@ _HELP = "\n".join(
         "",
         "Options of run, info and of a script without a command:",
         *help_lines(),
-        "  --version".ljust(36) + " print the version",
+        "  --version".ljust(36) + " shows the versions of this package and of the mirrored PyFlink",
         "",
         "Options that are not set are read from config.yaml in the folder FLINK_CONF_DIR. Spark",
         "runs on this machine, if neither --master, spark-defaults.conf nor the script says where.",
@@ -53,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(_HELP, file=sys.stderr if not given else sys.stdout)
         return 0 if given else 2
     if given[0] == "--version":
-        print(f"pyflink_on_spark {_own_version()}, with the API of PyFlink {__version__}")
+        print(f"pyflink_on_spark {__version__} (PyFlink {__pyflink_version__})")
         return 0
     command = given[0] if given[0] in _COMMANDS and not os.path.isfile(given[0]) else ""
     rest = given[1:] if command else given
@@ -62,13 +61,6 @@ def main(arguments: list[str] | None = None) -> int:
     if command in OPERATIONS:
         return run_operation(command, rest)
     return _run(command, rest)
-
-
-def _own_version() -> str:
-    try:
-        return metadata.version("pyflink_on_spark")
-    except metadata.PackageNotFoundError:
-        return "from its source folder"
 
 
 def _run(command: str, arguments: list[str]) -> int:

@@ -19,12 +19,13 @@ _log = logging.getLogger("pyflink_on_spark")
 
 
 class Progress:
-    """Makes of the subtasks' reports what is told of the whole job.
+    """Combines the reports of subtasks into the progress of the job.
 
     Args:
         job_name: the job's name.
         listeners: what is called with each new report.
         line: where the progress line goes; None for none.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -32,14 +33,15 @@ class Progress:
         job_name: str,
         listeners: Sequence[Callable[[JobProgress], None]],
         line: TextIO | None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._name, self._listeners, self._line = job_name, listeners, line
+        self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
         self._history: dict[str, deque[tuple[float, int]]] = {}
         self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
-        """Count anew."""
+        """Reset the counts; a new attempt begins."""
         self._history.clear()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
@@ -65,7 +67,7 @@ class Progress:
             self._line.flush()
 
     def _rate(self, task: TaskProgress) -> float:
-        now = time.monotonic()
+        now = self._now()
         history = self._history.setdefault(task.name, deque([(now, 0)]))
         history.append((now, task.records))
         while len(history) > 2 and now - history[1][0] > _SECONDS:

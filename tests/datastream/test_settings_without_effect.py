@@ -60,7 +60,7 @@ def run(env):
         ("state.changelog.storage", "filesystem", "not between"),
         ("state.backend.something-new", "x", "nothing here reads it"),
         ("execution.checkpointing.intervall", "1 s", "is execution.checkpointing.interval meant?"),
-        ("python.fn-execution.bundle.size", "5", "without bundles"),
+        ("python.fn-execution.arrow.batch.size", "5", "without bundles"),
         ("python.execution-mode", "thread", "in Python processes"),
         ("pipeline.jars", "file:///a.jar", "spark.jars"),
         ("taskmanager.numberOfTaskSlots", "4", "Spark runs the job"),

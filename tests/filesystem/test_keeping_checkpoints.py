@@ -13,11 +13,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
     verify,
-    write_state,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, RecordHead
 from pyflink_on_spark._runtime.immutability import serialize
+from tests.runtime.checkpoints.checkpointed import write_file
 
 
 def write(place, number, *, shared=False):
@@ -26,7 +26,7 @@ def write(place, number, *, shared=False):
     records = [
         (RecordHead(KEYED, "operator", 0, group), serialize({"n": number})) for group in range(9)
     ]
-    file = write_state(target, f"slot-{number}", records, shared=shared)
+    file = write_file(target, f"slot-{number}", records, shared=shared)
     complete(
         target,
         checkpoint_id=number,

@@ -7,6 +7,7 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError, UnsupportedFlinkFeature
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import state_settings
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
@@ -146,10 +147,13 @@ class OneSlot:
         operator = OperatorSnapshot({"list": [b"x" * size]})
         self.state.add(0, TaskStateSnapshot(1, {"op": OperatorSubtaskState(operator=operator)}))
 
-    def tell(self, command, *arguments, timeout=None):
-        return {0: (self.state.to_bytes(), [])} if command == "snapshot" else {0: None}
+    def snapshot(self, checkpoint_id, where, timeout):
+        return {0: HostSnapshot(self.state.to_bytes(), [])}
 
-    def notify(self, command, *arguments):
+    def notify_checkpoint_complete(self, checkpoint_id):
+        pass
+
+    def notify_checkpoint_aborted(self, checkpoint_id):
         pass
 
 

@@ -10,11 +10,11 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
-    write_state,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
@@ -32,6 +32,7 @@ from tests.runtime.checkpoints.checkpointed import (
     slot_of,
     slots,
     write,
+    write_file,
 )
 from tests.runtime.harness import FakeClock
 
@@ -45,20 +46,18 @@ class Hosts:
         self.writing = lambda: None
         self.completed, self.aborted = [], []
 
-    def tell(self, command, *arguments, timeout=None):
-        if command == "complete":
-            self.completed += arguments
-            return {}
-        number, where, contents = arguments
-        self.timeout = timeout
+    def snapshot(self, number, where, contents=WHOLE, *, halt=False, timeout=None):
+        self.timeout, self.halt = timeout, halt
         self.writing()
         files = write(folder(where), self.slots, number, contents)
         if self.fails is not None:
             raise self.fails
-        return {slot: (file, []) for slot, file in files.items()}
+        return {slot: HostSnapshot(file, []) for slot, file in files.items()}
 
-    def notify(self, command, number):
-        assert command == "aborted"
+    def notify_checkpoint_complete(self, number):
+        self.completed.append(number)
+
+    def notify_checkpoint_aborted(self, number):
         self.aborted.append(number)
 
     def update(self, key, value):
@@ -181,7 +180,7 @@ def test_a_job_that_ends_with_a_savepoint_goes_on_from_there(world):
     world.checkpoint()
     path = world.savepoint(stop=True)
     assert world.coordinator.restore == (2, path)
-    world.coordinator.tell_complete(world.hosts)
+    world.coordinator.notify_last(world.hosts)
     assert world.hosts.completed == [1, 2]
     assert world.coordinator.over
 
@@ -251,7 +250,7 @@ def test_a_checkpoint_that_takes_too_long(tmp_path):
     assert not late.exists()
     world.hosts.fails = TimeoutError("a slot host has not answered")
     world.coordinator.checkpoint(world.hosts)
-    with pytest.raises(CheckpointError, match=r"checkpoint 4 was given up after 3000 ms"):
+    with pytest.raises(CheckpointError, match=r"checkpoint 4 was aborted after 3000 ms"):
         world.coordinator.checkpoint(world.hosts)
 
 
@@ -382,17 +381,21 @@ class Prepares(Hosts):
         super().__init__()
         self.prepared = {0: [], 1: []}
 
-    def tell(self, command, *arguments, timeout=None):
-        if command == "complete":
-            self.prepared = {0: [], 1: []}
-            return super().tell(command, *arguments)
-        number, where, *contents = arguments
+    def notify_checkpoint_complete(self, number):
+        self.prepared = {0: [], 1: []}
+        super().notify_checkpoint_complete(number)
+
+    def committables(self):
+        return [thing for prepared in self.prepared.values() for thing in prepared]
+
+    def snapshot(self, number, where, contents=WHOLE, *, halt=False, timeout=None):
         for slot, prepared in self.prepared.items():
             prepared.append((1, f"{number}-{slot}"))
         if where is None:
-            return {slot: (SlotState().to_bytes(), list(p)) for slot, p in self.prepared.items()}
-        answers = super().tell(command, number, where, *(contents or [WHOLE]), timeout=timeout)
-        return {slot: (file, list(self.prepared[slot])) for slot, (file, _) in answers.items()}
+            nothing = SlotState().to_bytes()
+            return {slot: HostSnapshot(nothing, list(p)) for slot, p in self.prepared.items()}
+        answers = super().snapshot(number, where, contents, halt=halt, timeout=timeout)
+        return {s: HostSnapshot(a.state, list(self.prepared[s])) for s, a in answers.items()}
 
 
 def test_a_commit_that_is_interrupted_is_made_whole_by_the_next_attempt(tmp_path):
@@ -535,9 +538,9 @@ def test_a_job_whose_last_savepoint_is_not_committed_begins_with_it(tmp_path):
     assert sink.found == ["1-0", "1-1"]
 
 
-@pytest.mark.parametrize("settings", [{}, {"execution.checkpointing.interval": "1 s"}])
-def test_a_last_commit_that_is_interrupted_is_made_whole(tmp_path, settings):
+def test_a_last_commit_that_is_interrupted_is_made_whole(tmp_path):
     sink = NeverTwice(holds_back=True)
+    settings = {"execution.checkpointing.interval": "1 s"}
     coordinator, hosts = with_sink(tmp_path, sink, **settings), Prepares()
     with pytest.raises(OSError, match="no space left"):
         coordinator.finish(hosts)
@@ -550,13 +553,21 @@ def test_a_last_commit_that_is_interrupted_is_made_whole(tmp_path, settings):
     assert coordinator.over
 
 
-def test_a_job_is_over_once_all_is_committed_whoever_fails_to_hear_of_it(world):
-    def tell(command, *arguments, timeout=None):
-        if command == "complete":
-            raise SubtaskFailure("notify_checkpoint_complete failed")
-        return Hosts.tell(world.hosts, command, *arguments, timeout=timeout)
+def test_without_checkpoints_nothing_follows_a_last_commit_that_is_interrupted(tmp_path):
+    sink, hosts = NeverTwice(holds_back=True), Prepares()
+    coordinator, hosts.prepared = with_sink(tmp_path, sink), {0: [(1, "a"), (1, "b")], 1: []}
+    with pytest.raises(OSError, match="no space left"):
+        coordinator.finish(hosts)
+    assert sink.found == ["a"]
+    assert coordinator.over  # from the beginning, what is visible would come twice
+    assert coordinator.restore is None
 
-    world.hosts.tell = tell
+
+def test_a_job_is_over_once_all_is_committed_whoever_fails_to_hear_of_it(world):
+    def fail(number):
+        raise SubtaskFailure("notify_checkpoint_complete failed")
+
+    world.hosts.notify_checkpoint_complete = fail
     with pytest.raises(SubtaskFailure):
         world.coordinator.checkpoint(world.hosts)
     assert not world.coordinator.over
@@ -578,17 +589,14 @@ def test_sinks_keep_what_a_savepoint_of_a_job_that_goes_on_names(world, monkeypa
 class Writing(Prepares):
     """Hosts whose writers go on with something after a checkpoint."""
 
-    def tell(self, command, *arguments, timeout=None):
-        if command == "complete":
-            return {}
-        number, where, contents = arguments
+    def snapshot(self, number, where, contents=WHOLE, *, halt=False, timeout=None):
         answers = {}
         for slot in (0, 1):
             going_on = OperatorSnapshot(split={"_writer": [f"going on in {slot}"]})
             state = TaskStateSnapshot(number, {"sink": OperatorSubtaskState({}, going_on, MAXIMUM)})
             name = file_name(contents, number, slot)
-            file = write_state(folder(where), name, records_of(slot, state), shared=False)
-            answers[slot] = file, [(1, f"{number}-{slot}")]
+            file = write_file(folder(where), name, records_of(slot, state), shared=False)
+            answers[slot] = HostSnapshot(file, [(1, f"{number}-{slot}")])
         return answers
 
 

@@ -16,6 +16,7 @@ from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
+from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.testing.local_hosts import LocalHosts
@@ -150,6 +151,9 @@ class AnyOrder(Schedule):
             unit.scheduled = True
             self._units.append(unit)
 
+    def put_back(self, unit: Unit) -> None:
+        self.add(unit)
+
     def pick(self) -> Unit:
         unit = self._units.pop(self._random.randrange(len(self._units)))
         unit.scheduled = False
@@ -190,7 +194,7 @@ class RunningJob:
     ) -> None:
         self.collected: list[Any] = collected if collected is not None else []
         self.clock = clock or FakeClock()
-        self._hosts = LocalHosts(
+        self.hosts = LocalHosts(
             job.stages,
             job.settings,
             self.clock,
@@ -199,23 +203,29 @@ class RunningJob:
             restore=saved,
             schedule=None if seed is None else AnyOrder(seed),
         )
-        self._hosts.group.open()
+        self.hosts.group.open()
 
     def round(self) -> bool:
         """Let one subtask do what it can do at once; tell whether there is more."""
-        self._hosts.group.turn(0.0)
-        return not self._hosts.group.ended
+        self.hosts.group.turn(0.0)
+        return not self.hosts.group.ended
+
+    @property
+    def subtask(self) -> Subtask:
+        """The only subtask."""
+        (only,) = self.hosts.group
+        return only
 
     def save(self, checkpoint_id: int) -> tuple[int, bytes]:
         """Take a checkpoint, and end the job with it."""
-        content = self._hosts.snapshot(checkpoint_id, None, halt=True)[0].state
+        content = self.hosts.snapshot(checkpoint_id, None, halt=True)[0].state
         assert isinstance(content, bytes)
         self.close()
         return checkpoint_id, content
 
     def close(self) -> None:
         """Close all subtasks."""
-        self._hosts.group.close()
+        self.hosts.group.close()
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
         assert channel == "collect"

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
+from pyflink_on_spark._runtime.bundle import Barrier, Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.cursor import Cursor, timed
 from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
 from pyflink_on_spark._runtime.keys import wrap_key
-from pyflink_on_spark._runtime.task import exchange, key_routes
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan, ExchangeWriter, decode, encode
+from pyflink_on_spark._runtime.task import exchange_writer, key_routes
+from pyflink_on_spark._runtime.task.exchange import ExchangePlan, Row, decode, encode, weight
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -32,14 +33,14 @@ from pyflink_on_spark._runtime.task.partitioners import (
 class Sent:
     """A writer, and what it shipped, by the index of the receiver."""
 
-    def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, **asked):
+    def __init__(self, partitioner, *, receivers=3, sender=0, senders=2, here=(), **asked):
         settings = {"max_parallelism": 16, "keyed": False, "timestamped": False, "isolate": False}
         plan = ExchangePlan(
             first_channel=10, first_subtask_id=100, senders=senders, receivers=receivers,
             partitioner=partitioner, **(settings | asked),
         )  # fmt: skip
         self.rows = []
-        self.writer = ExchangeWriter(plan, sender, self.rows.append)
+        self.writer = ExchangeWriter(plan, sender, self.rows.append, here)
 
     def write(self, *elements, at=None):
         cursor = Cursor()
@@ -65,6 +66,7 @@ class Sent:
         Watermark(5),
         ChannelStatus(True),
         EndOfInput(),
+        Barrier(7),
         Bundle([1, [2]]),
         Bundle(["a"], [None], [wrap_key((1,))]),
     ],
@@ -138,7 +140,7 @@ def test_a_key_goes_where_its_key_group_is():
 
 @pytest.mark.parametrize("one_by_one", [0, 3, 1000])
 def test_routes_are_forgotten_when_there_are_many(monkeypatch, one_by_one):
-    monkeypatch.setattr(exchange, "NEW_KEYS_ONE_BY_ONE", one_by_one)
+    monkeypatch.setattr(exchange_writer, "NEW_KEYS_ONE_BY_ONE", one_by_one)
     monkeypatch.setattr(key_routes, "ROUTES_KEPT", 20)
     writes = [[(number % 50, number) for number in range(at, at + 10)] for at in range(0, 200, 10)]
     few, many = Sent(HashPartitioner(), keyed=True), Sent(HashPartitioner(), keyed=True)
@@ -162,7 +164,7 @@ def test_new_keys_do_not_change_the_order_of_a_receiver(writes, one_by_one, isol
 
     def sent(limit):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exchange, "NEW_KEYS_ONE_BY_ONE", limit)
+            patch.setattr(exchange_writer, "NEW_KEYS_ONE_BY_ONE", limit)
             writer = Sent(HashPartitioner(), keyed=True, timestamped=True, isolate=isolate)
             for pairs in writes:
                 writer.write(*pairs, at=range(len(pairs)))
@@ -174,7 +176,7 @@ def test_new_keys_do_not_change_the_order_of_a_receiver(writes, one_by_one, isol
 
 
 def test_what_waits_for_its_receiver_is_shipped_before_an_event(monkeypatch):
-    monkeypatch.setattr(exchange, "NEW_KEYS_ONE_BY_ONE", 0)
+    monkeypatch.setattr(exchange_writer, "NEW_KEYS_ONE_BY_ONE", 0)
     sent = Sent(HashPartitioner(), keyed=True)
 
     def elements():
@@ -244,14 +246,14 @@ def test_a_full_buffer_leaves_at_once_and_grows():
     sizes = [len(bundle.values) for bundle in sent.events(0)]
     assert sizes == [256, 512]
     sent.write(*range(20_000)).flush()
-    assert max(len(bundle.values) for bundle in sent.events(0)) == exchange.BUNDLE_SIZE
+    assert max(len(bundle.values) for bundle in sent.events(0)) == exchange_writer.BUNDLE_SIZE
 
 
 def test_buffers_of_large_elements_stay_small():
     sent = Sent(GlobalPartitioner()).write(*["x" * 50_000] * 600).flush()
     assert len(sent.values(0)) == 600
     late = [len(row.payload) for row in sent.rows][1:]
-    assert max(late) < 2 * exchange.BUFFER_BYTES
+    assert max(late) < 2 * exchange_writer.BUFFER_BYTES
 
 
 def test_collected_elements():
@@ -259,3 +261,37 @@ def test_collected_elements():
     sent.writer.write_bundle(Bundle(["a", "b"], [1, 2]))
     sent.writer.write_bundle(Bundle(["c"]))
     assert sent.flush().events(0) == [Bundle(["a", "b", "c"], [1, 2, None])]
+
+
+def test_what_is_for_a_receiver_in_the_same_process_is_not_pickled():
+    sent = Sent(RebalancePartitioner(), here={101}).write("a", "b", "c")
+    sent.writer.event(Watermark(7))
+    payloads = {i: [r.payload for r in sent.rows if r.subtask_id == 100 + i] for i in range(3)}
+    assert payloads[1] == [Bundle(["b"]), Watermark(7)]
+    assert all(type(payload) is bytes for i in (0, 2) for payload in payloads[i])
+    assert [sent.events(i) for i in range(3)] == [
+        [Bundle([value]), Watermark(7)] for value in "abc"
+    ]
+
+
+def test_what_stays_in_the_process_does_not_change_either():
+    sent = Sent(GlobalPartitioner(), here={100}, isolate=True)
+    value = [1]
+    sent.write(value, value)
+    value.append("changed")
+    sent.flush()
+    first, second = sent.values(0)
+    assert first == second == [1]
+    assert first is not second
+
+
+def test_all_receivers_of_a_broadcast_have_elements_of_their_own():
+    sent = Sent(BroadcastPartitioner(), here={100, 101, 102}).write([1]).flush()
+    values = [sent.values(i)[0] for i in range(3)]
+    assert values == [[1], [1], [1]]
+    assert len(set(map(id, values))) == 3
+
+
+def test_about_how_much_memory_a_row_holds():
+    assert weight(Row(0, 0, 0, b"12345")) == 5
+    assert weight(Row(0, 0, 0, Bundle(["a"] * 30))) == 30 * weight(Row(0, 0, 0, Watermark(1)))

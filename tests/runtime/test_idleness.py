@@ -7,16 +7,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus
+from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.subtask import NEVER
+from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from tests.runtime.harness import FakeClock
 
 
 class Recorder:
-    """An output that notes elements, and whether the stream is idle."""
+    """An output that notes elements and events."""
 
     def __init__(self):
         self.seen = []
@@ -25,8 +29,7 @@ class Recorder:
         self.seen += bundle.values
 
     def event(self, event):
-        if isinstance(event, ChannelStatus):
-            self.seen.append(event)
+        self.seen.append(event)
 
     def take(self):
         taken, self.seen = self.seen, []
@@ -48,42 +51,57 @@ def recorder():
     return Recorder()
 
 
-def chain(clock, recorder, idle_after):
-    operator = AssignTimestamps(UserFunction.of(OfItself()), 0, idle_after=idle_after).every(2)
-    operator = pickle.loads(pickle.dumps(operator))
-    cursor = Cursor()
-    operator.open(SimpleNamespace(cursor=cursor, clock=clock))
-    return OperatorChain([operator], cursor, recorder, {}, ["in"])
+class Stream:
+    """A chain that ends with an assigner; what it says, it says at once."""
+
+    def __init__(self, clock, recorder, idle_after):
+        rhythm = WatermarkRhythm(elements=2)
+        assigner = AssignTimestamps(UserFunction.of(OfItself()), 0, idle_after, rhythm)
+        assigner = pickle.loads(pickle.dumps(assigner))
+        cursor = Cursor()
+        assigner.open(SimpleNamespace(cursor=cursor, clock=clock))
+        output = WatermarkOutput(assigner, recorder, clock)
+        self._chain, self._clock = (
+            OperatorChain([assigner], cursor, output, {}, ["in"], Pacing()),
+            clock,
+        )
+
+    def receive(self, *values):
+        self._chain.receive(0, Bundle(list(values), None))
+        self._chain.step(NEVER)
+
+    def tick(self):
+        self._chain.tick(self._clock.now())
 
 
 def test_idle_once_the_time_is_over_and_active_with_the_next_element(clock, recorder):
-    stream = chain(clock, recorder, idle_after=100)
-    stream.receive(0, Bundle([5], None))
-    stream.emit_watermark()
+    stream = Stream(clock, recorder, idle_after=100)
+    stream.receive(5)
+    stream.tick()
     assert recorder.take() == [5]
     clock.time = 99
-    stream.emit_watermark()
+    stream.tick()
     assert recorder.take() == []
     clock.time = 100
-    stream.emit_watermark()
-    stream.emit_watermark()
-    assert recorder.take() == [ChannelStatus(idle=True)]
-    stream.receive(0, Bundle([7], None))
+    stream.tick()
+    stream.tick()
+    assert recorder.take() == [Watermark(4), ChannelStatus(idle=True)]
+    stream.receive(7)
     assert recorder.take() == [ChannelStatus(idle=False), 7]
     clock.time = 199
-    stream.emit_watermark()
+    stream.tick()
     assert recorder.take() == []
 
 
 def test_a_stream_that_never_had_anything_falls_idle(clock, recorder):
-    stream = chain(clock, recorder, idle_after=100)
+    stream = Stream(clock, recorder, idle_after=100)
     clock.time = 100
-    stream.emit_watermark()
+    stream.tick()
     assert recorder.take() == [ChannelStatus(idle=True)]
 
 
 def test_without_idleness_a_stream_is_never_idle(clock, recorder):
-    stream = chain(clock, recorder, idle_after=None)
+    stream = Stream(clock, recorder, idle_after=None)
     clock.time = 10**9
-    stream.emit_watermark()
+    stream.tick()
     assert recorder.take() == []

@@ -46,13 +46,13 @@ def test_line():
         TaskProgress("source", 2, 12_345, None, 0, 7, 1234.4),
         TaskProgress("window", 2, 10, 1_700_000_000_000, 42, None, 3.0),
     )
-    line = line_of(JobProgress("job", 1, 9, 4, tasks))
+    line = line_of(JobProgress("job", 1, 4, tasks))
     assert line == (
         "job | 12,345 records | 1,234/s | backlog 7 | watermark 2023-11-14 22:13:20 | state 42 | "
         "checkpoint 4 | restarted 1x"
     )
     ended = (TaskProgress("source", 1, 1, MAX_WATERMARK, 0, None),)
-    assert line_of(JobProgress("job", 0, 1, None, ended)) == "job | 1 records | 0/s | state 0"
+    assert line_of(JobProgress("job", 0, None, ended)) == "job | 1 records | 0/s | state 0"
 
 
 def test_listeners_are_told_and_the_line_is_written_anew():
@@ -62,13 +62,26 @@ def test_listeners_are_told_and_the_line_is_written_anew():
         raise ValueError("a listener's own trouble")
 
     progress = Progress("job", [fail, told.append], line)
-    for epoch in (1, 2):
-        progress.epoch_ended(0, epoch, None, [part(records=epoch)])
+    for checkpoint in (1, 2):
+        progress.update(0, checkpoint, [part(records=checkpoint)])
+    progress.update(0, 2, [part(records=2)])  # nothing new
     progress.ended()
-    assert [p.epoch for p in told] == [1, 2]
+    assert [p.checkpoint for p in told] == [1, 2]
     assert progress.latest == told[-1]
     assert line.getvalue().count("\r") == 2
     assert line.getvalue().endswith("\n")
+
+
+def test_how_many_come_in_a_second_over_the_last_seconds():
+    told, now = [], iter([10.0, 12.0, 14.0, 20.0, 30.0, 31.0])
+    progress = Progress("job", [told.append], None, lambda: next(now))
+    for records in (5, 25, 30, 60):
+        progress.update(0, None, [part(records=records)])
+    progress.attempt_begins()
+    for records in (1, 8):
+        progress.update(1, None, [part(records=records)])
+    rates = [task.records_per_second for p in told for task in p.tasks]
+    assert rates == [0.0, 12.5, 7.5, 5.0, 0.0, 8.0]
 
 
 def test_where_the_line_goes():

@@ -11,7 +11,9 @@ import pytest
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.task.exchange import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask_builder import SubtaskIdentity
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
@@ -53,6 +55,23 @@ class Notes(MapFunction):
             raise OSError(f"{self.name} cannot {what}")
 
 
+class Alone:
+    """One subtask of a vertex, and what it ships."""
+
+    def __init__(self, vertex, settings, index=0, **more):
+        self.rows = []
+        driver = lambda channel: lambda things: None  # noqa: E731
+        identity = SubtaskIdentity(vertex, index, settings, FakeClock(), driver, **more)
+        self.subtask = Subtask(identity, self.rows.append)
+
+    def poll(self):
+        """Read its source once; return how many elements and events there were."""
+        (chain,) = self.subtask.sources
+        found, _ = self.subtask.poll(chain)
+        self.subtask.work()
+        return found
+
+
 def running(build, *elements, sizes=(100,), clock=None):
     return RunningJob(job_of(build, CutSource(elements, sizes)), clock=clock)
 
@@ -79,15 +98,14 @@ def test_all_are_closed_although_one_fails_to(calls, caplog):
 
 def test_a_failure_to_close_does_not_hide_another_one(calls):
     job = running(lambda s: s.map(Notes("a", ["close"])), 1)
-    (subtask,) = job.subtasks.values()
-    subtask.close(failed=True)
+    job.subtask.close(failed=True)
     assert calls == ["a open", "a close"]
 
 
 def test_only_what_was_opened_is_closed(calls):
     job = job_of(lambda s: s.map(Notes("a")).map(Notes("b", ["open"])), CutSource([]))
     (vertex,) = job.stages[0].vertices
-    subtask = Subtask(vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
+    subtask = Alone(vertex, job.settings).subtask
     with pytest.raises(SubtaskFailure, match="b cannot open"):
         subtask.open()
     subtask.close(failed=True)
@@ -155,9 +173,12 @@ class When(ProcessFunction):
 
 def test_a_source_may_say_watermarks_itself(calls):
     job = RunningJob(job_of(lambda s: s.process(When()), Says()))
-    (subtask,) = job.subtasks.values()
-    assert [subtask.poll_sources() for _ in range(6)] == [1, 0, 1, 1, 1, 0]
-    assert not subtask.reading
+    subtask = job.subtask
+    found = []
+    while subtask.reading:
+        found.append(subtask.poll(0)[0])
+        subtask.work()
+    assert found == [1, 0, 1, 1, 1, 1]
     assert job.collected == [(1, 10, -(2**63)), (2, 30, 20)]
     assert calls == ["source closed"]
     assert list(subtask.snapshot(1).sources.values()) == [[5]]
@@ -165,9 +186,8 @@ def test_a_source_may_say_watermarks_itself(calls):
 
 def test_a_subtask_learns_what_becomes_of_checkpoints(calls):
     job = RunningJob(job_of(lambda s: s, Says()))
-    (subtask,) = job.subtasks.values()
-    subtask.notify_checkpoint_complete(7)
-    subtask.notify_checkpoint_aborted(8)
+    job.subtask.notify_checkpoint_complete(7)
+    job.subtask.notify_checkpoint_aborted(8)
     assert calls == ["source 7", "source not 8"]
     job.close()
     assert calls == ["source 7", "source not 8", "source closed"]
@@ -183,9 +203,7 @@ def test_what_a_subtask_was_made_of_is_let_go_when_it_is_open():
     held = Held()
     restored = TaskStateSnapshot(7, {"gone": OperatorSubtaskState(held)}, {})
     share = weakref.ref(held)
-    subtask = Subtask(
-        vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None, 0, restored
-    )
+    subtask = Alone(vertex, job.settings, restored=restored).subtask
     del restored, held
     assert share() is not None
     subtask.open()
@@ -196,10 +214,10 @@ def test_what_a_subtask_was_made_of_is_let_go_when_it_is_open():
 def test_sources_can_be_told_to_end(calls):
     job = RunningJob(job_of(lambda s: s.process(When()), Says()))
     job.round()
-    (subtask,) = job.subtasks.values()
-    subtask.end_sources()
-    subtask.end_sources()
-    assert not job.round()
+    job.hosts.end_sources()
+    job.hosts.end_sources()
+    while job.round():
+        pass
     assert job.collected == [(1, 10, -(2**63))]
     assert calls == []
     job.close()
@@ -209,7 +227,7 @@ def test_sources_can_be_told_to_end(calls):
 def test_a_source_that_was_told_to_end_is_closed_with_the_savepoint(calls):
     job = RunningJob(job_of(lambda s: s, Says()))
     job.round()
-    (subtask,) = job.subtasks.values()
+    subtask = job.subtask
     subtask.end_sources()
     subtask.notify_checkpoint_complete(1)  # which does not know of the end yet
     subtask.snapshot(2)
@@ -228,7 +246,7 @@ def test_a_source_that_has_ended_hears_of_the_checkpoint_with_its_end(calls):
     while job.round():
         pass
     assert calls == []
-    (subtask,) = job.subtasks.values()
+    subtask = job.subtask
     assert list(subtask.snapshot(1).sources.values()) == [[5]]
     subtask.notify_checkpoint_complete(1)
     assert calls == ["source 1", "source closed"]
@@ -256,12 +274,14 @@ def test_a_snapshot_has_state_timers_and_positions():
         return stream.key_by(lambda v: "k").process(Total())
 
     first = running(build, 1, 2, 3, sizes=(2,))
-    first.round()
+    while len(first.collected) < 2:
+        first.round()
     saved = first.save(1)
     job = job_of(build, CutSource([1, 2, 3], (2,)))
     second = RunningJob(job, saved, clock=FakeClock(200))
     while second.round():
         pass
+    second.subtask.tick()
     assert first.collected == [1, 3]
     assert second.collected == [("timer", 3), 6, ("timer", 6)]
 
@@ -270,36 +290,34 @@ def test_processing_time_moves_on_without_elements():
     clock = FakeClock()
     job = running(lambda s: s.key_by(lambda v: "k").process(Total()), 1, sizes=(1,), clock=clock)
     job.round()
-    (subtask,) = job.subtasks.values()
-    subtask.tick()
+    job.subtask.tick()
+    assert job.collected == [1]
     clock.time = 101
-    subtask.tick()
+    job.subtask.tick()
     assert job.collected == [1, ("timer", 1)]
     clock.time = 500
-    subtask.end_epoch()
+    job.subtask.tick()
     assert job.collected == [1, ("timer", 1)]
 
 
 def test_no_two_subtasks_share_an_operator():
     job = job_of(lambda s: s.map(Notes("a")).set_parallelism(2), CutSource([1]), 2)
     vertex = next(r for stage in job.stages for r in stage.vertices if r.parallelism == 2)
-    pair = [
-        Subtask(vertex, i, job.settings, FakeClock(), lambda channel: lambda things: None)
-        for i in range(2)
-    ]
-    operators = [[o.operator for s in task._plan.chains for o in s.operators] for task in pair]
+    pair = [Alone(vertex, job.settings, index).subtask for index in range(2)]
+    operators = [[o for c in task._chains for o in c.operators] for task in pair]
+    assert operators[0]
     assert not set(map(id, operators[0])) & set(map(id, operators[1]))
 
 
-def test_rows_leave_once_and_a_snapshot_can_be_pickled():
+def test_rows_leave_and_a_snapshot_can_be_pickled():
     job = job_of(lambda s: s.rebalance().map(str), CutSource(range(300)), 2)
-    vertex = job.stages[0].vertices[0]
-    subtask = Subtask(vertex, 0, job.settings, FakeClock(), lambda channel: lambda things: None)
+    alone = Alone(job.stages[0].vertices[0], job.settings)
+    subtask = alone.subtask
     subtask.open()
-    subtask.poll_sources()
-    subtask.poll_sources()
-    rows = subtask.take_rows()
-    ends = [pickle.loads(row.payload) for row in rows][-2:]
-    assert ends == [EndOfInput(), EndOfInput()]
-    assert subtask.take_rows() == []
+    while subtask.reading:
+        alone.poll()
+    events = [decode(row.payload) for row in alone.rows]
+    assert events[-2:] == [EndOfInput(), EndOfInput()]
+    numbers = [value for e in events if isinstance(e, Bundle) for value in e.values]
+    assert sorted(numbers) == list(range(300))
     assert pickle.loads(pickle.dumps(subtask.snapshot(3))).checkpoint_id == 3

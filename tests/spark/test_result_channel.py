@@ -98,14 +98,18 @@ def test_close_returns_only_after_everything_is_delivered(server):
 
 
 def test_what_was_refused_once_is_refused_again(server):
-    channel = server.open_channel("numbers")
+    channel = server.open_channel("numbers", capacity=1)
     sender = connect(server.address, "numbers", 0)
-    sender.send([1])
-    sender.flush()
+    for i in range(4):
+        sender.send([i])
     channel.close()
-    sender.send([2])
-    sender.send([3])
-    for call in (sender.flush, lambda: sender.send([4]), sender.flush, sender.close):
+    for call in (
+        lambda: sender.send([4]),
+        sender.flush,
+        lambda: sender.send([5]),
+        sender.flush,
+        sender.close,
+    ):
         with pytest.raises(ChannelClosed):
             call()
 

@@ -23,7 +23,7 @@ class Measurement:
     """What one metric of one subtask is worth.
 
     Args:
-        name: its name behind those of its groups, with dots between.
+        name: its full name: the names of its groups, then its own, with dots between.
         kind: ``counter``, ``gauge``, ``meter`` or ``distribution``.
         value: as the kind's ``report`` returns it.
     """

@@ -13,11 +13,11 @@ Process = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class Operator:
-    """One step of a segment: turns an iterator of elements into an iterator of elements, lazily.
+    """One step of a chain: turns an iterator of elements into an iterator of elements, lazily.
 
-    It is made in the driver and pickled; each subtask works with a copy of its own, which is opened
-    once, before the first element. Between elements it is told of watermarks; what it yields then
-    goes through the rest of the segment before the watermark does.
+    The driver makes an operator and pickles it. Each subtask opens a copy of its own once, before
+    the first element. Watermarks arrive between elements; what ``advance_watermark`` yields passes
+    the rest of the chain before the watermark does.
     """
 
     keyed: bool = False
@@ -87,17 +87,17 @@ class Operator:
         """
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Learn that a checkpoint is safe."""
+        """Take note that a checkpoint is complete."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Learn that a checkpoint was given up after ``snapshot_state``, and the job goes on."""
+        """Take note that a checkpoint was aborted after ``snapshot_state``; the job continues."""
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
         return []
 
     def close(self) -> None:
-        """Let go of everything; called once, after a failure too."""
+        """Release all resources; called once, also after a failure."""
 
     def parts(self) -> Iterable[Any]:
         """Return the objects that do its work, so that a failure in one can be traced to here."""

@@ -34,7 +34,7 @@ class TimerQueue:
 
     @property
     def times(self) -> Sequence[int]:
-        """The times of all timers, the earliest first; the same list for ever.
+        """The times of all timers, the earliest first; always the same list.
 
         A deleted timer may still be in it.
         """

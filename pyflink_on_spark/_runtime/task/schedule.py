@@ -13,6 +13,9 @@ SLOW_SECONDS = 0.01
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
 how fast it is."""
 
+IDLE_SECONDS = 0.001
+"""How long a source has to wait in vain for that to count."""
+
 
 @dataclass(eq=False, slots=True)
 class Unit:
@@ -25,6 +28,7 @@ class Unit:
         time: the virtual time (s) up to which it has worked.
         rows: what came in, with the virtual time at which it did.
         scheduled: whether it is in the schedule.
+        place: its number among those that wait.
     """
 
     subtask_id: int
@@ -33,6 +37,7 @@ class Unit:
     time: float = 0.0
     rows: deque[tuple[float, Row]] = field(default_factory=deque)
     scheduled: bool = False
+    place: int = 0
 
 
 class Schedule:
@@ -56,9 +61,15 @@ class Schedule:
     def add(self, unit: Unit) -> None:
         """Let a unit wait for its turn."""
         if not unit.scheduled:
+            unit.place = next(self._numbers)
+            self.put_back(unit)
+
+    def put_back(self, unit: Unit) -> None:
+        """Let a unit that could not have its turn wait where it waited before."""
+        if not unit.scheduled:
             unit.scheduled = True
             start = max(unit.time, unit.rows[0][0]) if unit.rows else unit.time
-            heapq.heappush(self._heap, (start, -unit.stage, next(self._numbers), unit))
+            heapq.heappush(self._heap, (start, -unit.stage, unit.place, unit))
 
     def add_all(self, units: list[Unit]) -> None:
         """Let units wait for their turns, and empty the list."""
@@ -77,6 +88,11 @@ class Schedule:
         self.now = max(self.now, unit.time)
         if seconds >= SLOW_SECONDS:
             unit.time += seconds
+
+    def wait(self, unit: Unit, seconds: float) -> None:
+        """Take note of how long (s) a unit waited in vain, so that others have their turns."""
+        if seconds >= IDLE_SECONDS:
+            unit.time = max(unit.time, self.now) + seconds
 
     def catch_up(self, unit: Unit) -> None:
         """Bring a unit that had nothing to do, or had to wait, up to the present."""

@@ -134,14 +134,14 @@ class HostPool:
             check: called while it waits; what it raises ends that.
 
         Raises:
-            HostLost: if one does not call.
+            TimeoutError: if one does not call.
         """
         deadline = time.monotonic() + seconds
         try:
             while len(self._hosts) < self._count:
                 check()
                 if time.monotonic() >= deadline:
-                    raise HostLost(
+                    raise TimeoutError(
                         f"{len(self._hosts)} of {self._count} task slots were free within "
                         f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
                     )
@@ -185,7 +185,7 @@ class HostPool:
 
     @property
     def ended(self) -> bool:
-        """Whether all input of all hosts has ended and is worked off."""
+        """Whether the subtasks of all hosts have processed all their input."""
         return all(host.report.ended for host in self._hosts.values())
 
     @property
@@ -250,7 +250,7 @@ class HostPool:
         Raises:
             SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
-            TimeoutError: if it was given up before that.
+            TimeoutError: if nobody waited until the end.
         """
         self._listener.close()
         futures = {number: host.call("close", failed) for number, host in self._hosts.items()}

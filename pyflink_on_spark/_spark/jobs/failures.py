@@ -1,4 +1,4 @@
-"""What went wrong in Spark, told from the user's side."""
+"""Failures of Spark, as errors that a user can understand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.transport.rpc import HostLost
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
@@ -30,6 +31,8 @@ def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) ->
         return error
     if isinstance(error, SubtaskFailure):
         return JobExecutionError(str(error))
+    if isinstance(error, HostLost):
+        return JobExecutionError(f"the job {job_name!r} failed: {_LOST}{_ran(tasks)} ({error})")
     told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told
@@ -53,6 +56,9 @@ def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
     if found is not None:
         return found[1]
     if _LOST_WORKER.search(text):
-        ran = "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
-        return f"the job {job_name!r} failed: {_LOST}{ran}"
+        return f"the job {job_name!r} failed: {_LOST}{_ran(tasks)}"
     return f"the job {job_name!r} failed in Spark: {gist(text)}"
+
+
+def _ran(tasks: Iterable[str]) -> str:
+    return "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""

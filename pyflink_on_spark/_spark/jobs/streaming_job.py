@@ -32,11 +32,13 @@ from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import hosts_for
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
+from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
+_REASON_SECONDS = 1.0
 _numbers = itertools.count()
 
 
@@ -187,6 +189,7 @@ class _Attempt:
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
         self._assembled = False
+        self._progress: list[TaskProgress] = []
 
     def run(self) -> None:
         """Run to the end.
@@ -202,11 +205,19 @@ class _Attempt:
             self._pool.deploy(self._deployment())
             self._drive()
             failed = False
-        except BaseException as error:
-            self._control.failed(job_error(self._job.name, error))
-            raise
+        except BaseException as error:  # noqa: BLE001 - the reason is raised
+            reason = self._reason(error)
+            self._control.failed(job_error(self._job.name, reason))
+            raise reason from None
         finally:
             self._end(failed)
+
+    def _reason(self, error: BaseException) -> BaseException:
+        """Return why the attempt ended; why a host is gone is something that Spark may know."""
+        if isinstance(error, HostLost):
+            self._gone.wait(_REASON_SECONDS)
+            return self._spark_error or error
+        return error
 
     def _drive(self) -> None:
         """Follow the hosts until the job is done."""
@@ -215,11 +226,16 @@ class _Attempt:
             self._check()
             job.between_epochs(self._coordinator.oldest_checkpoint)
             control.run_pending(pool.ended, pool.paused)
-            self._owner._progress.update(
-                self._number, self._coordinator.last_checkpoint, pool.progress()
-            )
+            self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:
                 pool.wait(_LOOK_SECONDS)
+
+    def _note_progress(self) -> None:
+        """Let listeners know how far the job is, if the hosts have said something new."""
+        progress = self._pool.progress()
+        if progress != self._progress:
+            self._progress = progress
+            self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
 
     def _check(self) -> None:
         """See whether anything ends the attempt."""
@@ -247,8 +263,8 @@ class _Attempt:
     def _start(self) -> None:
         """Have Spark start the hosts.
 
-        A job that may never end is a query of Structured Streaming, whose one micro-batch lasts as
-        long as the attempt; one that ends by itself is a plain Spark job, which starts faster.
+        An unbounded or checkpointed job is a query of Structured Streaming, whose one micro-batch
+        lasts as long as the attempt. Any other job is a plain Spark job, which starts faster.
         """
         if self._job.bounded and not self._job.settings.checkpointed:
             name = f"hosts of {self._owner.job_id}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _STEP_SECONDS = 300
-_ROWS = "target int, channel int, seq long, payload binary"
+_ROWS = "subtask_id int, channel int, seq long, payload binary"
 
 
 def record(archive: JvmArchive) -> None:
@@ -104,7 +104,7 @@ def _run_batch(batch: DataFrame, _: int) -> None:
 
 def _two_stages(rows: DataFrame) -> DataFrame:
     first = rows.mapInArrow(_to_buffers, _ROWS)
-    exchanged = first.repartition(2, "target").sortWithinPartitions("seq", "channel")
+    exchanged = first.repartition(2, "subtask_id").sortWithinPartitions("seq", "channel")
     return exchanged.mapInArrow(_unchanged, _ROWS)
 
 
@@ -120,7 +120,7 @@ def _to_buffers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 pa.array(numbers, pa.int64()),
                 pa.array([b"payload"] * len(numbers), pa.binary()),
             ],
-            names=["target", "channel", "seq", "payload"],
+            names=["subtask_id", "channel", "seq", "payload"],
         )
 
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from pyflink_on_spark._runtime.task.exchange import Row, weight
 
-ROW_SCHEMA = "target INT, channel INT, seq LONG, payload BINARY"
+ROW_SCHEMA = "subtask_id INT, channel INT, seq LONG, payload BINARY"
 _ARROW_SCHEMA = pa.schema(
     [
-        ("target", pa.int32()),
+        ("subtask_id", pa.int32()),
         ("channel", pa.int32()),
         ("seq", pa.int64()),
         ("payload", pa.binary()),

@@ -53,7 +53,7 @@ class DataPlane:
 
     A host reads what arrives at once, so that rows of one stage never hold up those of another.
     What limits how much is under way are acknowledgements: a sender counts the bytes for each stage
-    of each host that are not worked off yet.
+    of each host that are not processed yet.
 
     Args:
         receive: takes a row that has arrived.
@@ -92,7 +92,13 @@ class DataPlane:
             self._selector.register(connection, selectors.EVENT_READ, peer)
 
     def send(self, row: Row, stage: int) -> None:
-        """Let a row leave with the next ``pump``."""
+        """Let a row leave at once, or as soon as the connection has room.
+
+        What its sender does next may take long.
+
+        Raises:
+            PeerLost: if the connection is gone.
+        """
         payload = row.payload
         assert isinstance(payload, bytes)
         peer = self._peers[self._hosts[row.subtask_id]]
@@ -101,13 +107,14 @@ class DataPlane:
         if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
             self._full.add((stage, peer.number))
             self._fullest = max(self._fullest, stage)
+        self._flush(peer)
 
     def congested(self, stage: int) -> bool:
         """Whether too much is under way to a stage, or to one further downstream."""
         return self._fullest >= stage
 
     def consumed(self, row: Row, stage: int) -> None:
-        """Note that a row of another host is worked off."""
+        """Note that a row of another host is processed."""
         payload = row.payload
         assert isinstance(payload, bytes)
         peer = self._peers[self._senders[row.channel]]

@@ -33,7 +33,7 @@ class Address:
 
 
 class TimeoutConnection:
-    """A connection that does not wait for ever for a stranger to speak.
+    """A connection that waits a limited time for an unknown peer to speak.
 
     Args:
         connection: open.

@@ -1,4 +1,4 @@
-"""Connections between the driver, Spark's tasks and slot hosts: whole pickled messages over TCP."""
+"""Connections between the driver and hosts: whole pickled messages over TCP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyflink_on_spark._spark.transport.handshake import (
 
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):
-    """A slot host, or the way to it, is gone."""
+    """A host, or the connection to it, is lost."""
 
 
 class RpcConnection:

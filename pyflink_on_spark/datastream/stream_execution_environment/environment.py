@@ -98,7 +98,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     def close(self) -> None:
         """End the use of the environment.
 
-        On Spark: nothing can be added or run any more. PyFlink lets a program go on.
+        On Spark: a closed environment accepts no operators and runs no jobs. PyFlink's does.
         """
         self._forget()
         self._closed = True

@@ -46,7 +46,7 @@ class _Counting(WindowAssigner[T, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_Counting[T]):
-    """Windows of a number of elements of a key, one behind the other.
+    """Consecutive windows of a number of elements of a key.
 
     Args:
         window_size: the number of elements.

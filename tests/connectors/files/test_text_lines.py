@@ -172,6 +172,7 @@ def test_other_names_are_not_decompressed(write, name):
         ("bad.deflate", b"hello\n"),
         ("cut.deflate", zlib.compress(b"hello\n" * 100)[:-6]),
     ],
+    ids=["bad gz", "cut gz", "bad bz2", "bad xz", "bad deflate", "cut deflate"],
 )
 def test_a_damaged_file_is_named(write, name, content):
     with pytest.raises(OSError, match=name):

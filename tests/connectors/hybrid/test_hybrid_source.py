@@ -12,6 +12,7 @@ from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._connectors.hybrid.source import SourceChain
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Duration, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
@@ -117,7 +118,7 @@ class TestWatermarks:
 
     def test_each_source_makes_them_of_its_own_partitions(self, kafka):
         source, _, new = self.topics(kafka)
-        rule = WatermarkRule(delay=10, interval=1)
+        rule = WatermarkRule(delay=10, rhythm=WatermarkRhythm(1))
         (reader,) = readers_of(source._source.with_watermarks(rule), 1)
         found = self.events(reader, 12)
         assert all(isinstance(event, Watermark) for event in found)

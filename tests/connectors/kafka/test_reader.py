@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.task_info import TaskInfo
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import elements, reading
@@ -258,7 +259,7 @@ def test_watermarks_follow_the_slowest_partition(kafka, readers):
     kafka.write(topic, ["x"] * 3, 0, 5_000)
     kafka.write(topic, ["x"] * 3, 1, 90_000)
     source = unbounded(kafka, topic)
-    source._source = source._source.with_watermarks(WatermarkRule(delay=10))
+    source._source = source._source.with_watermarks(WatermarkRule(10, rhythm=WatermarkRhythm(1)))
     found = readers(source)
     assert events(found, 1) == [Watermark(5_002 - 10 - 1)]
     kafka.write(topic, ["x"], 0, 200_000)
@@ -280,7 +281,9 @@ def test_a_silent_partition_is_left_out_after_its_time(kafka, readers):
     topic = kafka.topic(2)
     clock = ManualClock(0)
     source = unbounded(kafka, topic)
-    source._source = source._source.with_watermarks(WatermarkRule(0, idle_timeout=1_000))
+    source._source = source._source.with_watermarks(
+        WatermarkRule(0, idle_timeout=1_000, rhythm=WatermarkRhythm(None, 1))
+    )
     found = readers(source, clock=clock)
     clock.advance(999)
     kafka.write(topic, ["x"], 0, 5_000)

@@ -69,7 +69,7 @@ def names():
     }
 
 
-@pytest.mark.parametrize(("module", "code"), examples())
+@pytest.mark.parametrize(("module", "code"), list(examples()))
 def test_an_example_runs(module, code, names):
     exec(compile(code, module.__file__, "exec"), names)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
@@ -11,11 +12,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     complete,
     read_metadata,
     read_states,
+    state_file,
     verify,
-    write_state,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
+from pyflink_on_spark._runtime.checkpoints.state_file import Record
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
@@ -88,11 +90,20 @@ def slot_of(all_slots: list[Slot], key: Any) -> Slot:
     return all_slots[index]
 
 
+def write_file(
+    place: Folder, name: str, records: Iterable[Record], *, shared: bool = False
+) -> StateFile:
+    with state_file(place, name, shared=shared) as file:
+        for record in records:
+            file.write(record)
+    return file.result()
+
+
 def write(
     place: Folder, all_slots: list[Slot], checkpoint_id: int, contents: str
 ) -> dict[int, StateFile]:
     return {
-        slot.index: write_state(
+        slot.index: write_file(
             place,
             file_name(contents, checkpoint_id, slot.index),
             records_of(slot.index, slot.state(checkpoint_id, contents)),

@@ -50,7 +50,7 @@ SCRIPT = textwrap.dedent("""
         return lambda stream: stream.key_by(lambda v: v % 2).process(Add()).uid("add")
 
     job = job_of(build(), CutSource(range(8), [4]))
-    sys.stdout.buffer.write(pickle.dumps(pickle.dumps((job.levels, job.settings))))
+    sys.stdout.buffer.write(pickle.dumps(pickle.dumps((job.stages, job.settings))))
 """)
 
 HOST = textwrap.dedent("""
@@ -60,37 +60,26 @@ HOST = textwrap.dedent("""
     from pyflink_on_spark._runtime.user_code.main_module import install_classes
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
-    levels, settings = pickle.loads(plan)
-    from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+    stages, settings = pickle.loads(plan)
     from pyflink_on_spark._runtime.clock import SystemClock
-    from pyflink_on_spark._runtime.task.hosted_subtasks import HostedSubtasks
     from pyflink_on_spark._runtime.immutability import deserialize
     from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
+    from pyflink_on_spark.testing.local_hosts import LocalHosts
 
     collected = []
-    take = lambda things: collected.extend(map(deserialize, things))
-    driver = lambda target: lambda channel: take
-    restored = None
-    if state is not None:
-        restored = shares(levels, 0, SlotState.from_bytes(state), 1)
+    driver = lambda channel: lambda things: collected.extend(map(deserialize, things))
+    settings = replace(settings, checkpointed=True, checkpoint_elements=4)
     if on_disk:
         settings = replace(settings, state=StateSettings(DiskSettings(0)))
-    subtasks = HostedSubtasks(levels, 0, settings, SystemClock(), driver, 0, restored)
-    subtasks.open()
-    source, *rest = [region.first_target for level in levels for region in level.regions]
-    subtasks._subtasks[source].limit = 4
-    subtasks._subtasks[source].poll_sources()
-    subtasks.receive(source, [])
-    rows = subtasks.finish(source)[0]
-    for target in rest:
-        subtasks.receive(target, [row for row in rows if row.target == target])
-        rows += subtasks.finish(target)[0]
-    whole = SlotState()
-    for subtask in subtasks.snapshot(1)[0].values():
-        whole.add(0, subtask)
-    subtasks.close()
-    sys.stdout.buffer.write(pickle.dumps((whole.to_bytes(), collected)))
+    restore = None if state is None else (1, state)
+    hosts = LocalHosts(stages, settings, SystemClock(), driver, restore=restore)
+    hosts.group.open()
+    while not hosts.group.paused:
+        hosts.turn()
+    state = hosts.snapshot(1, None)[0].state
+    hosts.group.close()
+    sys.stdout.buffer.write(pickle.dumps((state, collected)))
 """)
 
 

@@ -16,12 +16,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
     verify,
-    write_state,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from tests.runtime.checkpoints.checkpointed import write_file
 
 
 def write(place, committables=("a", 1)):
@@ -29,7 +29,7 @@ def write(place, committables=("a", 1)):
     for slot in range(2):
         data = OperatorSubtaskState({}, OperatorSnapshot({"list": [slot, "x" * 100]}), 128)
         state = TaskStateSnapshot(5, {"count": data}, {"source": [slot]})
-        files.append(write_state(place, f"slot-{slot}", records_of(slot, state)))
+        files.append(write_file(place, f"slot-{slot}", records_of(slot, state)))
     return complete(
         place,
         checkpoint_id=5,

@@ -86,10 +86,7 @@ class Same(MapFunction):
 def test_of_a_job_without_state_only_its_source_counts():
     job = RunningJob(job_of(lambda s: s.map(Same()), CutSource([1, 2, 3], (2,))))
     job.round()
-    state = SlotState()
-    for subtask in job.subtasks.values():
-        state.add(0, subtask.snapshot(1))
-    job.close()
+    state = SlotState.from_bytes(job.save(1)[1])
     (source,) = state.sources
     check(state, owners=JobLayout({}, {source}, ()))
     with pytest.raises(CheckpointError, match="the positions of the source"):

@@ -1,4 +1,4 @@
-"""What is done between two epochs, with slots that are in this process; without Spark."""
+"""What the driver has the hosts of an attempt do: checkpoints, savepoints, the end."""
 
 from __future__ import annotations
 
@@ -7,42 +7,54 @@ import os
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.epoch_boundary import EpochBoundary, SavepointRequest
-from pyflink_on_spark._runtime.task.hosted_subtasks import EpochReport
+from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.transport.rpc import HostLost
 from tests.job.test_coordinator import UNWRITTEN, NeverTwice, Prepares, with_sink
-
-GOES_ON = [EpochReport(reading=True), EpochReport(reading=False)]
-IS_OVER = [EpochReport(reading=False)] * 2
 
 
 class Running:
     """A job with one sink, in its first attempt."""
 
-    def __init__(self, path):
+    def __init__(self, path, **settings):
         self.path, self.sink = path, NeverTwice(interrupted=False)
-        self.coordinator = with_sink(path, self.sink)
+        self.coordinator = with_sink(path, self.sink, **settings)
         self.requests = []
         self.begin()
 
     def begin(self):
         """Begin an attempt."""
-        self.hosts = Prepares()
+        self.hosts = Draining()
         self.coordinator.attempt_begins()
-        self.between = EpochBoundary(self.coordinator, self.hosts, self.requests)
+        self.control = AttemptControl(self.coordinator, self.hosts, self.requests)
 
     def ask(self, **how):
         directory = how.pop("directory", str(self.path / "savepoints"))
         self.requests.append(SavepointRequest(directory, **how))
         return self.requests[-1].path
 
-    def fail(self):
-        """Work off an epoch that the attempt ends with; return why."""
+    def run(self, wanted=False):
+        """Do what is due; the input has ended only if the sources were ended."""
+        self.control.run_pending(False, wanted)
+
+    def run_at_end(self):
+        """Do what is due once all input is worked off."""
+        self.control.run_pending(True)
+
+    def fail(self, at_end=False):
+        """Do what is due, which ends the attempt; return why."""
         with pytest.raises(Exception) as raised:  # noqa: PT011 - the test looks at it
-            self.between.work_off(IS_OVER if self.between.draining else GOES_ON)
-        self.between.failed(raised.value)
+            self.control.run_pending(at_end)
+        self.control.failed(raised.value)
         return raised.value
+
+
+class Draining(Prepares):
+    """Hosts whose sources can be ended."""
+
+    drained = False
+
+    def end_sources(self):
+        self.drained = True
 
 
 @pytest.fixture
@@ -50,19 +62,34 @@ def job(tmp_path):
     return Running(tmp_path)
 
 
-def test_savepoints_of_a_job_that_goes_on(job):
+def test_checkpoints_are_made_when_they_are_due_or_wanted(tmp_path):
+    job = Running(tmp_path, **{"execution.checkpointing.interval": "1 s"})
+    job.run()
+    assert job.hosts.completed == []
+    job.coordinator._clock.time += 1000
+    job.run()
+    job.run()
+    assert job.hosts.completed == [1]
+    job.run(wanted=True)
+    assert job.hosts.completed == [1, 2]
+    assert not job.control.ended
+
+
+def test_savepoints_of_a_job_that_continues(job):
     first, second = job.ask(), job.ask()
-    job.between.work_off(GOES_ON)
+    job.run()
     assert first.result(0) != second.result(0)
-    assert not job.between.ended
+    assert not job.control.ended
+    assert not job.hosts.halt
     assert job.sink.found == []
 
 
 def test_a_job_stops_with_a_savepoint(job):
     path, too_late = job.ask(stop=True), job.ask()
-    job.between.work_off(GOES_ON)
+    job.run()
     assert os.listdir(job.path / "savepoints") == [path.result(0).rpartition("/")[2]]
-    assert job.between.ended
+    assert job.control.ended
+    assert job.hosts.halt  # nothing is read after it
     assert job.sink.found == ["1-0", "1-1"]
     assert not too_late.done()
 
@@ -70,13 +97,13 @@ def test_a_job_stops_with_a_savepoint(job):
 def test_a_drain_ends_the_sources_first(job):
     job.sink.holds_back = True
     path = job.ask(stop=True, drain=True)
-    job.between.work_off(GOES_ON)
-    assert job.between.draining
+    job.run()
+    assert job.hosts.drained
+    job.run(wanted=True)  # no checkpoint comes between
     assert not path.done()
-    job.between.work_off(GOES_ON)
-    assert not path.done()
-    job.between.work_off(IS_OVER)
-    assert job.between.ended
+    assert job.hosts.completed == []
+    job.run_at_end()
+    assert job.control.ended
     assert path.result(0)
     assert job.sink.found == ["1-0", "1-1"]
 
@@ -88,51 +115,46 @@ def test_what_cannot_be_written_is_refused_before_anything_has_happened(job, how
         (job.path / directory).touch()
         directory = str(job.path / directory)
     path = job.ask(directory=directory, **how)
-    job.between.work_off(GOES_ON)
+    job.run()
     assert isinstance(path.exception(0), CheckpointError | ValueError | ImportError)
-    assert not job.between.draining
-    assert not job.between.ended
+    assert not job.hosts.drained
+    assert not job.control.ended
     assert job.hosts.aborted == []
 
 
 @pytest.mark.parametrize("stop", [False, True])
-def test_a_job_goes_on_if_its_savepoint_fails(job, stop):
+def test_a_job_continues_if_its_savepoint_fails(job, stop):
     job.hosts.fails = UNWRITTEN
     path = job.ask(stop=stop)
-    job.between.work_off(GOES_ON)
+    job.run()
     assert path.exception(0) is UNWRITTEN
-    assert not job.between.ended
+    assert not job.control.ended
 
 
-def test_a_job_goes_on_if_what_its_savepoint_names_cannot_be_kept(job, monkeypatch):
+def test_a_job_continues_if_what_its_savepoint_names_cannot_be_kept(job, monkeypatch):
     def keep(_):
         raise OSError("503 slow down")
 
     monkeypatch.setattr(job.sink, "keep", keep)
     path = job.ask()
-    job.between.work_off(GOES_ON)
+    job.run()
     assert "503 slow down" in str(path.exception(0))
-    assert not job.between.ended
+    assert not job.control.ended
     assert job.hosts.aborted == [1]
     assert os.listdir(job.path / "savepoints") == []
 
 
 @pytest.mark.parametrize("drain", [False, True])
-def test_who_stops_a_job_hears_where_it_is_saved_even_if_a_function_then_fails(
-    job, monkeypatch, drain
-):
+def test_who_stops_a_job_gets_the_savepoint_even_if_a_function_then_fails(job, monkeypatch, drain):
     path = job.ask(stop=True, drain=drain)
     if drain:
-        job.between.work_off(GOES_ON)
-    tell = job.hosts.tell
+        job.run()
 
-    def fail(command, *arguments, **how):
-        if command == "complete":
-            raise SubtaskFailure("a function failed")
-        return tell(command, *arguments, **how)
+    def fail(checkpoint_id):
+        raise SubtaskFailure("a function failed")
 
-    monkeypatch.setattr(job.hosts, "tell", fail)
-    assert isinstance(job.fail(), SubtaskFailure)
+    monkeypatch.setattr(job.hosts, "notify_checkpoint_complete", fail)
+    assert isinstance(job.fail(at_end=drain), SubtaskFailure)
     assert path.result(0)
     assert job.coordinator.over
     assert job.sink.found == ["1-0", "1-1"]
@@ -142,21 +164,21 @@ def test_but_not_if_all_windows_have_fired_for_it(job):
     job.coordinator.checkpoint(job.hosts)
     before = job.coordinator.restore
     path = job.ask(stop=True, drain=True)
-    job.between.work_off(GOES_ON)
+    job.run()
     job.hosts.fails = UNWRITTEN
-    assert job.fail() is UNWRITTEN
+    assert job.fail(at_end=True) is UNWRITTEN
     assert path.exception(0) is UNWRITTEN
     assert (job.coordinator.restore, job.coordinator.over) == (before, False)
     job.begin()
-    job.between.work_off(GOES_ON)
-    assert not job.between.draining
-    assert not job.between.ended
+    job.run()
+    assert not job.hosts.drained
+    assert not job.control.ended
     assert job.sink.found == ["1-0", "1-1"]
 
 
-@pytest.mark.parametrize("error", [SubtaskFailure("a function failed"), HostLost("it is gone")])
+@pytest.mark.parametrize("error", [SubtaskFailure("a function failed"), ConnectionError("gone")])
 @pytest.mark.parametrize("stop", [False, True])
-def test_who_waits_for_a_savepoint_hears_that_the_attempt_failed(job, error, stop):
+def test_who_waits_for_a_savepoint_gets_the_failure_of_the_attempt(job, error, stop):
     job.hosts.fails = error
     path = job.ask(stop=stop)
     assert job.fail() is error
@@ -165,12 +187,12 @@ def test_who_waits_for_a_savepoint_hears_that_the_attempt_failed(job, error, sto
 
 def test_also_if_it_fails_before_the_savepoint_is_begun(job):
     path, later = job.ask(stop=True, drain=True), job.ask()
-    job.between.work_off(GOES_ON)
+    job.run()
     error = SubtaskFailure("close of a source failed")
-    job.between.failed(error)
+    job.control.failed(error)
     assert path.exception(0) is error
     job.begin()
-    job.between.work_off(GOES_ON)
+    job.run()
     assert later.result(0)  # asked for, but not begun: the next attempt answers
 
 
@@ -186,8 +208,12 @@ def test_a_savepoint_that_is_written_but_not_committed_is_none_to_who_waits(job)
     assert job.coordinator.restore[0] == 1
 
 
-def test_the_end_of_all_input(job):
-    job.between.work_off(IS_OVER)
-    assert job.between.ended
+@pytest.mark.parametrize("settings", [{}, {"execution.checkpointing.interval": "1 h"}])
+def test_the_end_of_all_input(tmp_path, settings):
+    job = Running(tmp_path, **settings)
+    if not settings:
+        job.hosts.prepared = {0: [(1, "1-0")], 1: [(1, "1-1")]}
+    job.run_at_end()
+    assert job.control.ended
     assert job.coordinator.over
     assert job.sink.found == ["1-0", "1-1"]

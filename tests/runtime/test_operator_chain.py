@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from pyflink_on_spark._runtime.bundle import (
@@ -15,13 +17,15 @@ from pyflink_on_spark._runtime.bundle import (
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task import operator_chain as segment_module
-from pyflink_on_spark._runtime.task.operator_chain import (
-    ForkOutput,
-    LocalOutput,
-    OperatorChain,
-    SideOutput,
-)
+from pyflink_on_spark._runtime.task import outputs, watermark_output
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.outputs import ForkOutput, LocalOutput, NoOutput, SideOutput
+from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.subtask import NEVER
+from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from tests.runtime.harness import FakeClock
 
 
 class Recorder:
@@ -70,45 +74,64 @@ class TwoInputs(Operator):
         return ((2, value) for value in elements)
 
 
-def a_segment(*operators, sides=None, channels=("c",), main=True):
-    recorder = Recorder() if main else None
-    return OperatorChain(list(operators), Cursor(), recorder, sides or {}, channels), recorder
+class Line:
+    """A chain that works off at once what comes in."""
+
+    def __init__(self, *operators, main, sides=None, channels=("c",)):
+        self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, channels, Pacing())
+
+    def receive(self, port, bundle):
+        self.chain.receive(port, bundle)
+        self.work()
+
+    def event(self, channel, event):
+        self.chain.take_event(channel, event)
+        self.work()
+
+    def work(self):
+        while self.chain.inbox:
+            self.chain.step(NEVER)
+
+
+def a_line(*operators, **parts):
+    recorder = Recorder()
+    return Line(*operators, main=recorder, **parts), recorder
 
 
 def test_an_element_goes_the_whole_way_before_the_next_one():
     log = []
-    line, recorder = a_segment(Logs("a", log), Logs("b", log))
+    line, recorder = a_line(Logs("a", log), Logs("b", log))
     line.receive(0, Bundle([1, 2], [10, 20]))
     assert log == [("a", 1), ("b", 1), ("a", 2), ("b", 2)]
     assert recorder.seen == [(1, 10), (2, 20)]
 
 
 def test_without_operators_and_without_output():
-    line, recorder = a_segment()
+    line, recorder = a_line()
     line.receive(0, Bundle([1]))
     assert recorder.seen == [(1, None)]
     log = []
-    line, _ = a_segment(Logs("a", log), main=False)
+    line = Line(Logs("a", log), main=NoOutput())
     line.receive(0, Bundle([1]))
     line.event("c", EndOfInput())
     assert log == [("a", 1)]
 
 
 def test_timestamps_of_a_bundle_do_not_stay_for_the_next():
-    line, recorder = a_segment()
+    line, recorder = a_line()
     line.receive(0, Bundle([1], [10]))
     line.receive(0, Bundle([2]))
     assert recorder.seen == [(1, 10), (2, None)]
 
 
 def test_keys_make_pairs():
-    line, recorder = a_segment()
+    line, recorder = a_line()
     line.receive(0, Bundle([1, 2], None, ["a", "b"]))
     assert [value for value, _ in recorder.seen] == [("a", 1), ("b", 2)]
 
 
 def test_ports():
-    line, recorder = a_segment(TwoInputs(), channels="ab")
+    line, recorder = a_line(TwoInputs(), channels="ab")
     line.receive(0, Bundle(["x"]))
     line.receive(1, Bundle(["y"]))
     assert [value for value, _ in recorder.seen] == [(1, "x"), (2, "y")]
@@ -116,7 +139,7 @@ def test_ports():
 
 def test_what_a_watermark_brings_forth_goes_through_the_rest_before_it():
     log = []
-    line, recorder = a_segment(Logs("a", log), Logs("b", log))
+    line, recorder = a_line(Logs("a", log), Logs("b", log))
     line.event("c", Watermark(5))
     assert log == [("b", "a watermark 5")]
     assert [s if isinstance(s, Watermark) else s[0] for s in recorder.seen] == [
@@ -125,7 +148,7 @@ def test_what_a_watermark_brings_forth_goes_through_the_rest_before_it():
 
 
 def test_the_end_comes_after_the_last_watermark_once():
-    line, recorder = a_segment(Logs("a"), channels="cd")
+    line, recorder = a_line(Logs("a"), channels="cd")
     line.event("c", EndOfInput())
     assert recorder.seen == []
     line.event("d", EndOfInput())
@@ -136,7 +159,7 @@ def test_the_end_comes_after_the_last_watermark_once():
 
 
 def test_idleness_is_told_when_all_inputs_are_idle_and_when_no_more():
-    line, recorder = a_segment(channels="cd")
+    line, recorder = a_line(channels="cd")
     line.event("c", Watermark(7))
     line.event("d", ChannelStatus(True))
     line.event("c", ChannelStatus(True))
@@ -146,17 +169,9 @@ def test_idleness_is_told_when_all_inputs_are_idle_and_when_no_more():
 
 
 def test_processing_time():
-    line, recorder = a_segment(Logs("a"), Logs("b"))
-    line.advance_processing_time(3)
+    line, recorder = a_line(Logs("a"), Logs("b"))
+    line.chain.tick(3)
     assert [value for value, _ in recorder.seen] == ["a time 3", "b time 3"]
-
-
-class Counter(AssignTimestamps):
-    """Takes the elements themselves as timestamps."""
-
-    def __init__(self, delay, interval):
-        super().__init__(None, delay, interval)
-        self._extract = lambda value, before: value
 
 
 class Passes(Operator):
@@ -166,10 +181,23 @@ class Passes(Operator):
         return elements
 
 
-def watermarks(cuts, delay=0, interval=3, before=()):
-    assigner = Counter(delay, interval)
-    line, recorder = a_segment(*before, assigner)
-    assigner._cursor = line.cursor
+class Itself:
+    def extract_timestamp(self, value, record_timestamp):
+        return value[0] if isinstance(value, list) else value
+
+
+def assigning(elements=3, delay=0, before=(), milliseconds=None, clock=None):
+    """A chain that ends with an assigner of timestamps, and what notes its output."""
+    rhythm = WatermarkRhythm(elements, milliseconds)
+    assigner = AssignTimestamps(UserFunction.of(Itself()), delay, rhythm=rhythm)
+    recorder, clock = Recorder(), clock or FakeClock()
+    line = Line(*before, assigner, main=WatermarkOutput(assigner, recorder, clock))
+    assigner.open(SimpleNamespace(cursor=line.chain.cursor))
+    return line, recorder
+
+
+def watermarks(cuts, **how):
+    line, recorder = assigning(**how)
     for cut in cuts:
         line.receive(0, Bundle(list(cut)))
     line.event("c", Watermark(1_000))
@@ -181,7 +209,7 @@ def watermarks(cuts, delay=0, interval=3, before=()):
 @pytest.mark.parametrize("bundle", [1, 2, 4096])
 @pytest.mark.parametrize("cuts", [[[5, 9, 2, 1, 12]], [[5], [9, 2], [], [1, 12]]])
 def test_a_watermark_after_every_so_many_elements(monkeypatch, cuts, bundle, before):
-    monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
+    monkeypatch.setattr(watermark_output, "BUNDLE_SIZE", bundle)
     assert watermarks(cuts, before=before) == [
         (5, 5), (9, 9), (2, 2), 8, (1, 1), (12, 12), MAX_WATERMARK, EndOfInput(),
     ]  # fmt: skip
@@ -189,33 +217,95 @@ def test_a_watermark_after_every_so_many_elements(monkeypatch, cuts, bundle, bef
 
 @pytest.mark.parametrize("before", [(), (Passes(),)])
 def test_an_element_that_can_change_is_handed_on_as_it_was(before):
-    assigner = Counter(0, 3)
-    assigner._extract = lambda value, before: value[0]
-    line, recorder = a_segment(*before, assigner)
-    assigner._cursor = line.cursor
+    line, recorder = assigning(before=before)
     emitted = [[1], [2]]
     line.receive(0, Bundle(emitted))
     emitted[0].append("later")
     assert recorder.seen == [([1], 1), ([2], 2)]
 
 
-@pytest.mark.parametrize(("delay", "interval"), [(None, 3), (0, 0)])
-def test_no_watermark_but_the_last(delay, interval):
-    found = watermarks([[1, 2, 3, 4]], delay, interval)
+@pytest.mark.parametrize("how", [{"delay": None}, {"elements": None}])
+def test_no_watermark_but_the_last(how):
+    found = watermarks([[1, 2, 3, 4]], **how)
     assert [s for s in found if isinstance(s, int)] == [MAX_WATERMARK]
 
 
-def test_a_watermark_between_epochs():
-    assigner = Counter(0, 100)
-    line, recorder = a_segment(assigner)
-    assigner._cursor = line.cursor
-    line.emit_watermark()
+def test_a_watermark_when_the_clock_makes_one_due():
+    line, recorder = assigning(elements=None, milliseconds=10)
+    line.chain.tick(10)
+    assert recorder.seen == []  # there was no element
     line.receive(0, Bundle([7]))
-    line.emit_watermark()
+    line.chain.tick(19)
+    line.chain.tick(20)
+    line.chain.tick(30)
     assert recorder.seen == [(7, 7), Watermark(6)]
-    other, recorder = a_segment(Logs("a"))
-    other.emit_watermark()
-    assert recorder.seen == []
+
+
+def test_a_watermark_comes_before_what_a_slow_function_has_brought_forth():
+    clock = FakeClock()
+    line, recorder = assigning(elements=None, milliseconds=10, clock=clock)
+    line.receive(0, Bundle([7]))
+    clock.time = 10
+    line.receive(0, Bundle([9]))
+    assert recorder.seen == [(7, 7), Watermark(6), (9, 9)]
+
+
+def test_the_last_watermark_of_an_input_that_ends_in_an_interval_is_that_of_the_end():
+    clock = FakeClock()
+    line, recorder = assigning(elements=None, milliseconds=100, clock=clock)
+    line.receive(0, Bundle([7]))
+    line.event("c", EndOfInput())
+    assert recorder.seen == [(7, 7), Watermark(MAX_WATERMARK), EndOfInput()]
+
+
+def test_a_short_interval_passes_while_a_task_ends():
+    line, recorder = assigning(elements=None, milliseconds=20)
+    line.receive(0, Bundle([7]))
+    line.event("c", EndOfInput())
+    assert recorder.seen == [(7, 7), Watermark(6), Watermark(MAX_WATERMARK), EndOfInput()]
+
+
+def test_after_the_end_the_clock_brings_nothing():
+    line, recorder = assigning(elements=None, milliseconds=1_000)
+    line.receive(0, Bundle([7]))
+    line.event("c", EndOfInput())
+    line.chain.tick(5_000)
+    assert recorder.seen[-1] == EndOfInput()
+
+
+class SecondsWorked:
+    """A clock that moves by a second with each element that a function takes."""
+
+    def __init__(self):
+        self.time = 0.0
+
+    def __call__(self):
+        return self.time
+
+
+class Slow(Operator):
+    def __init__(self, now):
+        self.now = now
+
+    def process(self, elements):
+        for value in elements:
+            self.now.time += 1
+            yield value
+
+
+def test_what_there_is_no_time_for_waits():
+    now, recorder = SecondsWorked(), Recorder()
+    chain = OperatorChain([Slow(now)], Cursor(), recorder, {}, "c", Pacing(now))
+    chain.receive(0, Bundle([1, 2, 3], [10, 20, 30]))
+    chain.take_event("c", Watermark(30))
+    chain.step(deadline=2.0)
+    assert recorder.seen == [(1, 10), (2, 20)]
+    chain.step(deadline=2.0)
+    assert recorder.seen == [(1, 10), (2, 20), (3, 30)]
+    chain.step(deadline=2.0)
+    assert recorder.seen[-1] == Watermark(30)
+    assert not chain.inbox
+    assert chain.records == 3
 
 
 class Sides(Operator):
@@ -235,8 +325,8 @@ class Sides(Operator):
 def test_side_outputs_have_elements_as_they_were_and_their_timestamps():
     first, second = Recorder(), Recorder()
     operator = Sides()
-    line, main = a_segment(operator, sides={"tag": SideOutput([first, second])})
-    operator.line = line
+    line, main = a_line(operator, sides={"tag": SideOutput([first, second])})
+    operator.line = line.chain
     line.receive(0, Bundle([[1], [2]], [10, 20]))
     assert first.seen == second.seen == [([1], 10), ([2], 20)]
     assert main.seen == [([1, "changed"], 10), ([2, "changed"], 20)]
@@ -252,7 +342,7 @@ def test_each_edge_of_a_fork_has_elements_of_its_own():
                 self.seen.append((value, cursor.timestamp))
 
     first, second = StateDelta(), StateDelta()
-    line = OperatorChain([], Cursor(), ForkOutput([first, second], True), {}, "c")
+    line = Line(main=ForkOutput([first, second], True))
     line.receive(0, Bundle([[1], [2]], [10, 20]))
     assert first.seen == second.seen == [([1, "mine"], 10), ([2, "mine"], 20)]
     line.event("c", Watermark(3))
@@ -262,10 +352,15 @@ def test_each_edge_of_a_fork_has_elements_of_its_own():
 @pytest.mark.parametrize("bundle", [1, 2, 4096])
 @pytest.mark.parametrize("timestamped", [True, False])
 def test_a_local_edge(monkeypatch, bundle, timestamped):
-    monkeypatch.setattr(segment_module, "BUNDLE_SIZE", bundle)
-    inner, recorder = a_segment(channels=(-1,))
-    edge = LocalOutput(inner, 0, -1, timestamped, isolate=True)
-    line = OperatorChain([], Cursor(), edge, {}, "c")
+    monkeypatch.setattr(outputs, "BUNDLE_SIZE", bundle)
+    inner, recorder = a_line(channels=(-1,))
+    edge = LocalOutput(
+        lambda bundle: inner.receive(0, bundle),
+        lambda event: inner.event(-1, event),
+        timestamped,
+        isolate=True,
+    )
+    line = Line(main=edge)
 
     def growing():
         value = []
@@ -273,8 +368,8 @@ def test_a_local_edge(monkeypatch, bundle, timestamped):
             value.append(number)
             yield value
 
-    line.cursor.timestamp = 5
-    line.feed(0, growing())
+    line.chain.cursor.timestamp = 5
+    line.chain.feed(0, growing())
     line.event("c", EndOfInput())
     at = 5 if timestamped else None
     assert recorder.seen == [
@@ -283,5 +378,5 @@ def test_a_local_edge(monkeypatch, bundle, timestamped):
 
 
 def test_no_channel_has_a_watermark_at_first():
-    line, _ = a_segment()
-    assert line._valve.current == MIN_TIMESTAMP
+    line, _ = a_line()
+    assert line.chain.watermark == MIN_TIMESTAMP

@@ -1,0 +1,108 @@
+"""Rows between hosts that are in one process here; without Spark."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._spark.transport.data_plane import MOST_IN_FLIGHT, DataPlane, PeerLost
+
+STAGE = 1
+
+
+class Planes:
+    """Two hosts; subtask n and channel n are in host n."""
+
+    def __init__(self):
+        self.arrived = ([], [])
+        self.planes = [DataPlane(arrived.append) for arrived in self.arrived]
+        self.wires = socket.socketpair()
+        for number, plane in enumerate(self.planes):
+            plane.connect({1 - number: self.wires[number]}, {0: 0, 1: 1}, {0: 0, 1: 1})
+
+    def pump(self, condition):
+        """Let rows travel until something is so."""
+        for _ in range(10_000):
+            if condition():
+                return
+            for plane in self.planes:
+                plane.pump(0.001)
+        raise AssertionError("it did not happen")
+
+
+@pytest.fixture
+def planes():
+    made = Planes()
+    yield made
+    for plane in made.planes:
+        plane.close()
+
+
+def test_rows_arrive_in_their_order(planes):
+    rows = [Row(1, 0, number, b"x" * number) for number in range(100)]
+    for row in rows:
+        planes.planes[0].send(row, STAGE)
+    planes.planes[1].send(Row(0, 1, 7, b"back"), STAGE)
+    planes.pump(lambda: len(planes.arrived[1]) == 100 and planes.arrived[0])
+    assert planes.arrived == ([Row(0, 1, 7, b"back")], rows)
+
+
+def test_a_row_that_fits_leaves_before_anything_else_is_done(planes):
+    planes.planes[0].send(Row(1, 0, 0, b"at once"), STAGE)
+    assert planes.planes[1].pump(10.0)
+    assert planes.arrived[1] == [Row(1, 0, 0, b"at once")]
+
+
+def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):
+    sender, receiver = planes.planes
+    row = Row(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8))
+    for _ in range(8):
+        sender.send(row, STAGE)
+    assert not sender.congested(STAGE)
+    sender.send(row, STAGE)
+    assert sender.congested(STAGE)
+    assert sender.congested(0)  # what is sent there ends up here
+    assert not sender.congested(STAGE + 1)
+    planes.pump(lambda: len(planes.arrived[1]) == 9)
+    for _ in range(4):
+        receiver.consumed(row, STAGE)
+    planes.pump(lambda: sender._peers[1].in_flight[STAGE] == 5 * len(row.payload))
+    assert sender.congested(STAGE)
+    receiver.consumed(row, STAGE)
+    planes.pump(lambda: not sender.congested(STAGE))
+
+
+def test_one_stage_does_not_hold_up_those_that_come_later(planes):
+    sender = planes.planes[0]
+    for _ in range(9):
+        sender.send(Row(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8)), STAGE)
+    sender.send(Row(1, 0, 0, b"late"), STAGE + 1)
+    assert sender.congested(STAGE)
+    assert not sender.congested(STAGE + 1)
+
+
+@pytest.mark.parametrize("what", ["pump", "send"])
+def test_a_host_that_is_gone(planes, what):
+    planes.planes[1].close()
+
+    def until_noticed():
+        for number in range(1000):
+            if what == "pump":
+                planes.planes[0].pump(0.01)
+            else:
+                planes.planes[0].send(Row(1, 0, number, b"x" * 100_000), STAGE)
+
+    with pytest.raises(PeerLost) as lost:
+        until_noticed()
+    assert lost.value.host == 1
+
+
+def test_waking(planes):
+    thread = threading.Thread(target=planes.planes[0].pump, args=(60.0,))
+    thread.start()
+    planes.planes[0].wake()
+    thread.join(10)
+    assert not thread.is_alive()
