@@ -86,7 +86,7 @@ def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
     from pyflink_on_spark.tools.operate.run import check_script, configure, run_script
 
     check_script(options)
-    configure(options, "INFO" if command or options.log else "WARN")
+    configure(options, "INFO" if command else None)
     if options.log is not None:
         detach.look_after_log(options.log)
     elif options.detached:

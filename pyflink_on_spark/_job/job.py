@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.task.plan import (
     StagePlan,
 )
 from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.user_code.function_log import LOGS, log_in_driver
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,11 @@ class Job:
     history: JobHistory = field(default_factory=JobHistory, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        printers = {**self.printers, METRICS: self.accumulators.add}
+        printers: dict[str, Callable[[list[Any]], None]] = {
+            **self.printers,
+            METRICS: self.accumulators.add,
+            LOGS: log_in_driver,
+        }
         object.__setattr__(self, "printers", printers)
 
     def between_epochs(self, oldest_checkpoint: int | None) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from pyflink_on_spark._job.history import JobListener
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._operate.home import jobs_folder
+from pyflink_on_spark._operate.job_log import JobLog
 from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
 from pyflink_on_spark._operate.jobs import OperatedJobs
 from pyflink_on_spark._operate.operated_job import OperableHandle, OperatedJob
@@ -49,16 +50,21 @@ class Driver:
         ):
             part.add_to(self.router)
 
-    def add(self, job: Job, handle: OperableHandle) -> None:
-        """Offer a job that has started; without a folder to offer it in, that is logged once."""
+    def watch(self, job: Job, handle: OperableHandle) -> OperatedJob:
+        """Log what happens to a job from its start on."""
         operated = OperatedJob(job, handle)
+        job.history.listen(JobLog(operated))
+        return operated
+
+    def offer(self, operated: OperatedJob) -> None:
+        """Offer a job that has started; without a folder to offer it in, that is logged."""
         self.jobs.add(operated)
         try:
             self._register(operated)
         except OSError as error:
             _log.warning(
                 "the job %r (%s) cannot be operated from another shell: %s",
-                job.name,
+                operated.job.name,
                 operated.id,
                 error,
             )

@@ -29,11 +29,12 @@ class SparkEngine:
         try:
             kind = BatchJob if job.settings.batch else StreamingJob
             handle = kind(job, self.server)
+            operated = DRIVER.watch(job, handle)
             handle.start()
         except BaseException:
             job.ended(resumable=False)  # what sources have begun while the graph was translated
             raise
-        DRIVER.add(job, handle)
+        DRIVER.offer(operated)
         return handle
 
     def server(self, session: SparkSession) -> ResultServer:

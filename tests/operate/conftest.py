@@ -7,6 +7,7 @@ import pytest
 from pyflink_on_spark._operate.driver import Driver
 from pyflink_on_spark._operate.home import VARIABLE, jobs_folder
 from pyflink_on_spark._operate.job_records import JobRecords
+from pyflink_on_spark._operate.operated_job import OperatedJob
 from tests.operate.operated import Handle, job
 
 
@@ -37,7 +38,7 @@ def start(driver):
     def started(name="counter", configuration=None):
         made = job(name, configuration)
         handle = Handle(made)
-        driver.add(made, handle)
+        driver.offer(OperatedJob(made, handle))
         return handle
 
     return started

@@ -11,6 +11,7 @@ import pytest
 
 from pyflink_on_spark._job.history import CheckpointRecord
 from pyflink_on_spark._operate.job_records import JobRecord
+from pyflink_on_spark._operate.operated_job import OperatedJob
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark.common import JobStatus
@@ -216,7 +217,7 @@ def test_a_home_that_cannot_be_made(monkeypatch, tmp_path, driver, caplog):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PYFLINK_ON_SPARK_HOME", str(tmp_path / "file"))
     made = job()
-    driver.add(made, Handle(made))
+    driver.offer(OperatedJob(made, Handle(made)))
     assert "cannot be operated from another shell" in caplog.text
     assert driver.jobs.all()[0].job is made
 

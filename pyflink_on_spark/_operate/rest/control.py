@@ -76,7 +76,7 @@ class Control:
         job = self._jobs.get(job_id)
         if job.over:
             raise RestError(
-                CONFLICT, f"The job {job.job.name!r} ({job_id}) is {job.status.name}: it has ended."
+                CONFLICT, f"the job {job.job.name!r} ({job_id}) is {job.status.name}: it has ended"
             )
         return job
 

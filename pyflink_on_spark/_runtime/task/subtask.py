@@ -261,6 +261,12 @@ class Subtask:
         """Return how far each of its chains is."""
         return [each.now(self.sources.get(index)) for index, each in enumerate(self._progress)]
 
+    def place_of(self, operator: Operator | None) -> str:
+        """Return an operator's name and the subtask's number, for people."""
+        vertex, index = self.identity.vertex, self.identity.index
+        names = (plan.name for plan, each in self._operators if each is operator)
+        return f"{next(names, vertex.name)} ({index + 1}/{vertex.parallelism})"
+
     def report_metrics(self) -> None:
         """Send the values of the functions' metrics to the driver, if there are any."""
         reports = [
@@ -296,9 +302,7 @@ class Subtask:
     def _failure(self, error: BaseException) -> SubtaskFailure:
         if isinstance(error, SubtaskFailure):
             return error
-        vertex, index = self.identity.vertex, self.identity.index
-        name = f"{vertex.name} ({index + 1}/{vertex.parallelism})"
-        return describe_failure(error, self._operators, name)
+        return describe_failure(error, self._operators, self.place_of(None))
 
     def _explained(self) -> Explained:
         return Explained(self._failure)

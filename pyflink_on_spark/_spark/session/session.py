@@ -252,7 +252,7 @@ def _build(settings: Mapping[str, str]) -> SparkSession:
 
 @contextlib.contextmanager
 def _own_interrupt_handler() -> Iterator[None]:
-    """Keep the handler of Ctrl-C: that of Spark cancels all of Spark's jobs before any clean end."""
+    """Keep the handler of Ctrl-C: that of Spark cancels its jobs before any clean end."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield

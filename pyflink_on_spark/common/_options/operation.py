@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import logging
+
 from pyflink_on_spark.common._options.kinds import at_least, choice, integer, text
 from pyflink_on_spark.common._options.option import works
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF")
+
+_NAMES = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "CRITICAL"}
+
+
+def level_number(name: str) -> int:
+    """Return the number that ``logging`` has for a level of Flink's or Python's.
+
+    Raises:
+        ValueError: there is no such level.
+    """
+    upper = name.upper()
+    if upper == "OFF":
+        return logging.CRITICAL + 1
+    levels = logging.getLevelNamesMapping()
+    number = levels.get(_NAMES.get(upper, upper))
+    if number is None:
+        raise ValueError(f"{name!r} is no log level; use one of {', '.join(LEVELS)}")
+    return number
+
 
 LOG_DIRECTORY = text(
     "env.log.dir",

@@ -6,6 +6,7 @@ from pyflink_on_spark.common._options.kinds import (
     at_least,
     boolean,
     choice,
+    duration,
     integer,
     memory,
     text_map,
@@ -56,6 +57,11 @@ LOG_SIZE = memory(
     "pyflink-on-spark.log.max-size",
     100 * 1024**2,
     effect=works("how long the log of a detached job becomes before it is rotated"),
+)
+HEARTBEAT = duration(
+    "pyflink-on-spark.log.heartbeat-interval",
+    60_000,
+    effect=works("how often a job logs its rate, watermark lag and backlog; 0: never"),
 )
 MAX_STATE_SIZE = integer(
     "pyflink-on-spark.checkpoint-storage.max-state-size",

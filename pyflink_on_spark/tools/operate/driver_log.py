@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 
 from pyflink_on_spark._job.base_configuration import base_configuration
-from pyflink_on_spark.common._options.operation import LOG_LEVEL
+from pyflink_on_spark.common._options.operation import LOG_LEVEL, level_number
 
-_FORMAT = "%(asctime)s %(levelname)-5s %(name)s - %(message)s"
-_LEVELS = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "CRITICAL", "OFF": "CRITICAL"}
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
 
 
 class _UnlessConfigured(logging.StreamHandler):
@@ -20,11 +19,12 @@ class _UnlessConfigured(logging.StreamHandler):
             super().emit(record)
 
 
-def configure_driver_log(default: str) -> None:
+def configure_driver_log(default: str | None) -> None:
     """Log with times, at the level of ``env.log.level``.
 
     Args:
-        default: the level if the option is not set.
+        default: the level if the option is not set; None for that of the root logger, which is
+            WARNING unless the script sets another.
     """
     level = LOG_LEVEL.read(base_configuration()) or default
     logger = logging.getLogger("pyflink_on_spark")
@@ -32,4 +32,4 @@ def configure_driver_log(default: str) -> None:
         handler = _UnlessConfigured()
         handler.setFormatter(logging.Formatter(_FORMAT))
         logger.addHandler(handler)
-    logger.setLevel(logging.CRITICAL + 1 if level == "OFF" else _LEVELS.get(level, level))
+    logger.setLevel(logging.NOTSET if level is None else level_number(level))

@@ -18,7 +18,7 @@ def show_plan(options: RunOptions) -> int:
     Args:
         options: those of ``run``.
     """
-    configure(options, "WARN")
+    configure(options, None)
     script = Path(check_script(options))
     with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
         jobs = record(script, options.arguments)

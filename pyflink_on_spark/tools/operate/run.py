@@ -23,12 +23,12 @@ from pyflink_on_spark.tools.operate.signals import EndAsked, SignalsAsk
 _CLOSED_PIPE = 141
 
 
-def configure(options: RunOptions, log_level: str) -> None:
+def configure(options: RunOptions, log_level: str | None) -> None:
     """Let the options be what all environments of this process begin with.
 
     Args:
         options: those of the command line.
-        log_level: what is logged if no option says it.
+        log_level: what is logged if no option says it; None for what the script says.
 
     Raises:
         UsageError: an option has a value that it cannot have, or Flink's file cannot be read.
