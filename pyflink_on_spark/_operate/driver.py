@@ -17,6 +17,7 @@ from pyflink_on_spark._operate.home import jobs_folder
 from pyflink_on_spark._operate.job_log import JobLog
 from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
 from pyflink_on_spark._operate.jobs import OperatedJobs
+from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.operated_job import OperableHandle, OperatedJob
 from pyflink_on_spark._operate.operations import Operations
 from pyflink_on_spark._operate.rest.checkpoints import Checkpoints
@@ -41,6 +42,7 @@ class Driver:
         self._records: JobRecords | None = None
         self._written: dict[str, JobRecord] = {}
         self._operations = Operations(self._finished)
+        self._reporters = Reporters(self.jobs)
         self._server: UnixRestServer | None = None
         self.router = Router()
         for part in (
@@ -51,8 +53,15 @@ class Driver:
             part.add_to(self.router)
 
     def watch(self, job: Job, handle: OperableHandle) -> OperatedJob:
-        """Log what happens to a job from its start on."""
+        """Log what happens to a job from its start on, and report its metrics.
+
+        Raises:
+            EnvironmentSetupError: a metric reporter has no free port, or lacks a library.
+            UnsupportedFlinkFeature: a metric reporter needs Flink's JVM.
+            ValueError: an option of a metric reporter cannot be read.
+        """
         operated = OperatedJob(job, handle)
+        self._reporters.start(job.settings.configuration)
         job.history.listen(JobLog(operated))
         return operated
 

@@ -97,7 +97,7 @@ def path_in(text):
 
 def counted(log):
     """Return the highest count that a log shows."""
-    return max((int(n) for n in re.findall(r"\(\d,(\d+)\)", Path(log).read_text())), default=0)
+    return max((int(n) for n in re.findall(r"\(\d, ?(\d+)\)", Path(log).read_text())), default=0)
 
 
 def test_a_job_from_shell_to_shell(shell):

@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import Row, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.plan import chain_name
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskIdentity
@@ -294,7 +295,8 @@ class Subtask:
         inside = {id(plan) for plan in plans}
         states = [context.keyed_state for plan, context in self._contexts if id(plan) in inside]
         return ChainProgress(
-            " -> ".join(dict.fromkeys(plan.name for plan in plans)) or self._vertex.name,
+            chain_name(self._vertex, index),
+            self.identity.index,
             self._chains[index],
             [state for state in states if state is not None],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from pyflink_on_spark.common._options.kinds import at_least, choice, integer, text
-from pyflink_on_spark.common._options.option import works
+from pyflink_on_spark.common._options.option import OptionPrefix, works
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF")
 
@@ -47,4 +47,18 @@ LOG_FILES = integer(
     10,
     effect=works("how many older parts of the log of a detached job are kept"),
     check=at_least(1, "env.log.max must be at least one."),
+)
+
+REPORTERS = text(
+    "metrics.reporters",
+    None,
+    effect=works("which of the configured reporters are used, with commas between; default: all"),
+)
+REPORTER = OptionPrefix(
+    "metrics.reporter.",
+    "reporter>.<option",
+    effect=works(
+        "`factory.class` and its options: Flink's factories for Prometheus (pull and push "
+        "gateway), slf4j and StatsD; `interval`"
+    ),
 )
