@@ -2,8 +2,8 @@
 
     python -m benchmarks.state_backends [--keys 100000] [--changed 0.01]
 
-Runs in this process, without Spark: what is measured is what a slot host does between two epochs,
-in processor time.
+Runs in this process, without Spark: what is measured is what a host does for one subtask, in
+processor time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, file_name
+from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA
 from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, complete, read_states
-from pyflink_on_spark._runtime.checkpoints.checkpoint import write_state as write_file
 from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize
@@ -51,10 +50,12 @@ def update(backend: KeyedStateBackend, keys: Any) -> None:
 
 def checkpoint(backend: KeyedStateBackend, where: str, number: int, contents: str) -> StateFile:
     """Write a checkpoint's state file."""
-    pieces = backend.base_pieces() if contents == BASE else backend.change_pieces()
-    state = TaskStateSnapshot(number, {_OPERATOR: OperatorSubtaskState(pieces)})
-    place = folder(f"{where}/chk-{number}")
-    return write_file(place, file_name(contents, number, 0), records_of(0, state), shared=True)
+    writer = SnapshotWriter(number, f"{where}/chk-{number}", contents, 0, {})
+    pieces = writer.taken(backend)
+    writer.write(0, TaskStateSnapshot(number, {_OPERATOR: OperatorSubtaskState(pieces)}))
+    file = writer.finish()
+    assert isinstance(file, StateFile)
+    return file
 
 
 def restore(where: str, files: list[StateFile], memory: int | None) -> KeyedStateBackend:
@@ -72,7 +73,7 @@ def restore(where: str, files: list[StateFile], memory: int | None) -> KeyedStat
 
 def timed(what: str, count: int | None, function: Callable[[], Any]) -> Any:
     """Print how long something takes; return what it returns."""
-    gc.disable()  # as slot hosts do
+    gc.disable()  # as hosts do
     begun = time.process_time()
     result = function()
     gc.enable()

@@ -39,21 +39,21 @@ USABLE = (Source, Sink, SourceFunction, SinkFunction, InputFormat, StreamFormat,
 SCHEMA_METHODS = ("_serializer", "_deserializer")
 
 HEAD = """\
-# What of PyFlink works
+# Compatibility with PyFlink
 
 **{percentage} % of PyFlink's public names work on Spark**: {usable:,} of the {all:,} names that
 PyFlink 1.13 to 2.3 have in `pyflink.common`, `pyflink.datastream`, `pyflink.metrics` and
-`pyflink.util`. All of them can be imported and have the signatures that they have in PyFlink.
+`pyflink.util`. All of them can be imported and have PyFlink's signatures.
 
 | state | names | what it means |
 | --- | ---: | --- |
 | works | {works:,} | as in PyFlink |
-| differs | {differs:,} | it runs, and something is different: the note says what |
-| not yet | {not_yet:,} | using it, or what it is for, raises `UnsupportedFlinkFeature` |
-| never | {never:,} | it needs Flink's JVM, and raises `UnsupportedFlinkFeature` |
+| differs | {differs:,} | runs with a difference, which the note describes |
+| not yet | {not_yet:,} | planned; using the name raises `UnsupportedFlinkFeature` |
+| never | {never:,} | needs Flink's JVM; using the name raises `UnsupportedFlinkFeature` |
 
-The percentage counts what works and what differs. A name counts once, whether everybody uses it or
-nobody does. `python -m pyflink_on_spark check script.py` says how one script fares.
+The percentage counts the names that work or differ. Each name counts once, however often it is
+used. `python -m pyflink_on_spark check script.py` reports on one script.
 
 This page is generated, and a test fails when it is stale: run
 `python docs/generate_compatibility.py`.

@@ -27,38 +27,47 @@ DOCUMENT = Path(__file__).with_name("differences.md")
 HEAD = """\
 # Where this differs from PyFlink
 
-What is not in this list behaves as in PyFlink 2.3.0, or it is a bug. What does not work at all
-raises `UnsupportedFlinkFeature`, which says what to do instead;
-`python -m pyflink_on_spark check script.py` says it before the script is run.
+Everything that is not on this page behaves as in PyFlink 2.3.0; anything else is a bug. A feature
+that does not work raises `UnsupportedFlinkFeature`, which says what to do instead.
+`python -m pyflink_on_spark check script.py` reports such features without running the script.
 
-The rest of this page is generated: each entry is the `On Spark:` section of a docstring. To change
-it, change the docstring, then run `python docs/generate_differences.py`.
+The lists per module are generated: each entry is the `On Spark:` section of a docstring. To change
+one, change the docstring, then run `python docs/generate_differences.py`.
 
 ## Errors
 
 - A job that fails raises `JobExecutionError`, a cancelled one `JobCancelledError`, both of
   `pyflink_on_spark.errors`, where PyFlink raises `py4j.protocol.Py4JJavaError`. In a script that
-  imports py4j they also are a `Py4JJavaError`: its `except` clauses stay as they are. `str(error)`
-  begins with the traceback of the script's own function. `error.java_exception` has that text, with
-  `toString()`, `getMessage()` and `printStackTrace()`; there is no Java object.
-- What can be known before a job starts raises Python's own errors, where PyFlink raises a
-  `Py4JJavaError`: a missing file `FileNotFoundError`, a wrong argument `ValueError` or `TypeError`.
-- An error in the `close` of a function of `pyflink.datastream.functions`, in whatever mode and
-  however the job ends, fails no job, as in PyFlink; it is logged with its traceback. All other
-  functions are closed, where PyFlink leaves out those that come after it in the same worker. Write
-  what must not get lost in `process_element` or a sink. An error in the `close` of a sink, or of a
-  sink function of `pyflink_on_spark.extensions`, fails the job, as in Java.
-- `SystemExit`, `GeneratorExit`, `asyncio.CancelledError` and other errors that are no `Exception`
-  fail the job, in asynchronous functions too, where a job of PyFlink may wait for ever.
+  imports py4j both errors are also a `Py4JJavaError`, so that its `except` clauses need no change.
+  `str(error)` begins with the traceback of the script's own function. `error.java_exception` offers
+  that text with `toString()`, `getMessage()` and `printStackTrace()`; it is not a Java object.
+- Errors that are detected before a job starts are Python's own, where PyFlink raises a
+  `Py4JJavaError`: `FileNotFoundError` for a missing file, `ValueError` or `TypeError` for a wrong
+  argument.
+- An error in the `close` of a function of `pyflink.datastream.functions` does not fail the job, as
+  in PyFlink, and is logged with its traceback. All other functions are closed; PyFlink skips those
+  that follow in the same worker. Write important data in `process_element` or a sink. An error in
+  the `close` of a sink, or of a sink function of `pyflink_on_spark.extensions`, fails the job, as
+  in Java.
+- `SystemExit`, `GeneratorExit`, `asyncio.CancelledError` and other errors that are not an
+  `Exception` fail the job, also in asynchronous functions, where a job of PyFlink may hang.
 
 ## In general
 
-- A value that does not have a state's declared type is refused when it is put in, and so is a
-  result of `reduce` or `sum` on a keyed stream that does not have the stream's type. PyFlink
-  refuses what is still there when it writes its state, at the end of a bundle.
-- None that a function emits into a stream without a declared type is an element like any other.
+- **Execution.** A streaming job runs in long-running Spark tasks (*hosts*) that exchange elements
+  directly. A job with BATCH semantics runs stage by stage. Functions run in Python processes only:
+  bundles to and from a JVM, and the options about them, do not exist.
+- **Watermarks.** An unbounded job emits periodic watermarks by the clock, as PyFlink does. A
+  bounded job counts elements, and looks at the clock only where its functions are slow, so that its
+  results can be repeated.
+- **Checkpoints** use aligned barriers. The effect on state is always exactly once. Checkpoints and
+  savepoints of Flink cannot be read.
+- **Types.** A value that does not have a state's declared type is refused when it is put into the
+  state, and so is a result of `reduce` or `sum` on a keyed stream that does not have the stream's
+  type. PyFlink refuses such a value when it writes the state, at the end of a bundle.
+- **None** that a function emits into a stream without a declared type is an element like any other.
   PyFlink fails with a `NullPointerException` where such an element leaves its Python worker.
-- A `reduce` that returns None leaves nothing of the key: the next element is its first again. In
+- A `reduce` that returns None clears the state of the key: the next element is the first again. In
   PyFlink all further results of the key are None.
 """
 

@@ -1,12 +1,17 @@
-"""PyFlink's DataStream API on Apache Spark.
+"""PyFlink's API on Apache Spark.
 
 A script that says ``from pyflink.datastream import ...`` runs unchanged after ``install()``, or
 with ``python -m pyflink_on_spark script.py``; or its imports are changed to ``pyflink_on_spark``.
+
+``__version__`` is the version of this package, ``__pyflink_version__`` that of PyFlink, whose API
+it has.
 """
 
 from __future__ import annotations
 
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark.version import __version__
+from pyflink_on_spark.version import __version__ as __pyflink_version__
 
-__all__ = ["__version__", "install"]
+__version__ = "0.1.0"
+
+__all__ = ["__pyflink_version__", "__version__", "install"]

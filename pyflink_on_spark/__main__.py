@@ -8,6 +8,7 @@ import sys
 import traceback
 from types import TracebackType
 
+from pyflink_on_spark import __pyflink_version__, __version__
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
@@ -30,6 +31,8 @@ _HELP = "\n".join(
         "  --master URL      the cluster: spark://HOST:PORT, yarn, k8s://..., local[2]",
         "  --conf KEY=VALUE  a setting of Spark's; any number of them",
         "  spark-defaults.conf, or the settings spark.* in the script",
+        "",
+        "  --version         shows the versions of this package and of the mirrored PyFlink",
     ]
 )
 
@@ -50,6 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_HELP, file=sys.stderr if not given else sys.stdout)
         return 0 if given else 2
+    if given[0] == "--version":
+        print(f"pyflink_on_spark {__version__} (PyFlink {__pyflink_version__})")
+        return 0
     if given[0] in COMMANDS and not os.path.isfile(given[0]):
         return run_command(given[0], given[1:])
     script = given[0]
@@ -61,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     try:
         runpy.run_path(script, run_name="__main__")
-    except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
+    except Exception as error:  # noqa: BLE001 - printed as Python prints it, from the script on
         _tell(error, script)
         return 1
     _tell_of_unexecuted(script)

@@ -1,4 +1,4 @@
-"""PyFlink's connection to Flink's JVM, of which there is none on Spark."""
+"""PyFlink's connection to Flink's JVM, which does not exist on Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _connects(signature: Callable[..., Any]) -> Any:
     return unsupported(
         signature,
         kind=Gap.NEVER,
-        reason="it connects to Flink's JVM, of which there is none",
+        reason="it connects to Flink's JVM, which does not exist here",
         instead="Use the methods of the Python objects; what was written in Java, write in Python.",
     )
 
@@ -33,4 +33,4 @@ def import_flink_view(gateway: Any) -> Any:
     """Make Flink's classes known to a connection. On Spark: raises."""
 
 
-__getattr__ = missing_name(__name__, "It works with Flink's JVM, of which there is none.")
+__getattr__ = missing_name(__name__, "It works with Flink's JVM, which does not exist here.")

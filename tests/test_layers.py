@@ -35,11 +35,6 @@ MAY_IMPORT = {
     "_spark": ENGINE | MIRROR | {"extensions"},
     "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_spark"},
 }
-# Arrows that still point up, each to be turned round.
-UPWARD = {
-    ("_job/coordinator.py", "_spark"),
-    ("_job/epoch_boundary.py", "_spark"),
-}
 MAY_IMPORT_PYSPARK = {"_spark"}
 
 
@@ -85,9 +80,7 @@ def test_imports_go_down_only(layer):
         for path in modules()
         if layer_of(path) == layer
         for name in imported_names(path)
-        if name.startswith("pyflink_on_spark.")
-        and name.split(".")[1] not in allowed
-        and (str(path.relative_to(PACKAGE)), name.split(".")[1]) not in UPWARD
+        if name.startswith("pyflink_on_spark.") and name.split(".")[1] not in allowed
     ]
     assert not offences
 

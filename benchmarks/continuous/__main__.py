@@ -10,9 +10,10 @@ came out; "per core" is by the processor time of all processes together. Memory 
 processes with the user's functions have, in the first, second and last third of the time.
 
 Latency: records are made at a rate, each at its own time. A result's latency is the time from the
-end of its window, when the record was made that lets it fire, until a sink has the result. The
-floor is a chain of micro-batches with two stages and a shuffle that do nothing: how long a record
-would take that comes into the first micro-batch that begins after it was made.
+end of its window, when the record was made that lets it fire, until a sink has the result. What it
+is compared with is the least that a query of micro-batches needs: a chain of them with two stages
+and a shuffle that do nothing, where a record comes into the first micro-batch that begins after it
+was made.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def throughput_head(keys, options):
 def latency_head(keys, options):
     """Return the second table's head."""
     title = f"latency at {options.rate:,.0f} records/s, {keys:,} keys, ms"
-    return f"{title}\n{'':22}{'median':>10}{'99 %':>10}{'of the floor':>19}"
+    return f"{title}\n{'':22}{'median':>10}{'99 %':>10}{'of empty batches':>19}"
 
 
 if __name__ == "__main__":

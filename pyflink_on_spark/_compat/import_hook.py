@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
@@ -29,7 +30,8 @@ _lock = threading.RLock()
 class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Answers imports of ``pyflink`` and its modules with this package's modules.
 
-    The module under PyFlink's name and the one under ours are the same object.
+    A module under PyFlink's name and the one under ours are the same object, except for the
+    package itself, whose ``__version__`` is PyFlink's.
     """
 
     def find_spec(
@@ -46,7 +48,8 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         """Return our module."""
-        return importlib.import_module(own_name(spec.name))
+        ours = importlib.import_module(own_name(spec.name))
+        return _PyFlinkPackage(ours) if spec.name == _REAL else ours
 
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: our module was run when it was imported under its own name.
@@ -64,6 +67,25 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __repr__(self) -> str:
         return "<PyFlinkFinder: pyflink is pyflink_on_spark>"
+
+
+class _PyFlinkPackage(ModuleType):
+    """The package ``pyflink``: this package, with PyFlink's version.
+
+    Args:
+        ours: this package.
+    """
+
+    def __init__(self, ours: ModuleType) -> None:
+        super().__init__(ours.__name__, ours.__doc__)
+        self.__file__, self.__path__ = ours.__file__, ours.__path__
+        self.__version__ = ours.__pyflink_version__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules[_OURS], name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
 
 
 _specs: dict[str, importlib.machinery.ModuleSpec] = {}
@@ -85,7 +107,7 @@ def install() -> None:
     """
     with _lock:
         loaded = sys.modules.get(_REAL)
-        if loaded is not None and loaded is not sys.modules.get(_OURS):
+        if loaded is not None and loaded.__name__ != _OURS:
             where = getattr(loaded, "__file__", "somewhere")
             raise ImportError(
                 f"the real pyflink is imported already, from {where}: call "
@@ -123,7 +145,7 @@ def _no_module(name: str) -> str:
     if name.split(".")[1] in OF_THE_JVM:
         return (
             f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here: "
-            "PyFlink's own works with Flink's JVM, of which there is none."
+            "PyFlink's own works with Flink's JVM, which does not exist here."
         )
     return (
         f"No module named {name!r} in pyflink_on_spark, which stands for pyflink here. It is "

@@ -1,4 +1,4 @@
-"""What really runs: the user's operators with the engine's own between them, placed on levels."""
+"""The physical graph: the user's operators and the engine's own, each with its stage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PhysicalNode:
         origin: the user's operator that it belongs to.
         parallelism: how many subtasks it has.
         state_id: the stable name of the user's operator's state.
-        level: how many exchanges lie before it, at most.
+        stage: the largest number of exchanges on a path from a source.
         timestamped: whether what it emits has timestamps.
         fresh: whether nothing else can hold on to what it emits.
         conforms: the type to which what it emits was converted already, or None.
@@ -142,7 +142,7 @@ class _Builder:
         self._of[node] = step
 
     def _for_job(self, operator: Operator) -> Operator:
-        """Return an operator as the job's settings want it."""
+        """Return an operator as configured for the job."""
         operator = operator.for_job(self._rhythm)
         if not self._graph.settings.batch or not operator.keyed:
             return operator

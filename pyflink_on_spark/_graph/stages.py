@@ -1,4 +1,4 @@
-"""Steps into segments, segments into regions, regions into levels: the plan of a job."""
+"""The plan of a job: operators in chains, chains in vertices, vertices in stages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan_stages(steps: list[PhysicalNode], splits: Splits) -> tuple[StagePlan, .
 
 
 class _Chain:
-    """Some steps, one behind the other."""
+    """Consecutive operators without an exchange between them."""
 
     def __init__(self, first: PhysicalNode) -> None:
         self.steps = [first]
@@ -50,7 +50,7 @@ class _Chain:
 
 
 class _Vertex:
-    """Segments that run in one subtask."""
+    """Chains that run in the same subtasks."""
 
     def __init__(self) -> None:
         self.chains: list[_Chain] = []
@@ -102,7 +102,7 @@ class _Planner:
         return self._chain_of[sender]
 
     def _vertices(self, chains: list[_Chain]) -> list[_Vertex]:
-        """Join what local links connect. Those of one level and parallelism, since links do."""
+        """Join the chains that local edges connect; they have one stage and one parallelism."""
         group = {chain: chain for chain in chains}
 
         def root(chain: _Chain) -> _Chain:

@@ -19,7 +19,7 @@ class SavepointRequest:
         directory: where to write it; None for where the configuration says.
         stop: whether the job ends with it.
         drain: whether event time ends before.
-        path: gets the savepoint's path, or why there is none.
+        path: gets the savepoint's path, or the error.
     """
 
     directory: str | None
@@ -29,7 +29,7 @@ class SavepointRequest:
 
 
 class AttemptControl:
-    """Does what is due in one attempt, again and again.
+    """Takes the checkpoints and savepoints of one attempt, and ends it.
 
     Args:
         coordinator: the job's.
@@ -51,7 +51,7 @@ class AttemptControl:
         """Do what is due.
 
         Args:
-            done: whether all input of all subtasks has ended and is worked off.
+            done: whether all subtasks have processed all their input.
             wanted: whether a checkpoint is due, whatever the clock says.
 
         Raises:

@@ -11,7 +11,7 @@ Key = TypeVar("Key")
 
 
 class Commits(Generic[Key]):
-    """Commits what a checkpoint has made safe, and keeps what a sink holds back for a later one.
+    """Commits what a complete checkpoint contains; keeps what a sink holds back for a later one.
 
     Args:
         sinks: the job's, by whatever the things that they prepare are named with.
@@ -38,11 +38,11 @@ class Commits(Generic[Key]):
         return [*self._held, *prepared]
 
     def keeping_snapshots(self) -> list[Key]:
-        """Return the sinks whose ``keep`` wants what writers' snapshots have, too."""
+        """Return the sinks whose ``keep`` also takes what writers' snapshots contain."""
         return [key for key, sink in self._sinks.items() if sink.keeps_snapshots]
 
     def keep(self, things: Iterable[tuple[Key, Any]]) -> None:
-        """Let sinks remove nothing of what a savepoint has, while the job goes on without it."""
+        """Let sinks keep what a savepoint references, while the job continues."""
         for key, found in self._by_sink(things).items():
             self._sinks[key].keep(found)
 
@@ -54,14 +54,14 @@ class Commits(Generic[Key]):
         Args:
             things: all of it.
             checkpoint_id: the checkpoint's number.
-            final: whether nothing of it is held back: nothing follows, or nobody knows whether the
-                job that wrote it has not gone on, and committed together what this one would.
+            final: whether nothing of it is held back: no checkpoint follows, or the job that took
+                the checkpoint may have continued and committed what is held back.
         """
         self._safe, self._checkpoint_id, self._held = list(things), checkpoint_id, []
         self._final = final
 
     def commit(self, *, final: bool = False, again: bool = False) -> None:
-        """Make visible what is safe, once.
+        """Commit what the last complete checkpoint contains, once.
 
         Args:
             final: whether nothing follows for which something could be held back.

@@ -142,7 +142,7 @@ class CheckpointCoordinator:
         self._commits.safe(committables, self._number, final=True)
 
     def attempt_begins(self) -> None:
-        """Commit again what is safe; what was only prepared is made anew."""
+        """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
         self._last_begin = self._last_end = self._clock.now()
         if self._changelog is not None:
             self._changelog.broken()
@@ -235,13 +235,13 @@ class CheckpointCoordinator:
     ) -> str:
         """Write a savepoint and return its path.
 
-        One of a job that goes on is a copy for the user, who may move it: nothing is committed with
-        it, nobody is told, and the job never goes back to it.
+        The savepoint of a job that continues is a copy for the user, who may move it: nothing is
+        committed, no function is notified, and no attempt restores it.
 
         Args:
             hosts: the attempt's.
             place: what ``savepoint_folder`` returned.
-            stop: whether the job ends with it; ``tell_complete`` is what is left to do then.
+            stop: whether the job ends with it; ``notify_last`` is called after that.
             drained: whether all input has ended before, so that nothing is left to wait for.
 
         Raises:
@@ -255,7 +255,7 @@ class CheckpointCoordinator:
                 self._keep_named(place, metadata, answers)
         self._has_savepoint = True
         if stop:
-            self._becomes_safe(place.uri, answers, drained)
+            self._completed(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
         return place.uri
@@ -275,12 +275,12 @@ class CheckpointCoordinator:
             self._commits.keep([*self._prepared(answers), *self._in_writers(place, metadata)])
         except Exception as error:
             raise CheckpointError(
-                f"the savepoint {place.shown} was given up, since what it names cannot be kept: "
+                f"the savepoint {place.shown} was aborted: files that it needs cannot be kept: "
                 f"{error}"
             ) from error
 
     def _in_writers(self, place: Folder, metadata: Metadata) -> list[tuple[str, Any]]:
-        """Return what a savepoint has of writers that go on, of those sinks that want to know."""
+        """Return what a savepoint contains of writers that continue, for sinks that keep it."""
         names = self._commits.keeping_snapshots()
         states = read_states(place, metadata) if names else SlotState()
         return [
@@ -290,7 +290,7 @@ class CheckpointCoordinator:
         ]
 
     def finish(self, hosts: Hosts) -> bool:
-        """Commit what is prepared at the end of all input; tell whether that could be done.
+        """Commit what is prepared at the end of all input; return whether that succeeded.
 
         Raises:
             CheckpointError: as in ``checkpoint``.
@@ -310,7 +310,7 @@ class CheckpointCoordinator:
             self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
 
     def job_finished(self) -> None:
-        """Remove the checkpoints of a job that needs them no more."""
+        """Remove the checkpoints of a job that has finished."""
         self._retained.drop_all()
 
     def job_cancelled(self) -> None:
@@ -318,7 +318,7 @@ class CheckpointCoordinator:
         self._job_ended_early(self._settings.kept_when_cancelled)
 
     def job_interrupted(self) -> None:
-        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        """Keep the checkpoints, as if the process was killed, and log where the last one is."""
         if self._retained:
             assert self.restore is not None
             _log.warning(
@@ -343,12 +343,12 @@ class CheckpointCoordinator:
         if self._settings.directory is None:
             with self._written(hosts, None):
                 content, answers = self._in_memory(hosts)
-            self._becomes_safe(content, answers, final)
+            self._completed(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
             with self._written(hosts, place):
                 metadata, answers = self._write(hosts, place, savepoint=False)
-            self._becomes_safe(place.uri, answers, final)
+            self._completed(place.uri, answers, final)
             self._retained.keep(place, metadata)
         self._commits.commit()
         self.over = final
@@ -364,7 +364,7 @@ class CheckpointCoordinator:
             self._give_up(place, late=True)
             hosts.notify_checkpoint_aborted(self._number)
             raise CheckpointError(
-                f"checkpoint {self._number} was given up after {self._settings.timeout} ms, "
+                f"checkpoint {self._number} was aborted after {self._settings.timeout} ms, "
                 "which is its timeout (execution.checkpointing.timeout)"
             ) from error
         except CheckpointError:
@@ -435,9 +435,7 @@ class CheckpointCoordinator:
     def _named(self, prepared: Iterable[tuple[int, Any]]) -> list[tuple[str, Any]]:
         return self._commits.with_held((self._sink_names[sink], thing) for sink, thing in prepared)
 
-    def _becomes_safe(
-        self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool
-    ) -> None:
+    def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
         self.restore, self._unacknowledged = (self._number, where), True
         self._commits.safe(self._prepared(answers), self._number, final=final)
 

@@ -27,7 +27,7 @@ class Job:
     Args:
         name: for people.
         settings: what every subtask knows.
-        levels: what runs, one level after the other.
+        stages: the plan; each stage reads what earlier stages emit.
         sinks: the sinks by number, for the driver's commits.
         printers: for each channel to the driver, what is done there with what arrives; that of the
             metrics is added.
@@ -35,8 +35,8 @@ class Job:
         bounded: whether every source ends.
         attached: whether the program waits for the end before it does anything else.
         graph: what it was translated from, for those who show it.
-        listeners: what is told how far the job is.
-        accumulators: what the metrics of its functions are worth, as they are reported.
+        listeners: called with each report on the job's progress.
+        accumulators: the values of its functions' metrics, as they are reported.
     """
 
     name: str
@@ -73,13 +73,13 @@ class Job:
             source.begin_again()
 
     def ended(self, resumable: bool) -> None:
-        """Let go of what sources and sinks have in the driver; once, however the job has ended.
+        """Release what sources and sinks have in the driver; once, however the job has ended.
 
         Args:
-            resumable: whether a checkpoint or savepoint is left, to go on from.
+            resumable: whether a checkpoint or savepoint remains, from which a job can start.
 
         Raises:
-            BaseException: what one of them fails with, when all have been told.
+            BaseException: the error of one of them, after all have been called.
         """
         with ExitStack() as ends:
             for source in self._sources():

@@ -19,7 +19,7 @@ _log = logging.getLogger("pyflink_on_spark")
 
 
 class Progress:
-    """Makes of the subtasks' reports what is told of the whole job.
+    """Combines the reports of subtasks into the progress of the job.
 
     Args:
         job_name: the job's name.
@@ -41,7 +41,7 @@ class Progress:
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
-        """Count anew."""
+        """Reset the counts; a new attempt begins."""
         self._history.clear()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:

@@ -26,12 +26,12 @@ class RestartStrategy(Protocol):
     """Decides after each failure."""
 
     def delay(self, now: int) -> int | None:
-        """Return how long to wait (ms) after a failure now (ms), or None to give up."""
+        """Return how long to wait (ms) after a failure now (ms), or None for no restart."""
         ...
 
 
 class NoRestart:
-    """Gives up at once."""
+    """Never restarts a job."""
 
     def delay(self, now: int) -> int | None:
         """Return None."""
@@ -39,7 +39,7 @@ class NoRestart:
 
 
 class FixedDelay:
-    """Starts a job again so many times.
+    """Restarts a job a limited number of times.
 
     Args:
         attempts: how many times.
@@ -50,7 +50,7 @@ class FixedDelay:
         self._left, self._delay = attempts, delay_ms
 
     def delay(self, now: int) -> int | None:
-        """Return how long to wait (ms), or None to give up."""
+        """Return how long to wait (ms), or None for no restart."""
         self._left -= 1
         return self._delay if self._left >= 0 else None
 
@@ -69,7 +69,7 @@ class FailureRate:
         self._times: deque[int] = deque(maxlen=failures)
 
     def delay(self, now: int) -> int | None:
-        """Return how long to wait (ms), or None to give up."""
+        """Return how long to wait (ms), or None for no restart."""
         full = len(self._times) == self._times.maxlen
         too_often = full and now - self._times[0] <= self._interval
         self._times.append(now)
@@ -83,9 +83,9 @@ class ExponentialDelay:
         initial_ms: the first time.
         maximum_ms: the longest time.
         multiplier: by what a time is longer than the one before.
-        reset_ms: after how long without a failure it begins anew.
+        reset_ms: the time without a failure after which the delay is reset.
         jitter: by which part a time may vary, so that jobs do not start all at once.
-        attempts: after how many failures it gives up.
+        attempts: the number of failures after which the job is not restarted.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class ExponentialDelay:
         self._last: int | None = None
 
     def delay(self, now: int) -> int | None:
-        """Return how long to wait (ms), or None to give up."""
+        """Return how long to wait (ms), or None for no restart."""
         if self._last is not None and now - self._last >= self._reset + self._current:
             self._current, self._failures = self._initial, 0
         self._last = now
@@ -137,7 +137,7 @@ def names_restart_strategy(settings: Mapping[str, str]) -> bool:
 def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:
     """Return the strategy that a job's configuration asks for.
 
-    As in Flink, a job with checkpoints is started again for ever, with growing delays, if nothing
+    As in Flink, a job with checkpoints is restarted without limit, with growing delays, if nothing
     else is said; one without fails.
 
     Args:

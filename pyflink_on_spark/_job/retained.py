@@ -82,7 +82,7 @@ class RetainedCheckpoints:
 
 @contextlib.contextmanager
 def telling(what: str) -> Iterator[None]:
-    """Go on if something cannot be removed, and say so."""
+    """Log a warning if something cannot be removed, and continue."""
     try:
         yield
     except OSError as error:

@@ -47,7 +47,7 @@ def translate(
         printers: for each channel to the driver, what is done with what arrives.
         collected: the channel that the driver's program iterates.
         attached: whether the program waits for the end before it does anything else.
-        listeners: what is told how far the job is, while it goes on.
+        listeners: called with each report on the job's progress.
 
     Raises:
         JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or

@@ -21,11 +21,11 @@ class Unexecuted:
             self._sinks.setdefault(environment, transformation.call_site)
 
     def executed(self, environment: int) -> None:
-        """Note that everything in an environment was run, or given up."""
+        """Note that everything in an environment was run or discarded."""
         self._sinks.pop(environment, None)
 
     def first(self) -> CallSite | None:
-        """Return where the first sink is that nobody ran; None if there is none."""
+        """Return where the first sink was added that no job has run, or None."""
         return next(iter(self._sinks.values()), None)
 
 

@@ -1,4 +1,4 @@
-"""What travels between segments and subtasks: bundles of elements, and the events between them."""
+"""What chains and subtasks send each other: bundles of elements, and the events between them."""
 
 from __future__ import annotations
 

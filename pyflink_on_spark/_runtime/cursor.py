@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Cursor:
-    """The element that is in flight in a segment: its event timestamp in ms, or None."""
+    """The element in flight in a chain: its event timestamp in ms, or None."""
 
     __slots__ = ("timestamp",)
 

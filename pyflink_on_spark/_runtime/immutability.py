@@ -1,8 +1,8 @@
 """Elements must not change once they are emitted.
 
-A function may go on changing an object that it emitted, and siblings may change what they received.
-Where PyFlink serialises an element, what was emitted must be as it was. Immutable elements need
-nothing; of others a pickle is taken at the moment they are emitted.
+A function may still change an object that it has emitted, and siblings may change what they
+received. Where PyFlink serialises an element, what was emitted must be as it was. Immutable
+elements need nothing; of others a pickle is taken at the moment they are emitted.
 """
 
 from __future__ import annotations

@@ -62,11 +62,11 @@ def find_charset(name: str) -> Charset:
     """Find a character set by its name.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: no character set has that name.
     """
     try:
         codec = codecs.lookup(name).name
-        "".encode(codec)  # a codec between bytes, such as base64, is none
+        "".encode(codec)  # a codec between bytes, such as base64, is not a character set
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"Unsupported charset: {name!r}") from error
     if codec in _NOT_IN_JAVA:

@@ -1,4 +1,4 @@
-"""The result of something that may still be going on."""
+"""The result of something that may still be running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["CompletableFuture"]
 
 
 class CompletableFuture:
-    """A value that is there later; it can be waited for, asked about, or given up.
+    """A value that is available later; it can be waited for, asked for, or cancelled.
 
     Args:
         j_completable_future: a ``concurrent.futures.Future``.
@@ -27,13 +27,13 @@ class CompletableFuture:
             j_completable_future, Future, "CompletableFuture(j_completable_future)"
         )
         # A running concurrent Future refuses to be cancelled, a CompletableFuture does not: it
-        # gives up the value, never the work. So this one follows the source.
+        # drops the value and never stops the work. So this one follows the source.
         self._future: Future[Any] = Future()
         self._py_class = py_class
         source.add_done_callback(self._follow)
 
     def cancel(self) -> bool:
-        """Give the value up, if it is not there yet.
+        """Cancel this future, if it has no value yet.
 
         Returns:
             Whether this future is now cancelled.

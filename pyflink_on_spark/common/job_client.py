@@ -94,10 +94,10 @@ class JobClient:
         All that belongs to it is committed. If the job cannot be stopped this way, the future has
         the error.
 
-        On Spark: if the savepoint cannot be written, the job goes on as if nobody had asked; only
-        with ``advance_to_end_of_event_time``, once windows have fired for it, does the job start
-        again from its last checkpoint, as Flink's always does. A job that fails after all is
-        committed, for example in a sink's ``close``, has failed, and does not start again.
+        On Spark: if the savepoint cannot be written, the job continues without a restart. Only with
+        ``advance_to_end_of_event_time``, when windows have already fired, the job restarts from its
+        last checkpoint, as Flink's job always does. A job that fails after everything is committed,
+        for example in a sink's ``close``, does not restart.
 
         Args:
             advance_to_end_of_event_time: whether all timers and windows fire first.
@@ -109,10 +109,10 @@ class JobClient:
         )
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture:
-        """Write a savepoint while the job goes on; the future's value is the savepoint's path.
+        """Write a savepoint while the job runs; the future's value is the savepoint's path.
 
-        Nothing is committed with it, functions are not told that it is complete, and the job does
-        not go back to it when it fails: only a job that begins with it commits what is in it.
+        Nothing is committed with the savepoint, functions are not notified of it, and the job does
+        not restore it after a failure. A job that starts from the savepoint commits its content.
 
         Args:
             savepoint_directory: where to write it; None is the directory that is configured.

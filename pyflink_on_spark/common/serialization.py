@@ -154,7 +154,7 @@ class Encoder:
         return Encoder(charset_name)
 
     def _charset(self) -> Charset:
-        """Return the character set; raise ValueError if there is none of that name."""
+        """Return the character set; raise ValueError if the name is unknown."""
         return find_charset(self._charset_name)
 
 

@@ -35,7 +35,7 @@ class WatermarkSpec:
 
 
 class WatermarkStrategy:
-    """How timestamps are found in elements, and how far watermarks stay behind them.
+    """How elements get timestamps, and how watermarks follow from the timestamps.
 
     Args:
         j_watermark_strategy: this package's description; use the static methods.
@@ -52,9 +52,6 @@ class WatermarkStrategy:
 
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
         """Return a strategy in which an input without elements does not hold watermarks back.
-
-        On Spark: that is looked at between two epochs of an unbounded job, some ten times a second;
-        where all sources end, and there are no checkpoints, no input is idle.
 
         As in PyFlink the new strategy has NO timestamp assigner: call this before
         ``with_timestamp_assigner``.
@@ -113,7 +110,7 @@ class WatermarkStrategy:
         """Make a strategy for elements that come at most so much too late.
 
         Args:
-            max_out_of_orderness: how far behind the largest timestamp an element may be.
+            max_out_of_orderness: how much older than the largest timestamp an element may be.
 
         Raises:
             ValueError: it is negative.

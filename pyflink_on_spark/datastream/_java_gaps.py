@@ -19,7 +19,7 @@ def without_java_object(instead: str) -> Callable[[Any], unsupported]:
         return unsupported(
             signature,
             kind=Gap.NEVER,
-            reason="there is no Java object behind it",
+            reason="it has no Java object",
             instead=instead,
         )
 

@@ -57,9 +57,6 @@ class CheckpointConfig:
 
     Args:
         j_checkpoint_config: the configuration that holds the options.
-
-    On Spark: a checkpoint is made between two micro-batches, when no element is under way. After a
-    failure a job goes on from the last one.
     """
 
     DEFAULT_MODE: ClassVar[CheckpointingMode] = CheckpointingMode.EXACTLY_ONCE
@@ -231,7 +228,7 @@ class CheckpointConfig:
     ) -> CheckpointConfig:
         """Set whether a checkpoint is taken even if a savepoint is newer (Flink 1.x).
 
-        On Spark: recorded; a job goes on from its last checkpoint in any case.
+        On Spark: recorded; a job always recovers from its latest checkpoint.
         """
         _require(prefer_checkpoint_for_recovery, bool, "set_prefer_checkpoint_for_recovery")
         return self._write(options.PREFER_CHECKPOINT, prefer_checkpoint_for_recovery)

@@ -19,7 +19,7 @@ class OutputTag:
 
     Raises:
         ValueError: the name is empty.
-        TypeError: ``type_info`` is none of these.
+        TypeError: ``type_info`` is of another type.
     """
 
     _is_output_tag = True

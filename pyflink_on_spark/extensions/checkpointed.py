@@ -20,7 +20,7 @@ class OperatorStateStore(state.OperatorStateStore):
 
     @abstractmethod
     def get_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState:
-        """Return a list whose elements are dealt out evenly when the parallelism changes.
+        """Return a list whose elements are redistributed evenly when the parallelism changes.
 
         Args:
             state_descriptor: its name and type.
@@ -28,7 +28,7 @@ class OperatorStateStore(state.OperatorStateStore):
         Raises:
             TypeError: it describes another kind of state.
             ValueError: it has a time to live.
-            RuntimeError: the name belongs to a list that is united.
+            RuntimeError: the name belongs to a list that is union-redistributed.
         """
 
     @abstractmethod
@@ -41,7 +41,7 @@ class OperatorStateStore(state.OperatorStateStore):
         Raises:
             TypeError: it describes another kind of state.
             ValueError: it has a time to live.
-            RuntimeError: the name belongs to a list that is dealt out.
+            RuntimeError: the name belongs to a list that is split-redistributed.
         """
 
     @abstractmethod
@@ -58,7 +58,7 @@ class FunctionInitializationContext(ABC):
 
     @abstractmethod
     def is_restored(self) -> bool:
-        """Tell whether the job goes on from a checkpoint or savepoint."""
+        """Tell whether the job was restored from a checkpoint or savepoint."""
 
     @abstractmethod
     def get_restored_checkpoint_id(self) -> int | None:
@@ -110,12 +110,12 @@ class CheckpointedFunction(ABC):
         """Get the states, and take over what they hold; called once, before ``open``.
 
         Args:
-            context: gives the states, and tells whether they were restored.
+            context: provides the states, and whether they were restored.
         """
 
 
 class ListCheckpointed(ABC):
-    """Keeps one list that belongs to no key, and is dealt out when the parallelism changes.
+    """Keeps one list that belongs to no key and is redistributed when the parallelism changes.
 
     Less general than CheckpointedFunction, and shorter.
     """
@@ -145,24 +145,25 @@ class ListCheckpointed(ABC):
 
 
 class CheckpointListener(ABC):
-    """Wants to know what becomes of checkpoints; a second base class of a function."""
+    """Is notified of the outcome of checkpoints; a second base class of a function."""
 
     _hears_of_checkpoints: ClassVar[bool] = True
 
     @abstractmethod
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Learn that a checkpoint is safe. Not every one is told of: a later one speaks for it.
+        """Take note that a checkpoint is complete.
 
-        Of savepoints only that is told of which the job stops with.
+        A notification can be missing after a failure; that of a later checkpoint then implies it.
+        Of savepoints only the one with which a job stops is notified.
 
         Args:
             checkpoint_id: its number.
         """
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027
-        """Learn that a checkpoint could not be written, or took too long, and was given up.
+        """Take note that a checkpoint was aborted: it could not be written, or took too long.
 
-        Called if the job goes on: with ``tolerable-failed-checkpoints``, or after a savepoint.
+        Called if the job continues: with ``tolerable-failed-checkpoints``, or after a savepoint.
 
         Args:
             checkpoint_id: its number.

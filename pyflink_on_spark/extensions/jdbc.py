@@ -37,10 +37,10 @@ def jdbc_exactly_once_sink(
 ) -> _ExactlyOnceSink:
     """Make a sink, for ``sink_to``, whose statement is executed once for each row.
 
-    The rows between two checkpoints are part of the second one, and are written from the driver
-    in one transaction once it is complete; without checkpoints that is the end of the job. The
-    same transaction notes the epochs in a table of the same database. So any table will do, and
-    no prepared transactions are needed; but all rows of a checkpoint pass through the driver.
+    The rows between two checkpoints are part of the second checkpoint. When that checkpoint is
+    complete, the driver writes them in one transaction; without checkpoints, at the end of the
+    job. The same transaction records the commit in a table of the same database. The sink needs no
+    prepared transactions and works with any table, but all rows pass through the driver.
 
     Args:
         sql: as for ``JdbcSink.sink``.
@@ -48,15 +48,15 @@ def jdbc_exactly_once_sink(
         jdbc_connection_options: where the statement is executed.
         jdbc_execution_options: how often it is tried again; batch size and interval are those of
             the checkpoints.
-        epochs_table: where epochs are noted; made if there is none.
-        days: how long they are kept. A job must not go on from a checkpoint older than that.
+        epochs_table: the table that records commits; created if it does not exist.
+        days: how long records are kept. A job must not restore a checkpoint older than that.
 
     Raises:
-        ValueError: as ``JdbcSink.sink``, or there can be no table of that name.
+        ValueError: as ``JdbcSink.sink``, or the name is not a valid name of a table.
     """
     if not _TABLE.fullmatch(epochs_table):
         raise ValueError(f"{epochs_table!r} is not the name of a table")
     if days < 1:
-        raise ValueError(f"epochs are kept for a day at least, not {days}")
+        raise ValueError(f"commits must be kept for at least one day, not {days}")
     told = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
     return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._config, epochs_table, days))

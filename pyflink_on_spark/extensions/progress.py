@@ -1,4 +1,4 @@
-"""Watching a job that goes on."""
+"""Watching the progress of a streaming job."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ def job_progress(client: JobClient) -> JobProgress | None:
         client: of ``execute_async``.
 
     Returns:
-        None before the job's first epoch, and for a job that runs as one epoch.
+        None before the first report of the job's tasks, and for a job with BATCH semantics.
     """
     progress: JobProgress | None = getattr(client._handle, "progress", None)
     return progress
 
 
 def on_progress(env: StreamExecutionEnvironment, listener: Callable[[JobProgress], None]) -> None:
-    """Let a function of the program be called after each epoch of the environment's jobs.
+    """Call a function of the program with each report on the environment's streaming jobs.
+
+    On Spark: a job's tasks report about twice a second, and when they have ended.
 
     Args:
         env: the environment; jobs that are executed from now on are watched.

@@ -30,17 +30,17 @@ def from_spark(
 ) -> DataStream:
     """Make a stream of the rows of a Spark DataFrame.
 
-    A batch DataFrame is computed when the job starts, and ends the stream. A streaming one goes on
-    until the job is cancelled; each of its micro-batches is read exactly once, after a restart of
-    the job too. Its rows come through files in a staging folder. If Spark fails to go on with it,
-    so does the job; the next attempt begins where Spark had stopped.
+    A batch DataFrame is computed when the job starts, and the stream is bounded. The stream of a
+    streaming DataFrame is unbounded; each of its micro-batches is read exactly once, also after a
+    restart of the job. The rows are staged in files. If Spark's query fails, the job fails; the
+    next attempt resumes the query where it stopped.
 
-    A batch is removed from the folder once the oldest checkpoint that is kept
-    (``execution.checkpointing.num-retained``) is past it. Savepoints, and checkpoints of former
-    runs, hold nothing: who restores one whose batches are gone gets an error that says so. Without
+    A batch is removed from the folder when the oldest retained checkpoint
+    (``execution.checkpointing.num-retained``) no longer needs it. Savepoints and the checkpoints of
+    former runs retain nothing: restoring one whose batches are gone raises an error. Without
     checkpoints nothing is removed. The rows of a batch DataFrame are removed when the job has
-    ended, unless it leaves a checkpoint or savepoint, and ``staging`` is given: then they stay for
-    whoever goes on from there, who does not read the DataFrame again.
+    ended. They stay if the job leaves a checkpoint or savepoint and ``staging`` is given: a run
+    that restores it does not read the DataFrame again.
 
     Args:
         env: the environment.
@@ -48,13 +48,13 @@ def from_spark(
         type_info: a row type with a field for each column; derived from the columns if not given.
         watermark_strategy: how watermarks are made; none if not given.
         name: the operator's name.
-        staging: a local path for the files. On a cluster, one that all machines see. If a job is
-            to go on after its process has ended, one that stays: a checkpoint finds its rows there.
-            That of a streaming one belongs to this stream alone, and a checkpoint is restored with
-            no other. By default a temporary one.
+        staging: a local folder for the files, which on a cluster all machines must see. A job that
+            is to continue after its process has ended needs a permanent one, because a checkpoint
+            refers to it. The folder of a streaming DataFrame belongs to this stream alone. The
+            default is a temporary folder.
 
     Raises:
-        TypeError: if it is no DataFrame, or a column has a type that PyFlink has not.
+        TypeError: if it is not a DataFrame, or PyFlink lacks the type of a column.
     """
     frames = importlib.import_module("pyflink_on_spark._spark.frames")
     derived = frames.row_type_of(frame)

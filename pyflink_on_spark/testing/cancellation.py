@@ -34,7 +34,7 @@ class Cancellation(SameProcess):
         return self._event.is_set()
 
     def check(self) -> None:
-        """Go on only if the job was not cancelled.
+        """Raise if the job was cancelled.
 
         Raises:
             Cancelled: if it was.
@@ -48,7 +48,7 @@ class Cancellation(SameProcess):
 
 
 def cancellable(stages: Sequence[StagePlan], cancellation: Cancellation) -> list[StagePlan]:
-    """Return a job's levels with sources that stop between two elements."""
+    """Return a job's stages with sources that stop between two elements."""
 
     def chain(plan: OperatorChainPlan) -> OperatorChainPlan:
         if plan.source is None:

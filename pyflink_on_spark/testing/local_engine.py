@@ -26,8 +26,8 @@ class LocalEngine:
         clock: processing time; the machine's if not given.
         checkpoint_each_turn: whether jobs with checkpoints take one whenever their sources have
             handed over something, instead of by the clock.
-        restart_each_checkpoint: whether such jobs go on in new instances after each checkpoint,
-            with nothing but what is in it.
+        restart_each_checkpoint: whether such jobs restore each checkpoint in new instances of all
+            functions.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LocalEngine:
         return handle
 
     def wait_until_idle(self, seconds: float = 10.0) -> None:
-        """Wait until all jobs of ``execute_async`` have worked off everything there is.
+        """Wait until all jobs of ``execute_async`` have processed all input so far.
 
         Args:
             seconds: how long at most.

@@ -21,9 +21,10 @@ from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.schedule import Schedule
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
-from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 
 _SLICE_SECONDS = 0.01
 

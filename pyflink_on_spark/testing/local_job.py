@@ -106,7 +106,7 @@ class LocalJob:
         self._join()
 
     def wait_until_idle(self, seconds: float) -> None:
-        """Wait until everything there is has been worked off.
+        """Wait until all input so far has been processed.
 
         Raises:
             TimeoutError: if that is not so after some seconds.
@@ -193,7 +193,7 @@ class LocalJob:
             self._job.ended(self._coordinator.resumable)
 
     def _attempts(self) -> Iterator[None]:
-        """Run the job until it succeeds, or the restart strategy gives up."""
+        """Run the job until it succeeds, or the restart strategy allows no restart."""
         attempt = 0
         while True:
             try:
@@ -209,7 +209,7 @@ class LocalJob:
             attempt += 1
 
     def _wait_for_restart(self, error: Exception) -> None:
-        """Wait as the restart strategy says; raise the error if it gives up."""
+        """Wait as the restart strategy says; raise the error if it allows no restart."""
         delay = self._restarts.delay(self._clock.now())
         if delay is None:
             raise error

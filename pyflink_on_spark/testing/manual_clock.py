@@ -6,7 +6,7 @@ from pyflink_on_spark.testing.same_process import SameProcess
 
 
 class ManualClock(SameProcess):
-    """A clock that stands still until it is told.
+    """A clock that advances only when a test or function moves it.
 
     User functions may hold it and move it, too: it is not copied when they are pickled.
 

@@ -49,7 +49,7 @@ class StreamHarness:
         max_parallelism: the number of key groups.
         clock: processing time; one that stands at 0 if not given.
         configuration: the environment's, for example with the runtime mode or job parameters.
-        snapshot: what ``snapshot`` returned, to go on from there.
+        snapshot: what ``snapshot`` returned; restored when the harness is opened.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class StreamHarness:
         return self._timers("processing")
 
     def metrics(self) -> dict[str, Any]:
-        """Return what the functions' metrics are worth, as a job's accumulators have them."""
+        """Return the values of the functions' metrics, as a job's accumulators have them."""
         if self._opened:
             for subtask in self._hosts.group:
                 subtask.report_metrics()
@@ -227,13 +227,13 @@ class StreamHarness:
         return serialize((self._checkpoint_id, answer[0].state))
 
     def notify_checkpoint_complete(self) -> None:
-        """Tell the operators that the latest snapshot is safe."""
+        """Notify the operators that the latest snapshot is complete."""
         self._require_open()
         with _plain_errors():
             self._hosts.notify_checkpoint_complete(self._checkpoint_id)
 
     def restart(self, *, parallelism: int | None = None) -> StreamHarness:
-        """Take a snapshot, close this harness, and return an opened one that goes on from there.
+        """Take a snapshot, close this harness, and return an opened one that restores the snapshot.
 
         What came out so far stays with this one.
 

@@ -37,10 +37,10 @@ def test_the_modules_are_the_same_objects():
         import pyflink.datastream.functions
         import pyflink_on_spark.datastream.functions as ours
         from pyflink.datastream import functions
-        print(pyflink is pyflink_on_spark, pyflink.datastream.functions is ours, functions is ours)
+        print(pyflink.datastream.functions is ours, functions is ours)
         print(ours.__name__, ours.__spec__.name, ours.__package__)
         """
-    ) == ["True True True", " ".join(["pyflink_on_spark.datastream.functions"] * 3)]
+    ) == ["True True", " ".join(["pyflink_on_spark.datastream.functions"] * 3)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,8 @@ def test_imports_in_any_order(order):
         for name, module in list(sys.modules.items()):
             if name == "pyflink" or name.startswith("pyflink."):
                 ours = "pyflink_on_spark" + name.removeprefix("pyflink")
-                assert module is sys.modules[ours] and module.__name__ == ours, name
+                assert module.__name__ == ours, name
+                assert name == "pyflink" or module is sys.modules[ours], name
         from pyflink.common import Row
         from pyflink_on_spark.common.types import Row as Same
         print(Row is Same)
@@ -117,10 +118,33 @@ def test_a_real_pyflink_that_is_installed_gives_way(tmp_path):
         import pyflink_on_spark
         pyflink_on_spark.install()
         import pyflink
-        print(pyflink is pyflink_on_spark)
+        print(pyflink.__name__)
         """,
         folder=tmp_path,
-    ) == ["True"]
+    ) == ["pyflink_on_spark"]
+
+
+def test_the_version_of_pyflink_is_the_mirrored_one():
+    assert after_install(
+        """
+        import pyflink
+        from pyflink import datastream, version
+        print(pyflink.__version__, version.__version__, pyflink_on_spark.__pyflink_version__)
+        print(pyflink_on_spark.__version__ != pyflink.__version__, pyflink.datastream is datastream)
+        """
+    ) == ["2.3.0 2.3.0 2.3.0", "True True"]
+
+
+def test_a_function_that_uses_the_package_is_pickled_by_reference():
+    assert after_install(
+        """
+        import cloudpickle, pyflink
+        import pyflink.common
+        row = lambda: pyflink.common.Row(1)
+        print(repr(cloudpickle.loads(cloudpickle.dumps(row))()))
+        print(b"pyflink_on_spark" in cloudpickle.dumps(row))
+        """
+    ) == ["<Row(1)>", "True"]
 
 
 @pytest.mark.parametrize(

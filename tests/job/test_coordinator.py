@@ -250,7 +250,7 @@ def test_a_checkpoint_that_takes_too_long(tmp_path):
     assert not late.exists()
     world.hosts.fails = TimeoutError("a slot host has not answered")
     world.coordinator.checkpoint(world.hosts)
-    with pytest.raises(CheckpointError, match=r"checkpoint 4 was given up after 3000 ms"):
+    with pytest.raises(CheckpointError, match=r"checkpoint 4 was aborted after 3000 ms"):
         world.coordinator.checkpoint(world.hosts)
 
 

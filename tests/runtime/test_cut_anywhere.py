@@ -6,10 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.operators import timestamps
 from pyflink_on_spark._runtime.state.disk import store
-from pyflink_on_spark._runtime.task import exchange
-from pyflink_on_spark._runtime.task import operator_chain as chain
+from pyflink_on_spark._runtime.task import (
+    exchange_writer,
+    outputs,
+    source_input,
+    watermark_output,
+)
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag
@@ -31,7 +34,7 @@ events = st.lists(
 )
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=6).map(tuple)
 places = st.builds(Conditions, sizes=sizes, parallelism=st.integers(1, 4), seed=st.integers(0, 9))
-restarts = st.dictionaries(st.integers(1, 12), st.integers(1, 4), max_size=3)
+restarts = st.dictionaries(st.integers(1, 60), st.integers(1, 4), max_size=3)
 restarted = st.builds(
     Conditions,
     sizes=sizes,
@@ -47,7 +50,7 @@ LATE_ENOUGH = 100
 @pytest.fixture(autouse=True, params=[3, 4096], ids=["bundles of 3", "whole bundles"])
 def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
-        for module in (exchange, chain, timestamps):
+        for module in (exchange_writer, outputs, source_input, watermark_output):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
         patch.setattr(store, "_SMALLEST_GENERATION", 16)
         yield

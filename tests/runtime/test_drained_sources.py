@@ -10,6 +10,7 @@ import pytest
 
 from pyflink_on_spark._connectors.functions.event_queue import CAPACITY, LIMIT
 from pyflink_on_spark._connectors.functions.source import FunctionSource
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import RunningJob, job_of
@@ -112,29 +113,44 @@ class Slot:
         job = job_of(lambda s: s, source, configuration=settings)
         self.running = RunningJob(job, saved, collected, clock=self.clock)
         self.collected = self.running.collected
-        (self.subtask,) = self.running.subtasks.values()
+        self.subtask = self.running.subtask
+
+    @property
+    def reader(self):
+        return self.subtask.sources[0]._reader
+
+    def poll(self):
+        self.subtask.poll(0)
+        self.subtask.work()
 
     def read(self, count=1):
         """Read until so many elements are there, and more are waiting."""
         while len(self.collected) < count:
-            self.subtask.poll_sources()
+            self.poll()
         WORLD["started"].wait()
 
+    def read_all(self):
+        while self.subtask.reading:
+            self.poll()
+
     def drain(self):
-        """End the source, epoch by epoch."""
+        """End the source; to be asked again changes nothing."""
         self.subtask.end_sources()
         while self.subtask.reading:
             self.subtask.end_sources()
-            self.subtask.poll_sources()
-        self.subtask.end_epoch()
+            self.poll()
+        self.subtask.work()
 
     def checkpoint(self, number):
-        return pickle.dumps([self.subtask.snapshot(number)])
+        state, snapshot = SlotState(), self.subtask.snapshot(number)
+        (self.positions,) = snapshot.sources.values()
+        state.add(0, snapshot)
+        return number, state.to_bytes()
 
 
 def full_queue(slot):
     """Wait until the function has to wait."""
-    queue = slot.subtask._readers[0]._queue
+    queue = slot.reader._queue
     while not queue._senders_waiting:
         pass
 
@@ -157,8 +173,7 @@ def test_it_goes_on_behind_what_was_handed_on(function, before):
     drained = len(slot.collected)
     assert drained > CAPACITY
     again = Slot(function(drained + 10), saved, slot.collected)
-    while again.subtask.reading:
-        again.subtask.poll_sources()
+    again.read_all()
     again.running.close()
     assert again.collected == list(range(1, drained + 11))
 
@@ -174,7 +189,7 @@ def test_what_it_emits_when_cancelled_is_handed_on_too():
 def test_one_that_has_returned_by_itself_does_not_run_again():
     slot = Slot(Counter(5))
     slot.read()
-    while slot.subtask._readers[0]._thread.is_alive():
+    while slot.reader._thread.is_alive():
         pass
     slot.drain()
     saved = slot.checkpoint(1)
@@ -207,30 +222,28 @@ def test_what_one_emits_that_goes_on_after_cancel_is_in_the_savepoint(function, 
     subtask = slot.subtask
     subtask.end_sources()
     for _ in range(20):
-        subtask.poll_sources()
+        slot.poll()
     assert subtask.reading
     slot.clock.time += 5_000
     with caplog.at_level(logging.WARNING):
         slot.drain()
     assert "still runs after cancel()" in caplog.text
     saved = slot.checkpoint(1)
-    ((position,),) = pickle.loads(saved)[0].sources.values()
+    (position,) = pickle.loads(pickle.dumps(slot.positions))
     end = len(slot.collected) + len(position.waiting) + 10
     slot.checkpoint(2)
     WORLD.setdefault("never", threading.Event()).set()
     subtask.notify_checkpoint_complete(2)
     slot.running.close()
     again = Slot(Counter(end), saved, slot.collected)
-    while again.subtask.reading:
-        again.subtask.poll_sources()
+    again.read_all()
     again.running.close()
     assert again.collected == list(range(1, end + 1))
 
 
 def test_one_that_ends_takes_part_in_the_last_checkpoint():
     slot = Slot(Counter(3), interval="1 s")
-    while slot.subtask.reading:
-        slot.subtask.poll_sources()
+    slot.read_all()
     slot.checkpoint(1)
     slot.subtask.notify_checkpoint_aborted(1)
     saved = slot.checkpoint(2)
@@ -238,8 +251,7 @@ def test_one_that_ends_takes_part_in_the_last_checkpoint():
     assert CALLS == ["snapshot 1", "aborted 1", "snapshot 2", "complete 2", "close"]
     slot.running.close()
     again = Slot(Counter(3), saved, slot.collected, "1 s")
-    while again.subtask.reading:
-        again.subtask.poll_sources()
+    again.read_all()
     again.checkpoint(3)
     again.running.close()
     assert again.collected == [1, 2, 3]

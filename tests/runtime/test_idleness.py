@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
@@ -60,7 +61,10 @@ class Stream:
         cursor = Cursor()
         assigner.open(SimpleNamespace(cursor=cursor, clock=clock))
         output = WatermarkOutput(assigner, recorder, clock)
-        self._chain, self._clock = OperatorChain([assigner], cursor, output, {}, ["in"]), clock
+        self._chain, self._clock = (
+            OperatorChain([assigner], cursor, output, {}, ["in"], Pacing()),
+            clock,
+        )
 
     def receive(self, *values):
         self._chain.receive(0, Bundle(list(values), None))

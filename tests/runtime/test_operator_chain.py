@@ -78,7 +78,7 @@ class Line:
     """A chain that works off at once what comes in."""
 
     def __init__(self, *operators, main, sides=None, channels=("c",)):
-        self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, channels)
+        self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, channels, Pacing())
 
     def receive(self, port, bundle):
         self.chain.receive(port, bundle)

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSink
 from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
+from pyflink_on_spark.extensions import job_progress, on_progress
 
 KEYS = 7
 
@@ -271,3 +273,27 @@ def test_checkpoints_of_changes(tmp_path, settings):
     again = environment(tmp_path, 3, execution_state__recovery_path=path, **settings)
     count_job(again, tmp_path, total).execute()
     check(tmp_path, total)
+
+
+def test_listeners_follow_a_job(tmp_path):
+    reports = []
+    env = environment(tmp_path)
+    on_progress(env, reports.append)
+    client = count_job(env, tmp_path, 3000).execute_async("followed")
+    wait_for(lambda: any(report.checkpoint for report in reports))
+    assert job_progress(client).job_name == "followed"
+    let_go(tmp_path)
+    client.get_job_execution_result().result()
+    assert [task.subtasks for task in reports[-1].tasks] == [2, 2]
+    assert [task.records for task in reports[-1].tasks] == [3000, 3000]
+    assert all(one != other for one, other in pairwise(reports))
+
+
+@pytest.mark.parametrize("wished", [1, 3])
+def test_the_user_chooses_how_many_processes_a_job_has(tmp_path, wished):
+    env = environment(tmp_path, 3, **{"pyflink-on-spark.hosts": str(wished)})
+    (tmp_path / "notes").mkdir()
+    let_go(tmp_path)
+    count_job(env, tmp_path, 500).execute()
+    assert len(hosts(tmp_path, 0)) == wished
+    check(tmp_path, 500)

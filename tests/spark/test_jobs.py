@@ -14,8 +14,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._job.job import current_engine
-from pyflink_on_spark.common import JobStatus, Types
+from pyflink_on_spark.common import Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.file_system import FileSink
 
 MODES = [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH]
 
@@ -38,6 +39,20 @@ def test_cancelling_at_any_time(env, mode, delay):
     assert client.get_job_status().result() is JobStatus.CANCELED
     with pytest.raises(JobCancelledError, match="Job was cancelled"):
         client.get_job_execution_result().result()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_files_are_there_when_a_job_has_ended(env, mode, tmp_path):
+    env.set_parallelism(2)
+    env.set_runtime_mode(mode)
+    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    counted = env.from_collection([n % 3 for n in range(30)], Types.INT()).key_by(lambda n: n)
+    counted.map(lambda n: f"{n}", Types.STRING()).sink_to(sink)
+    env.execute()
+    parts = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert all(part.name.startswith("part-") for part in parts)
+    lines = [line for part in parts for line in part.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"{n % 3}" for n in range(30))
 
 
 def test_cancelling_a_job_that_is_over(env):

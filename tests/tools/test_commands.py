@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import pyflink_on_spark
 from pyflink_on_spark.__main__ import main
 from pyflink_on_spark.tools.commands import COMMANDS, split_at_dashes
 
@@ -16,6 +17,12 @@ def test_help_names_the_commands(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(f"\n  {name} " in shown for name in COMMANDS)
+
+
+def test_the_version_is_the_package_s_own(capsys):
+    assert main(["--version"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == f"pyflink_on_spark {pyflink_on_spark.__version__} (PyFlink 2.3.0)\n"
 
 
 def test_without_arguments_it_is_a_wrong_command_line(capsys):

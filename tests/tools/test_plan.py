@@ -62,20 +62,20 @@ def test_text(script, capsys):
     shown = capsys.readouterr()
     assert shown.err == "parallel one two\ndone\n"
     assert shown.out == (
-        "<words> & more (STREAMING, 3 levels, 2 exchanges)\n"
+        "<words> & more (STREAMING, 3 stages, 2 exchanges)\n"
         "\n"
-        "level 1\n"
+        "stage 1\n"
         "  [1] 1 subtask\n"
         "      source: Collection Source                     words.py:11\n"
         "      => REBALANCE to [2] Map\n"
         "\n"
-        "level 2\n"
+        "stage 2\n"
         "  [2] 2 subtasks\n"
         "      Map                                           words.py:11\n"
         "      key by                                        words.py:11\n"
         "      => HASH to [3] Reduce\n"
         "\n"
-        "level 3\n"
+        "stage 3\n"
         "  [3] 2 subtasks\n"
         "      Reduce                                        words.py:11\n"
         "      Map                                           words.py:11\n"
@@ -100,7 +100,7 @@ def test_a_picture_goes_to_a_file_and_is_well_formed(script, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     texts = [node.text for node in ET.parse(picture).iter() if node.tag.endswith("}text")]
     assert "<words> & more" in texts
-    assert {"HASH", "REBALANCE", "Reduce", "words.py:11", "SOURCE", "SINK", "LEVEL 3"} <= set(texts)
+    assert {"HASH", "REBALANCE", "Reduce", "words.py:11", "SOURCE", "SINK", "STAGE 3"} <= set(texts)
 
 
 def test_a_picture_of_a_kind_that_is_not_made(script, tmp_path, capsys):

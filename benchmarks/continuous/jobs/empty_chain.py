@@ -1,4 +1,4 @@
-"""The floor: micro-batches of Structured Streaming with two Python stages, and nothing to do."""
+"""Micro-batches of Structured Streaming with two Python stages, and nothing to do."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class RowsOfEpoch:
     """The rows that one subtask writes with one checkpoint: the committable of the sink.
 
     Args:
-        number: the unique number of the epoch in the table of epochs.
+        number: the unique number of these rows in the table of commits.
         rows: the parameters of the statement.
     """
 
@@ -40,13 +40,13 @@ class RowsOfEpoch:
 class ExactlyOnceJdbcSink(StatementSink):
     """Executes the statement for the rows of a checkpoint in one transaction.
 
-    The same transaction inserts the numbers of the epochs into a table of the database. A commit
-    that is repeated after a failure skips the epochs that the table contains.
+    The same transaction inserts the numbers of the committables into a table of the database. A
+    commit that is repeated after a failure skips the committables that the table contains.
 
     Args:
         config: the settings of the sink.
         epochs_table: the name of the table, which the sink creates if it does not exist.
-        days: how many days the table keeps an epoch.
+        days: how many days the table keeps a number.
     """
 
     def __init__(self, config: JdbcSinkConfig, epochs_table: str, days: int) -> None:
@@ -57,7 +57,7 @@ class ExactlyOnceJdbcSink(StatementSink):
         return RowsOfEpochWriter(ParameterMaker(self._database, self._config.row_type))
 
     def commit(self, committables: list[Any]) -> None:
-        """Write the rows of the epochs that the table of epochs does not contain."""
+        """Write the rows of the committables that the table does not contain."""
         if committables:
             with closing(JdbcClient(self._database, self._config)) as client:
                 _EpochsTable(self._table, self._translated).ensure(client)
@@ -112,7 +112,7 @@ class _Commit:
         self._forget = translated(f"DELETE FROM {table} WHERE committed_at < ?")
 
     def run(self, client: JdbcClient) -> None:
-        """Look up the epochs, and write the rows of the missing ones, in one transaction."""
+        """Look up the numbers, and write the rows of the missing ones, in one transaction."""
         rows: list[Parameters] = []
 
         def note_epochs(cursor: Any) -> None:

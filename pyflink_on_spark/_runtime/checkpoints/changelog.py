@@ -64,7 +64,7 @@ class Changelog:
         return [file for slot in sorted(self._files) for file in self._files[slot]]
 
     def broken(self) -> None:
-        """Let the next checkpoint be whole: what was told as changes may be lost."""
+        """Let the next checkpoint be a base: changes of a failed one may be lost."""
         self._files = {}
 
 

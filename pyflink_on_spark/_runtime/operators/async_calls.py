@@ -60,7 +60,7 @@ class Call:
         timestamp: its timestamp in ms, or None.
         timeout: how long all attempts together may take, in ms; 0 for no limit.
         strategy: the user's AsyncRetryStrategy; None for a single attempt.
-        finished: is told of the call when its outcome is there.
+        finished: called with this call when its outcome is known.
     """
 
     __slots__ = (

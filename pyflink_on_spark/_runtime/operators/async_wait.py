@@ -1,4 +1,4 @@
-"""The operator behind ``AsyncDataStream``."""
+"""The operator of ``AsyncDataStream``."""
 
 from __future__ import annotations
 

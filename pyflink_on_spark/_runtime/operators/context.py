@@ -22,7 +22,7 @@ class OperatorContext:
 
     Args:
         task: who the subtask is.
-        cursor: the element in flight; shared by the operators of a segment.
+        cursor: the element in flight; shared by the operators of a chain.
         clock: processing time.
         side_output: ``side_output(tag_id, value)`` emits with the cursor's timestamp.
         driver: ``driver(channel)`` gives a function that sends a list of things to the driver.

@@ -13,11 +13,11 @@ Process = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class Operator:
-    """One step of a segment: turns an iterator of elements into an iterator of elements, lazily.
+    """One step of a chain: turns an iterator of elements into an iterator of elements, lazily.
 
-    It is made in the driver and pickled; each subtask works with a copy of its own, which is opened
-    once, before the first element. Between elements it is told of watermarks; what it yields then
-    goes through the rest of the segment before the watermark does.
+    The driver makes an operator and pickles it. Each subtask opens a copy of its own once, before
+    the first element. Watermarks arrive between elements; what ``advance_watermark`` yields passes
+    the rest of the chain before the watermark does.
     """
 
     keyed: bool = False
@@ -27,7 +27,7 @@ class Operator:
     """Whether what it emits are pairs of key and value."""
 
     emits_timestamps: bool = False
-    """Whether what it emits has timestamps even if what it receives has not."""
+    """Whether emitted elements have timestamps even if received elements have none."""
 
     ends_chain: bool = False
     """Whether no operator follows it in its chain."""
@@ -39,13 +39,13 @@ class Operator:
     """Whether BATCH gives it one key after the other, if it is keyed."""
 
     frozen: bool = False
-    """Whether nothing can change inside of what it emits, so that nobody has to make sure of it."""
+    """Whether emitted elements are deeply immutable, so that they need no copies."""
 
     conforms: Any = None
     """The type that what it emits has been converted to, or None."""
 
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:
-        """Return this operator as the settings of a job want it.
+        """Return this operator as configured for a job.
 
         Args:
             rhythm: how often watermarks are emitted.
@@ -87,17 +87,17 @@ class Operator:
         """
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Learn that a checkpoint is safe."""
+        """Take note that a checkpoint is complete."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Learn that a checkpoint was given up after ``snapshot_state``, and the job goes on."""
+        """Take note that a checkpoint was aborted after ``snapshot_state``; the job continues."""
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
         return []
 
     def close(self) -> None:
-        """Let go of everything; called once, after a failure too."""
+        """Release all resources; called once, also after a failure."""
 
     def parts(self) -> Iterable[Any]:
         """Return the objects that do its work, so that a failure in one can be traced to here."""

@@ -35,12 +35,12 @@ class UdfOperator(Operator):
             self._checkpoints.snapshot(checkpoint_id)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tell the function that a checkpoint is safe."""
+        """Notify the function that a checkpoint is complete."""
         if self._checkpoints is not None:
             self._checkpoints.complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Tell the function that a checkpoint was given up."""
+        """Notify the function that a checkpoint was aborted."""
         if self._checkpoints is not None:
             self._checkpoints.aborted(checkpoint_id)
 
@@ -61,7 +61,7 @@ class UdfOperator(Operator):
         except BaseException as error:  # noqa: BLE001 - others have to be closed as well
             if self._opened:
                 _log.error(
-                    "close() of %s failed in the task %r; the job goes on, as in PyFlink:\n%s",
+                    "close() of %s failed in the task %r; the job continues, as in PyFlink:\n%s",
                     describe(function),
                     self._task,
                     user_traceback(error).rstrip(),

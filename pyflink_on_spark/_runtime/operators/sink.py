@@ -68,7 +68,7 @@ class SinkOperator(Operator):
         return ()
 
     def snapshot_state(self, checkpoint_id: int) -> None:
-        """Make ready what the checkpoint shall commit, and keep what goes on after it."""
+        """Prepare what the checkpoint commits, and save the state of the writer."""
         assert self._writer is not None
         self._prepared += self._writer.prepare_checkpoint(checkpoint_id)
         self._in_progress.update(self._writer.snapshot())

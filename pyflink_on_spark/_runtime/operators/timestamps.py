@@ -21,7 +21,8 @@ class AssignTimestamps(Operator):
 
     Args:
         assigner: the user's TimestampAssigner, or None to keep the timestamps that there are.
-        out_of_orderness: by how much (ms) a timestamp may lie behind; None for no watermarks.
+        out_of_orderness: how much older (ms) than the largest timestamp an element may be; None for
+            no watermarks.
         idle_after: after how long without elements (ms) the stream holds others back no more; None
             for never.
         rhythm: how often a watermark is emitted.

@@ -1,4 +1,4 @@
-"""The operator behind ``window`` and ``window_all``."""
+"""The operator of ``window`` and ``window_all``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class WindowOperator(UdfOperator):
         return () if self._ended else self._windows.advance_processing_time(now)
 
     def end_input(self) -> Iterable[Any]:
-        """Give up what still waits for processing time."""
+        """Delete the timers that still wait for processing time."""
         self._ended = True
         return ()
 

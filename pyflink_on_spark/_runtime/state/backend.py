@@ -168,7 +168,7 @@ class KeyedStateBackend:
         return StateChunks(self._whole)
 
     def base_pieces(self) -> StateChunks:
-        """Return everything; ``take_changes`` goes on from here."""
+        """Return everything; ``take_changes`` then returns later changes only."""
         self._purge()
         for table in self._tables.values():
             if table.changed is not None:
@@ -211,7 +211,7 @@ class KeyedStateBackend:
         return StateDelta(self._meta(), entries, self.timers.take_changes())
 
     def apply_changes(self, changes: StateDelta) -> None:
-        """Do again what ``take_changes`` told; nothing of this counts as a change."""
+        """Apply what ``take_changes`` returned; nothing of this counts as a change."""
         self._meet(changes.states)
         tables = self._tables
         for name, namespace, key, value in changes.entries:
@@ -223,7 +223,7 @@ class KeyedStateBackend:
             self.timers.apply(timer, present)
 
     def close(self) -> None:
-        """Give up what is on disk."""
+        """Release what is on disk."""
         if self._disk is not None:
             self._disk.close()
 

@@ -1,7 +1,7 @@
 """What the declared type of a state does to what is put into it.
 
 PyFlink writes a state through its type when a bundle ends, and reads the result back once its cache
-has let go of the value. What has another type fails then; what only looks different from what comes
+has evicted the value. What has another type fails then; what only looks different from what comes
 back stays as it is for as long as the cache has it, which depends on how many keys there are. Here
 it always stays as it is, unless the cache is turned off, and it fails when it is put in.
 """

@@ -1,4 +1,4 @@
-"""What the current key is when there is none."""
+"""The current key outside of an element and of a timer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class _NoKey:
 
     def __hash__(self) -> int:
         raise RuntimeError(
-            "No key set: keyed state belongs to the key of an element or of a timer. There is none "
-            "in open(), and none for an element of a broadcast stream."
+            "No key set: keyed state belongs to the key of an element or of a timer. There is no "
+            "key in open(), nor for an element of a broadcast stream."
         )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""State that belongs to no key: lists that are dealt out anew, and broadcast maps."""
+"""State that belongs to no key: lists that are redistributed, and broadcast maps."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class OperatorSnapshot:
     """The operator state of one subtask. Picklable.
 
     Args:
-        split: lists whose elements are dealt out to the subtasks, by name.
+        split: lists whose elements are spread over the subtasks, by name.
         union: lists of which every subtask gets all elements of all subtasks, by name.
         broadcast: maps that are the same in all subtasks, by name.
     """
@@ -154,21 +154,21 @@ class OperatorState:
         self._broadcast: dict[str, BroadcastState] = {}
 
     def list_state(self, name: str) -> OperatorListState:
-        """Return a list whose elements are dealt out evenly when the parallelism changes.
+        """Return a list whose elements are redistributed evenly when the parallelism changes.
 
         Raises:
-            RuntimeError: the name belongs to a list that is united.
+            RuntimeError: the name belongs to a list that is union-redistributed.
         """
-        _refuse(name, self._content.union, "united")
+        _refuse(name, self._content.union, "union-redistributed")
         return OperatorListState(self._content.split.setdefault(name, []))
 
     def union_list_state(self, name: str) -> OperatorListState:
         """Return a list of which every subtask gets everything after a restart.
 
         Raises:
-            RuntimeError: the name belongs to a list that is dealt out.
+            RuntimeError: the name belongs to a list that is split-redistributed.
         """
-        _refuse(name, self._content.split, "dealt out")
+        _refuse(name, self._content.split, "split-redistributed")
         return OperatorListState(self._content.union.setdefault(name, []))
 
     def broadcast_state(self, descriptor: Any) -> BroadcastState:
@@ -215,7 +215,7 @@ def _refuse(name: str, others: dict[str, list[Any]], kind: str) -> None:
 
 
 def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> list[OperatorSnapshot]:
-    """Return the share of each subtask; lists are dealt out anew if the parallelism has changed.
+    """Return the share of each subtask; lists are redistributed if the parallelism has changed.
 
     Args:
         snapshots: one for each subtask before.

@@ -13,8 +13,8 @@ class SortedEntries:
     """A dict with a sorted list of its keys, brought up to date when the order is asked for.
 
     Whoever only puts and gets pays next to nothing for the order, and keys that come in order cost
-    nothing either. One new key is inserted, many are sorted in at once. Picklable; the list stays
-    behind.
+    nothing either. One new key is inserted, many are sorted in at once. A pickle
+    does not contain the list.
 
     Args:
         values: the entries. Keys must be comparable with each other.

@@ -12,9 +12,9 @@ Place = tuple[Hashable, Any]
 class StateTable:
     """The entries of one state of one operator.
 
-    ``current`` is the dict of the namespace in use. The one of the namespace None is the same
-    object for ever, so that a loop may hold on to it. So is ``changed``: the places of the entries
-    that changed, or None if nobody asks.
+    ``current`` is the dict of the namespace in use. The dict of the namespace None is always the
+    same object, so that a loop may keep a reference. So is ``changed``: the places of the
+    entries that changed, or None if changes are not tracked.
 
     Args:
         kind: as a descriptor's ``_kind``, for example ``value``.

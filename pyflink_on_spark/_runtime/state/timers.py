@@ -1,4 +1,4 @@
-"""Timers of keys: when a key wants to be called back."""
+"""The timers of keys."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TimerQueue:
 
     @property
     def times(self) -> Sequence[int]:
-        """The times of all timers, the earliest first; the same list for ever.
+        """The times of all timers, the earliest first; always the same list.
 
         A deleted timer may still be in it.
         """

@@ -1,4 +1,4 @@
-"""How far one segment of a subtask is, told at the end of each epoch."""
+"""The progress of one chain of a subtask, which hosts report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHARE = 0.01
 
 
 class ThrottledGauge:
-    """Finds a figure anew once that costs less than a hundredth of the time since it last did.
+    """Computes a figure again when that takes less than a hundredth of the time since the last one.
 
     Args:
         find: finds the figure.
@@ -40,11 +40,11 @@ class ThrottledGauge:
 
 
 class ChainProgress:
-    """Tells how far a segment is.
+    """Reports the progress of a chain.
 
     Args:
         name: the names of its operators.
-        segment: the segment.
+        chain: the chain.
         states: the keyed state of its operators. To count it is to visit each namespace, and there
             may be a million of them: it is done seldom.
     """

@@ -47,7 +47,7 @@ class ExchangePlan:
 
     Args:
         first_channel: the number of the channel of sending subtask 0; the others follow.
-        first_target: the number of receiving subtask 0; the others follow.
+        first_subtask_id: the number of receiving subtask 0; the others follow.
         senders: the parallelism upstream.
         receivers: the parallelism downstream.
         max_parallelism: the number of key groups downstream.

@@ -27,7 +27,7 @@ from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 class OperatorChain:
     """Runs the operators of a chain over what comes in.
 
-    Bundles and events wait in an inbox until ``step`` works them off, one after the other.
+    Bundles and events wait in an inbox until ``step`` processes them, one after the other.
 
     Args:
         operators: opened by the subtask.
@@ -45,12 +45,12 @@ class OperatorChain:
         main: Output,
         sides: dict[str, SideOutput],
         channels: Iterable[Hashable],
-        pacing: Pacing | None = None,
+        pacing: Pacing,
     ) -> None:
         self.operators, self.cursor = operators, cursor
         self._main, self._sides = main, sides
         self._valve = WatermarkValve(channels)
-        self._pacing = pacing or Pacing()
+        self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
         self._lines: dict[int, list[Process]] = {}
         self.records = 0
@@ -91,7 +91,7 @@ class OperatorChain:
         self.inbox.append((channel, event))
 
     def step(self, deadline: float) -> None:
-        """Work off what waits first; of a bundle as much as there is time for, at least a bit.
+        """Process the first bundle or event that waits; of a bundle as much as there is time for.
 
         Args:
             deadline: when time is over, by the clock of the pacing (s).
@@ -106,7 +106,7 @@ class OperatorChain:
             self.inbox.appendleft((where, event.after(done)))
 
     def feed(self, port: int, elements: Iterator[Any]) -> None:
-        """Work off elements; the cursor gets their timestamps as they are drawn."""
+        """Process elements; the cursor gets their timestamps as they are drawn."""
         if len(self._heads) > 1:
             self._run(self._heads[port](elements), 1)
         else:
@@ -123,7 +123,7 @@ class OperatorChain:
         self._each(lambda operator: operator.prepare_barrier())
 
     def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
-        """Work off a bundle until time is over; return how many elements that were."""
+        """Process a bundle until time is over; return the number of processed elements."""
         count = len(bundle.values)
         slices = self._pacing.slices(count, deadline)
         if bundle.timestamps is None:

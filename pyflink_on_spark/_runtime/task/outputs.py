@@ -128,7 +128,7 @@ class NoOutput:
 
 
 class SideOutput:
-    """Collects what operators emit to one tag, until the chain has worked off its input."""
+    """Collects what operators emit to one tag, until the chain has processed its input."""
 
     def __init__(self, outputs: list[Output]) -> None:
         self.output: Output = outputs[0] if len(outputs) == 1 else ForkOutput(outputs, True)

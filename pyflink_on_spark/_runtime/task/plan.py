@@ -1,4 +1,4 @@
-"""What a parallel subtask is told to run. Plain picklable data, made by the graph's translation."""
+"""What a parallel subtask runs: plain picklable data, made by the translation of the graph."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """An edge to another segment of the same subtask.
+    """An edge to another chain of the same subtask.
 
     Args:
-        segment: the index of the receiving segment.
+        chain: the index of the receiving chain.
         port: which of its inputs.
         channel: the channel's name there.
         timestamped: whether timestamps go along.
@@ -63,7 +63,7 @@ class LocalPlan:
 
 @dataclass(frozen=True)
 class OutputPlan:
-    """An edge that leaves a segment: its main output, or the side output with a tag."""
+    """An edge that leaves a chain: its main output, or the side output with a tag."""
 
     edge: LocalPlan | ExchangePlan
     side_tag: str | None = None
@@ -90,7 +90,7 @@ class OperatorChainPlan:
 
 @dataclass(frozen=True)
 class InputChannel:
-    """An exchange that ends in a segment."""
+    """An exchange that ends in a chain."""
 
     exchange: ExchangePlan
     chain: int
@@ -104,8 +104,8 @@ class VertexPlan:
     Args:
         name: for people.
         parallelism: how many subtasks.
-        first_target: the number of subtask 0 in the whole job; the others follow.
-        segments: in the order of the flow.
+        first_subtask_id: the number of subtask 0 in the whole job; the others follow.
+        chains: in the order of the flow.
         inputs: the exchanges that end here.
     """
 
@@ -118,7 +118,7 @@ class VertexPlan:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """All regions that can run once the levels before have."""
+    """All vertices with the same number of exchanges before them."""
 
     vertices: tuple[VertexPlan, ...]
 

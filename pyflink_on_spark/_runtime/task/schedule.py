@@ -90,7 +90,7 @@ class Schedule:
             unit.time += seconds
 
     def wait(self, unit: Unit, seconds: float) -> None:
-        """Take note of how long a unit waited for input in vain, so that others have their turns."""
+        """Take note of how long (s) a unit waited in vain, so that others have their turns."""
         if seconds >= IDLE_SECONDS:
             unit.time = max(unit.time, self.now) + seconds
 

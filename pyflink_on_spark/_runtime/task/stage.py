@@ -58,7 +58,7 @@ class StageRunner:
         return (Row(number, START, 0, b"") for number in sorted(self._vertices))
 
     def run(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Work off rows; yield those that leave."""
+        """Process rows; yield those that leave the stage."""
         current: int | None = None
         subtask: Subtask | None = None
         try:

@@ -51,7 +51,7 @@ class Subtask:
         ]
         self._opened: list[Operator] = []
         with self._explained():
-            self._builder = self.builder(identity, ship)
+            self._builder = self.builder(identity, ship, now)
             parts = self._builder.build()
         self._vertex = self._builder.vertex
         self._chains, self._contexts = parts.chains, parts.contexts
@@ -104,7 +104,7 @@ class Subtask:
             return self.sources[chain].poll()
 
     def work(self, deadline: float = NEVER) -> None:
-        """Work off what waits, downstream first, until a deadline (s) has passed."""
+        """Process what waits, downstream first, until a deadline (s) has passed."""
         with self._explained():
             while (chain := self._next()) is not None:
                 chain.step(deadline)
@@ -113,7 +113,7 @@ class Subtask:
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be worked off."""
+        """Whether something waits to be processed."""
         return self._next() is not None
 
     @property
@@ -128,7 +128,7 @@ class Subtask:
 
     @property
     def ended(self) -> bool:
-        """Whether all its input has ended and is worked off."""
+        """Whether all its input has ended and is processed."""
         return all(chain.ended for chain in self._chains)
 
     def tick(self) -> None:
@@ -170,7 +170,7 @@ class Subtask:
         return self._alignment.aligned
 
     def prepare_barrier(self) -> None:
-        """Emit and work off everything that belongs to before the barrier."""
+        """Emit and process everything that belongs to before the barrier."""
         with self._explained():
             for chain in self._chains:
                 chain.prepare_barrier()

@@ -27,6 +27,7 @@ from pyflink_on_spark._runtime.task.outputs import (
     Output,
     SideOutput,
 )
+from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.plan import (
     JobSettings,
     LocalPlan,
@@ -94,10 +95,13 @@ class SubtaskBuilder:
     Args:
         identity: which subtask.
         ship: takes the rows that leave.
+        now: the time in seconds; any clock that never goes back.
     """
 
-    def __init__(self, identity: SubtaskIdentity, ship: Callable[[Row], None]) -> None:
-        self._identity, self._ship = identity, ship
+    def __init__(
+        self, identity: SubtaskIdentity, ship: Callable[[Row], None], now: Callable[[], float]
+    ) -> None:
+        self._identity, self._ship, self._now = identity, ship, now
         self.vertex: VertexPlan = pickle.loads(pickle.dumps(identity.vertex, 5))
         job = identity.job
         self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
@@ -151,6 +155,7 @@ class SubtaskBuilder:
             self._main_output(plan, built),
             {tag: SideOutput(outputs) for tag, outputs in sides.items()},
             self._channel_names(index),
+            Pacing(self._now),
         )
         contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         for operator in plan.operators:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
@@ -37,40 +36,8 @@ class Outlet(Protocol):
         ...
 
     def consumed(self, row: Row, stage: int) -> None:
-        """Note that a row that came from another process is worked off."""
+        """Note that a row that came from another process is processed."""
         ...
-
-
-@dataclass
-class SnapshotRequest:
-    """A checkpoint that a group takes part in.
-
-    Args:
-        checkpoint_id: its number.
-        write: writes the state of a subtask, given its index, before the subtask continues.
-        taken: what is taken of keyed state; None for everything.
-        halt: whether nothing is read after the checkpoint.
-        remaining: how many subtasks are still to write their state.
-        aborted: whether nothing is to be written any more.
-        error: why it cannot be written, if that is so.
-    """
-
-    checkpoint_id: int
-    write: Callable[[int, TaskStateSnapshot], None]
-    taken: Callable[[KeyedStateBackend], Any] | None = None
-    halt: bool = False
-    remaining: int = field(default=0, init=False)
-    aborted: bool = field(default=False, init=False)
-    error: CheckpointError | None = field(default=None, init=False)
-
-    @property
-    def done(self) -> bool:
-        """Whether all subtasks of the group are through."""
-        return self.remaining == 0
-
-    def fail(self, error: CheckpointError) -> None:
-        """Write nothing more, since that cannot be done; the subtasks continue."""
-        self.aborted, self.error = True, self.error or error
 
 
 class SubtaskGroup:
@@ -88,6 +55,7 @@ class SubtaskGroup:
         pickled: whether rows are pickled even if they stay here.
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -103,8 +71,9 @@ class SubtaskGroup:
         pickled: bool = False,
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._clock, self._outlet = clock, outlet
+        self._clock, self._outlet, self._now = clock, outlet, now
         self._shipped: deque[Row] = deque()
         self._subtasks: dict[int, Subtask] = {}
         self._stages: dict[int, int] = {}
@@ -129,13 +98,13 @@ class SubtaskGroup:
             identity = SubtaskIdentity(
                 vertex, index, job, clock, driver(number), attempt, state, here
             )
-            made = subtask(identity, self._shipped.append)
+            made = subtask(identity, self._shipped.append, now)
             self._subtasks[number] = made
         self._schedule = schedule or Schedule()
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._ticked = clock.now()
-        self._flushed, self._unflushed = time.monotonic(), False
+        self._flushed, self._unflushed = self._now(), False
 
     def __iter__(self) -> Iterator[Subtask]:
         """Iterate over the subtasks, upstream first."""
@@ -161,7 +130,7 @@ class SubtaskGroup:
         """Do some of what there is to do.
 
         Args:
-            deadline: when to end, by ``time.monotonic``; a slow function may take longer.
+            deadline: when to end (s), by ``now``; a slow function may take longer.
 
         Returns:
             Whether anything was done.
@@ -179,7 +148,7 @@ class SubtaskGroup:
             elif unit.chain is None or self._source(unit).reading:
                 self._schedule.catch_up(unit)
                 waiting.append(unit)
-            if time.monotonic() >= deadline:
+            if self._now() >= deadline:
                 break
         self._schedule.add_all(waiting)
         self._schedule.add_all(stopped)
@@ -191,7 +160,7 @@ class SubtaskGroup:
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be worked off."""
+        """Whether something waits to be processed."""
         return bool(self._waiting)
 
     @property
@@ -207,7 +176,7 @@ class SubtaskGroup:
 
     @property
     def ended(self) -> bool:
-        """Whether all input of all subtasks has ended and is worked off."""
+        """Whether all subtasks have processed all their input."""
         return not self.busy and all(subtask.ended for subtask in self)
 
     def tick(self) -> None:
@@ -216,13 +185,13 @@ class SubtaskGroup:
 
     def flush(self) -> None:
         """Send everything that waits in buffers."""
-        self._flushed, self._unflushed = time.monotonic(), False
+        self._flushed, self._unflushed = self._now(), False
         for subtask in self:
             subtask.flush()
         self._route(self._schedule.now)
 
     def settle(self) -> None:
-        """Fire what is due, and work off everything that waits anywhere; reads no source."""
+        """Fire what is due, and process everything that waits anywhere; reads no source."""
         self.tick()
         self.flush()
         while self._waiting:
@@ -262,11 +231,11 @@ class SubtaskGroup:
             self._schedule.put_back(unit)
             self._work(self._units[unit.subtask_id], deadline)
             return True
-        begun = time.monotonic()
+        begun = self._now()
         found, more = subtask.poll(unit.chain)
         if found:
             subtask.work(deadline)
-            self._schedule.spend(unit, time.monotonic() - begun)
+            self._schedule.spend(unit, self._now() - begun)
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
@@ -275,14 +244,14 @@ class SubtaskGroup:
         return bool(found)
 
     def _work(self, unit: Unit, deadline: float) -> None:
-        """Work off what came in up to the unit's virtual time."""
+        """Process what came in up to the unit's virtual time."""
         subtask = self._subtasks[unit.subtask_id]
         rows = unit.rows
         while rows and (rows[0][0] <= unit.time or deadline == NEVER):
             subtask.receive(rows.popleft()[1])
-        begun = time.monotonic()
+        begun = self._now()
         subtask.work(deadline)
-        self._schedule.spend(unit, time.monotonic() - begun)
+        self._schedule.spend(unit, self._now() - begun)
         self._follow_up(unit, subtask)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
@@ -309,7 +278,7 @@ class SubtaskGroup:
             subtask.tick()
             self._note_work(number, subtask)
         self._route(unit.time)
-        if time.monotonic() - self._flushed >= _FLUSH_SECONDS:
+        if self._now() - self._flushed >= _FLUSH_SECONDS:
             self.flush()
 
     def _note_work(self, number: int, subtask: Subtask) -> None:

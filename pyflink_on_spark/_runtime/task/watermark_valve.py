@@ -11,7 +11,7 @@ class WatermarkValve:
     """The smallest watermark over all channels that are not idle; it never goes back.
 
     Args:
-        channels: what will be told of, by any hashable name.
+        channels: the names of all channels; any hashable values.
     """
 
     def __init__(self, channels: Iterable[Hashable]) -> None:

@@ -52,7 +52,7 @@ class Codec:
         collect: a converted value as ``execute_and_collect`` delivers it; None when it is the same.
         collect_alone: the same where the value is not part of another; None when it is the same.
         nullable: whether a stream of this type may hold None.
-        null_in_tuple: whether a tuple's field of this type may hold None behind a function.
+        null_in_tuple: whether a tuple's field of this type may hold None after a function.
         parts: what the value consists of, for messages.
         source_parts: the same for a value of ``from_collection``.
     """

@@ -153,7 +153,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
     Args:
         name: the type's text.
         key: the codec of its keys, which may not be None.
-        value: the codec of its values, which may be None behind a function.
+        value: the codec of its values, which may be None after a function.
         key_hash: Java's hash code of a key, or None where the order of its text is not Java's.
     """
     convert_key, convert_value = key.convert, accept_null(value.convert)

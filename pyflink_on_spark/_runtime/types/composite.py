@@ -21,7 +21,7 @@ _KIND_TEXTS = [str(kind) for kind in RowKind]
 
 
 def tuples(name: str, fields: list[Codec]) -> Codec:
-    """Make the codec of tuples; fields too many are cut off behind a function.
+    """Make the codec of tuples; surplus fields are cut off after a function.
 
     Args:
         name: the type's text.

@@ -28,7 +28,7 @@ class OperatorStateStore:
         self._state = state
 
     def get_list_state(self, state_descriptor: Any) -> OperatorListState:
-        """Return a list whose elements are dealt out evenly when the parallelism changes."""
+        """Return a list whose elements are redistributed evenly on rescaling."""
         return self._state.list_state(_name(state_descriptor, "list"))
 
     def get_union_list_state(self, state_descriptor: Any) -> OperatorListState:
@@ -133,12 +133,12 @@ class FunctionCheckpoints:
             state.update(elements or ())
 
     def complete(self, checkpoint_id: int) -> None:
-        """Tell the function that a checkpoint is safe."""
+        """Notify the function that a checkpoint is complete."""
         if self._listens:
             self._function.notify_checkpoint_complete(checkpoint_id)
 
     def aborted(self, checkpoint_id: int) -> None:
-        """Tell the function that a checkpoint was given up."""
+        """Notify the function that a checkpoint was aborted."""
         if self._listens:
             self._function.notify_checkpoint_aborted(checkpoint_id)
 

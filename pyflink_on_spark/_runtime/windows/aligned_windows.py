@@ -49,8 +49,8 @@ class Pane:
 class AlignedWindows:
     """Windows of a grid.
 
-    With allowed lateness a window outlives its firing. Then the keys for which it has fired are
-    noted, so that after a restart, when the watermark is low again, it does not fire for them anew.
+    With allowed lateness a window outlives its firing, and the keys for which it has fired are
+    recorded. After a restart, when the watermark is low again, it does not fire for them again.
 
     Args:
         operation: the user's parts.
@@ -192,7 +192,7 @@ class AlignedWindows:
                 yield result
 
     def _fire(self, over: list[Any], fired: StateTable) -> Iterator[Any]:
-        """Fire windows whose end has come, give up those whose lateness has; in order of time."""
+        """Fire windows whose end has come, clear those whose lateness has; in order of time."""
         steps = []
         for window in over:
             steps.append((window.end - 1, window, False))

@@ -114,7 +114,7 @@ class GeneralWindows:
         for time, backend.key, window in due:
             state_window = window if self._merging is None else self._merging.state_window(window)
             if state_window is None:
-                continue  # a timer that a trigger left behind when its window was merged
+                continue  # a timer that a trigger left when its window was merged
             self._contents.set_current_namespace(state_window)
             context.window = window
             result = ask(time, window, context)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 STATE_NAME = "merging-window-set"
 
 Merged = Callable[[Any, list[Any], Any, list[Any]], None]
-"""Is told of a merger: the result, the windows that it replaces, and the state windows of both."""
+"""Called with a merger: the result, the windows that it replaces, the state windows of both."""
 
 
 class _Mergers:
@@ -64,7 +64,7 @@ class MergingWindows:
 
         Args:
             new: the window.
-            merged: is told what was merged.
+            merged: called with each merger.
         """
         windows = self._table.current.setdefault(self._backend.key, {})
         if new in windows:

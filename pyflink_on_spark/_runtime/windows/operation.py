@@ -116,7 +116,7 @@ class WindowOperation:
             self._side_output(self._late_tag, value)
 
     def cleanup_time(self, window: Any) -> int:
-        """Return when a window is given up (ms); 2**63 - 1 for never.
+        """Return when a window is cleared (ms); 2**63 - 1 for never.
 
         Raises:
             OverflowError: if the window ends after all time.

@@ -1,4 +1,4 @@
-"""What a host is told when an attempt begins."""
+"""What a host receives when an attempt begins."""
 
 from __future__ import annotations
 

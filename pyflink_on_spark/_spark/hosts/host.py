@@ -29,7 +29,8 @@ from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.hosts.deployment import (
     Deployment,
@@ -55,7 +56,7 @@ class HostReport:
     """How far a host is.
 
     Args:
-        ended: whether all input of all its subtasks has ended and is worked off.
+        ended: whether all its subtasks have processed all their input.
         paused: whether its sources wait for the next checkpoint.
         progress: of each chain of each subtask; None if only the rest has changed.
     """
@@ -102,7 +103,7 @@ class Host:
         threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
-        """Do what the driver says, and work, until the driver says that this is over."""
+        """Carry out the driver's orders, and process elements, until the driver ends the host."""
         try:
             while not self._closed:
                 self._obey(wait=not self._running)
@@ -129,7 +130,7 @@ class Host:
         """Carry out what the driver has ordered.
 
         Args:
-            wait: whether to wait for an order if there is none.
+            wait: whether to wait for an order.
         """
         with contextlib.suppress(queue.Empty):
             while not self._closed:

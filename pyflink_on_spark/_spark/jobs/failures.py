@@ -1,4 +1,4 @@
-"""What went wrong in Spark, told from the user's side."""
+"""Failures of Spark, as errors that a user can understand."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class RunningJob(ABC):
                 self._wait_for_restart(error)
 
     def _wait_for_restart(self, error: BaseException) -> None:
-        """Wait as the restart strategy says; raise the error if it gives up."""
+        """Wait as the restart strategy says; raise the error if it allows no restart."""
         delay = self._restarts.delay(SystemClock().now())
         if delay is None:
             raise error

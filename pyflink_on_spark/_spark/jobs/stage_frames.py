@@ -1,4 +1,4 @@
-"""A job's levels as one DataFrame."""
+"""A job's stages as one DataFrame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
 
 
 def subtasks_of(stage: StagePlan) -> int:
-    """Return how many subtasks a level has."""
+    """Return how many subtasks a stage has."""
     return sum(vertex.parallelism for vertex in stage.vertices)
 
 
@@ -30,10 +30,10 @@ def run_stages(
     attempt: int,
     dependencies: ShippedDependencies,
 ) -> DataFrame:
-    """Return the rows that the last level leaves for the driver; nothing runs before an action.
+    """Return the rows that the last stage leaves for the driver; nothing runs before an action.
 
     Args:
-        start: one row with a ``LONG`` for each subtask of level 0, in a partition of its own.
+        start: one row with a ``LONG`` for each subtask of stage 0, in a partition of its own.
         job: the job.
         address: how workers reach the driver.
         attempt: how often the job was restarted.

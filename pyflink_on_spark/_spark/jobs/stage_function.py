@@ -1,4 +1,4 @@
-"""What a Spark task runs: one level's subtasks, between two exchanges."""
+"""What a Spark task runs in BATCH mode: subtasks of one stage, between two exchanges."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2
 
 @dataclass(frozen=True)
 class StageFunction:
-    """Runs one level of a job in a worker; what ``mapInArrow`` calls.
+    """Runs one stage of a job in a worker; what ``mapInArrow`` calls.
 
     Args:
-        plan: the pickled LevelPlan and JobSettings.
-        number: which level it is.
+        plan: the pickled StagePlan and JobSettings.
+        number: which stage it is.
         attempt: how often the job was restarted.
         environment: of the user's functions.
         address: how to reach the driver.
@@ -57,7 +57,7 @@ class StageFunction:
                 yield from self._run(batches)
             except SubtaskFailure as failure:
                 if isinstance(failure.__cause__, ChannelClosed):
-                    return  # the driver wants no more: it has cancelled the job
+                    return  # the driver reads no more: it has cancelled the job
                 raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
             except ChannelClosed:
                 return

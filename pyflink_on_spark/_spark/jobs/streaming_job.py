@@ -19,7 +19,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_line import Progress, line_for
 from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
@@ -165,6 +165,7 @@ class _Attempt:
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
         self._assembled = False
+        self._progress: list[TaskProgress] = []
 
     def run(self) -> None:
         """Run to the end.
@@ -180,7 +181,7 @@ class _Attempt:
             self._pool.deploy(self._deployment())
             self._drive()
             failed = False
-        except BaseException as error:  # noqa: BLE001 - its reason is raised
+        except BaseException as error:  # noqa: BLE001 - the reason is raised
             reason = self._reason(error)
             self._control.failed(job_error(self._job.name, reason))
             raise reason from None
@@ -201,11 +202,16 @@ class _Attempt:
             self._check()
             job.between_epochs(self._coordinator.oldest_checkpoint)
             control.run_pending(pool.ended, pool.paused)
-            self._owner._progress.update(
-                self._number, self._coordinator.last_checkpoint, pool.progress()
-            )
+            self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:
                 pool.wait(_LOOK_SECONDS)
+
+    def _note_progress(self) -> None:
+        """Let listeners know how far the job is, if the hosts have said something new."""
+        progress = self._pool.progress()
+        if progress != self._progress:
+            self._progress = progress
+            self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
 
     def _check(self) -> None:
         """See whether anything ends the attempt."""
@@ -233,8 +239,8 @@ class _Attempt:
     def _start(self) -> None:
         """Have Spark start the hosts.
 
-        A job that may never end is a query of Structured Streaming, whose one micro-batch lasts as
-        long as the attempt; one that ends by itself is a plain Spark job, which starts faster.
+        An unbounded or checkpointed job is a query of Structured Streaming, whose one micro-batch
+        lasts as long as the attempt. Any other job is a plain Spark job, which starts faster.
         """
         if self._job.bounded and not self._job.settings.checkpointed:
             name = f"hosts of {self._owner.job_id}"

@@ -136,7 +136,7 @@ def recorder_environment() -> dict[str, str]:
 
 
 def remove_unused(folder: Path) -> None:
-    """Remove the archives that no JVM has used for two months, and what recordings left behind.
+    """Remove the archives that no JVM has used for two months, and what recordings have left.
 
     Args:
         folder: the cache folder.

@@ -34,7 +34,7 @@ SQL_DEFAULTS = {
 
 
 command_line: dict[str, str] = {}
-"""What ``python -m pyflink_on_spark --conf`` was told; a script's own settings win."""
+"""The settings of ``python -m pyflink_on_spark --conf``; a script's own settings win."""
 
 
 def is_local(master: str | None) -> bool:

@@ -53,7 +53,7 @@ class DataPlane:
 
     A host reads what arrives at once, so that rows of one stage never hold up those of another.
     What limits how much is under way are acknowledgements: a sender counts the bytes for each stage
-    of each host that are not worked off yet.
+    of each host that are not processed yet.
 
     Args:
         receive: takes a row that has arrived.
@@ -114,7 +114,7 @@ class DataPlane:
         return self._fullest >= stage
 
     def consumed(self, row: Row, stage: int) -> None:
-        """Note that a row of another host is worked off."""
+        """Note that a row of another host is processed."""
         payload = row.payload
         assert isinstance(payload, bytes)
         peer = self._peers[self._senders[row.channel]]

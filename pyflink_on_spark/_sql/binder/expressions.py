@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.types.logical import Root
 
 
 class Functions(Protocol):
-    """What a session knows of functions."""
+    """The functions of a session."""
 
     def find(self, name: str) -> Any:
         """Return the function of a name, or None."""

@@ -78,7 +78,7 @@ class Scope:
         """Return the column of a name, or the field of one.
 
         Raises:
-            ValidationError: there is none, or more than one.
+            ValidationError: no column matches, or more than one.
         """
         for length in range(len(name.parts) - 1, 0, -1):
             qualifier = name.parts[:length]
@@ -124,7 +124,7 @@ def field_of(row: Typed, name: str, span: object = None) -> Typed:
     """Return a field of a row.
 
     Raises:
-        ValidationError: there is none of that name.
+        ValidationError: no column has that name.
     """
     kind = row.type
     if kind.root is not Root.ROW or name not in kind.names:

@@ -1,4 +1,4 @@
-"""What a function's code generator knows of a call."""
+"""A call, as the code generator of its function sees it."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class CallSite:
         """Return the value of an argument that is a constant.
 
         Raises:
-            LookupError: it is none.
+            LookupError: the argument is not a constant.
         """
         arg = self.args[index]
         if not isinstance(arg, Constant):

@@ -170,7 +170,7 @@ def _refuse(text: str, wanted: str, lenient: bool) -> None:
 
 
 def cut_micros(micros: int, digits: int) -> int:
-    """Drop the digits of a fraction of a second behind some."""
+    """Drop the digits of a fraction of a second after some of them."""
     return micros if digits >= 6 else micros - micros % 10 ** (6 - digits)
 
 

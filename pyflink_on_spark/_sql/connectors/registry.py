@@ -72,7 +72,7 @@ def table_context(
     *,
     batch: bool,
 ) -> TableContext:
-    """Return what a connector is told of a table."""
+    """Return the context of a table for its connector."""
     return TableContext(
         path,
         table.schema,

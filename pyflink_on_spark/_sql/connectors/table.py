@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableContext:
-    """What a connector is told of a table.
+    """A table, as its connector sees it.
 
     Args:
         path: the table.

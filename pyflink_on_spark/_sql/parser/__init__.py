@@ -16,7 +16,7 @@ def parse_statement(text: str) -> Statement:
     """Return the statement of a text.
 
     Raises:
-        SqlParseError: it is none.
+        SqlParseError: the text is not valid.
     """
     parser = StatementParser(text)
     statement = parser.statement()
@@ -28,7 +28,7 @@ def parse_expression(text: str) -> Expression:
     """Return the expression of a text.
 
     Raises:
-        SqlParseError: it is none.
+        SqlParseError: the text is not valid.
     """
     parser = StatementParser(text)
     expression = parser.expression()
@@ -40,7 +40,7 @@ def parse_type(text: str) -> LogicalType:
     """Return the type of a text.
 
     Raises:
-        SqlParseError: it is none.
+        SqlParseError: the text is not valid.
     """
     parser = StatementParser(text)
     parsed = parser.type()
@@ -52,7 +52,7 @@ def parse_path(text: str) -> tuple[str, ...]:
     """Return the parts of a table's name.
 
     Raises:
-        SqlParseError: it is none.
+        SqlParseError: the text is not valid.
     """
     parser = StatementParser(text)
     parts, _ = parser.path()

@@ -37,7 +37,7 @@ class Cursor:
         return self._tokens[min(self._index + distance, len(self._tokens) - 1)]
 
     def next(self) -> Token:
-        """Return the next token, and go on to the one after it."""
+        """Return the next token, and advance to the one after it."""
         token = self._tokens[self._index]
         if token.kind is not Kind.END:
             self._index += 1

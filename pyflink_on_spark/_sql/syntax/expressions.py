@@ -122,7 +122,7 @@ class OverWindow:
         order_by: the order of rows.
         rows: whether the frame counts rows, and not their values.
         lower: how far it goes back; None: to the first row.
-        upper: how far it goes on; None: to the last row.
+        upper: where it ends; None: at the last row.
         framed: whether a frame was given at all.
     """
 

@@ -20,7 +20,7 @@ EXACTLY_ONCE = "EXACTLY_ONCE"
 NO_RETENTION = "NO_EXTERNALIZED_CHECKPOINTS"
 RETAIN_ON_CANCELLATION = "RETAIN_ON_CANCELLATION"
 
-NO_BARRIERS = recorded("a checkpoint is taken between two epochs, without barriers")
+ALIGNED = recorded("the barriers of a checkpoint are always aligned")
 ONE_FILE = recorded("each slot writes its state into one file")
 FROM_THE_FOLDER = recorded("state is restored from the checkpoint's folder")
 
@@ -107,25 +107,25 @@ UNALIGNED = boolean(
     "execution.checkpointing.unaligned.enabled",
     False,
     former=("execution.checkpointing.unaligned",),
-    effect=NO_BARRIERS,
+    effect=ALIGNED,
 )
-UNALIGNED_FORCED = boolean("execution.checkpointing.unaligned.forced", False, effect=NO_BARRIERS)
+UNALIGNED_FORCED = boolean("execution.checkpointing.unaligned.forced", False, effect=ALIGNED)
 UNALIGNED_TIMERS = boolean(
-    "execution.checkpointing.unaligned.interruptible-timers.enabled", False, effect=NO_BARRIERS
+    "execution.checkpointing.unaligned.interruptible-timers.enabled", False, effect=ALIGNED
 )
 UNALIGNED_CHANNEL_FILES = integer(
-    "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file", 5, effect=NO_BARRIERS
+    "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file", 5, effect=ALIGNED
 )
 UNALIGNED_OUTPUT = boolean(
     "execution.checkpointing.unaligned.recover-output-on-downstream.enabled",
     False,
-    effect=NO_BARRIERS,
+    effect=ALIGNED,
 )
 ALIGNED_TIMEOUT = duration(
     "execution.checkpointing.aligned-checkpoint-timeout",
     0,
     former=("execution.checkpointing.alignment-timeout",),
-    effect=NO_BARRIERS,
+    effect=ALIGNED,
 )
 PREFER_CHECKPOINT = boolean(
     "execution.checkpointing.prefer-checkpoint-for-recovery",
@@ -183,9 +183,7 @@ AFTER_TASKS_FINISH = boolean(
     former=("execution.checkpointing.checkpoints-after-tasks-finish.enabled",),
     effect=recorded("checkpoints continue after a source has finished"),
 )
-DURING_RECOVERY = boolean(
-    "execution.checkpointing.during-recovery.enabled", False, effect=NO_BARRIERS
-)
+DURING_RECOVERY = boolean("execution.checkpointing.during-recovery.enabled", False, effect=ALIGNED)
 LOCAL_BACKUP = boolean(
     "execution.checkpointing.local-backup.enabled", False, effect=FROM_THE_FOLDER
 )
@@ -233,5 +231,5 @@ WITHOUT_CHANNEL_STATE = long(
     "execution.state-recovery.without-channel-state.checkpoint-id",
     -1,
     former=("execution.checkpointing.recover-without-channel-state.checkpoint-id",),
-    effect=NO_BARRIERS,
+    effect=ALIGNED,
 )

@@ -15,7 +15,9 @@ from pyflink_on_spark.common._options.option import recorded, works
 
 BATCH, STREAMING, AUTOMATIC = "BATCH", "STREAMING", "AUTOMATIC"
 _SPARK_SCHEDULES = recorded("Spark schedules and stops the tasks")
-_MICRO_BATCHES = recorded("a micro-batch is handed on as a whole")
+_BUFFERS = recorded(
+    "a buffer is sent when it is full or its subtask is idle, or after about 100 ms"
+)
 _SPARK_SORTS = recorded("Spark sorts and exchanges the rows of a batch job")
 
 
@@ -40,9 +42,9 @@ BUFFER_TIMEOUT = duration(
     "execution.buffer-timeout.interval",
     100,
     former=("execution.buffer-timeout",),
-    effect=_MICRO_BATCHES,
+    effect=_BUFFERS,
 )
-BUFFER_TIMEOUT_ENABLED = boolean("execution.buffer-timeout.enabled", True, effect=_MICRO_BATCHES)
+BUFFER_TIMEOUT_ENABLED = boolean("execution.buffer-timeout.enabled", True, effect=_BUFFERS)
 
 BATCH_SHUFFLE = text("execution.batch-shuffle-mode", "ALL_EXCHANGES_BLOCKING", effect=_SPARK_SORTS)
 SORTED_INPUTS = boolean("execution.sorted-inputs.enabled", True, effect=_SPARK_SORTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark.common._options.checkpointing import NO_BARRIERS, ONE_FILE
+from pyflink_on_spark.common._options.checkpointing import ALIGNED, ONE_FILE
 from pyflink_on_spark.common._options.state import OTHER_DATABASE
 
 _NOT_READ = "nothing here reads it"
@@ -57,7 +57,7 @@ FAMILIES: dict[str, str] = {
     "security.": "Spark's options say how its processes authenticate",
     "execution.batch.": "Spark schedules the tasks of a batch job",
     "execution.checkpointing.file-merging.": ONE_FILE.text,
-    "execution.checkpointing.unaligned.": NO_BARRIERS.text,
+    "execution.checkpointing.unaligned.": ALIGNED.text,
     "state.backend.rocksdb.": OTHER_DATABASE.text,
     "state.backend.forst.": OTHER_DATABASE.text,
     "state.changelog.": "changes are written with each checkpoint, not between checkpoints",

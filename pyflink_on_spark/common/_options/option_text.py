@@ -171,7 +171,7 @@ def _split(text: str, delimiter: str) -> list[str]:
     """Return the words between delimiters; a word that begins with a quote ends with one.
 
     Raises:
-        ValueError: a quote is not closed, or a word goes on after it.
+        ValueError: a quote is not closed, or text follows the quote.
     """
     words = []
     position = 0

@@ -21,7 +21,7 @@ BACKEND = text(
 ASYNCHRONOUS = boolean(
     "state.backend.async",
     True,
-    effect=recorded("a snapshot is taken between two epochs, when nothing is processed"),
+    effect=recorded("a subtask writes its state before it continues"),
 )
 LATENCY_TRACKING = boolean(
     "state.latency-track.keyed-state-enabled",

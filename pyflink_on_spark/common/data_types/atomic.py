@@ -132,7 +132,7 @@ class DecimalType(FractionalType):
 
     Args:
         precision: how many digits, from 1 to 38.
-        scale: how many of them are behind the point.
+        scale: how many of them follow the decimal point.
         nullable: whether None is a value.
     """
 

@@ -78,7 +78,7 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
-        """Decimal numbers of so many digits, some of them behind the point."""
+        """Decimal numbers with a number of digits, of which ``scale`` follow the point."""
         return DecimalType(precision, scale, nullable)
 
     @staticmethod

@@ -11,7 +11,7 @@ from pyflink_on_spark.datastream.data_stream.closeable_iterator import Closeable
 
 
 def collect(stream: Any, job_name: str | None) -> CloseableIterator:
-    """Run what leads to a stream without a key, and return its elements as the job goes on."""
+    """Run what leads to a stream without a key, and return its elements while the job runs."""
     environment = stream._flow.environment
     channel = "collect"
     environment._forget()

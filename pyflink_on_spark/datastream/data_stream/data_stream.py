@@ -254,8 +254,9 @@ class DataStream(EmittedStream):
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
         """Give elements timestamps, and the stream watermarks.
 
-        On Spark: a watermark comes after a number of elements, not of milliseconds, so that a
-        job gives the same result each time.
+        On Spark: an unbounded job emits watermarks by the clock, as in PyFlink. A bounded job emits
+        one after a number of elements, and by the clock only where its functions are slow, so that
+        its results can be repeated.
         """
         strategy = watermark_strategy._spec
         if strategy.assigner is not None:
@@ -400,7 +401,7 @@ class DataStream(EmittedStream):
             limit: the most elements to return.
 
         Returns:
-            A CloseableIterator, lazily as the job goes on; with ``limit`` a list.
+            A CloseableIterator, which returns elements while the job runs; with ``limit`` a list.
         """
         iterator = collect(self._to_collect(), job_execution_name)
         if limit is None:

@@ -68,7 +68,8 @@ class EmittedStream(OperatorSettings):
         Raises:
             ValueError: the timeout is less than -1.
 
-        On Spark: recorded; a micro-batch is handed on as a whole.
+        On Spark: recorded; a buffer is sent when it is full or its subtask is idle, or after
+        about 100 ms.
         """
         if timeout_millis < _NO_BUFFER_TIMEOUT:
             raise ValueError("timeout must be >= -1")

@@ -1,4 +1,4 @@
-"""What a stream of the mirror is made of, and how the next operator is put behind it."""
+"""What a stream of the mirror consists of, and how the next operator is added to it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class KeyedStream(DataStream):
     """A stream grouped by key: its functions have state for each key, and may set timers.
 
     Args:
-        j_data_stream: pairs of key and element.
+        j_keyed_stream: pairs of key and element.
         original_data_type_info: the type of the elements.
         origin_stream: the stream that was keyed.
 
@@ -183,7 +183,7 @@ class KeyedStream(DataStream):
         key_selector: Callable | KeySelector,
         key_type: TypeInformation | None = None,
     ) -> KeyedStream:
-        """Group the original elements anew, by another key."""
+        """Group the original elements by another key."""
         return self._origin_stream.key_by(key_selector, key_type)
 
     def window(self, window_assigner):

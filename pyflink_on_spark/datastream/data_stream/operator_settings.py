@@ -82,7 +82,7 @@ class OperatorSettings(ABC):
     def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
         """Set the operator's slot sharing group.
 
-        On Spark: there are no slots; the group only decides which operators would be chained.
+        On Spark: the group only decides which operators are chained; a slot holds all groups.
         """
         group = slot_sharing_group
         name = group.get_name() if isinstance(group, SlotSharingGroup) else group

@@ -23,7 +23,7 @@ class Function(ABC):  # noqa: B024 - as in PyFlink
         """
 
     def close(self):
-        """Give up what ``open`` took; called once, after the last element.
+        """Release what ``open`` acquired; called once, after the last element.
 
         An error in it is logged, and the job succeeds: so write what must not get lost before.
         """

@@ -56,7 +56,7 @@ class InternalWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
     @abstractmethod
     def clear(self, window: W, context: InternalWindowContext):
-        """Give up a window.
+        """Clear a window.
 
         Args:
             window: the window.

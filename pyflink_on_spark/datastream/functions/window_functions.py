@@ -82,7 +82,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
         """
 
     def clear(self, context: ProcessWindowFunction.Context) -> None:
-        """Clear the window's own state; called once, when the window is given up.
+        """Clear the window's own state; called once, when the window is cleared.
 
         Args:
             context: valid during this call only.
@@ -119,7 +119,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
         """
 
     def clear(self, context: ProcessAllWindowFunction.Context) -> None:
-        """Clear the window's own state; called once, when the window is given up.
+        """Clear the window's own state; called once, when the window is cleared.
 
         Args:
             context: valid during this call only.

@@ -15,7 +15,7 @@ class StateTtlConfig:
     It holds for the value of a ValueState, each element of a list, each entry of a map.
 
     Args:
-        update_type: which accesses begin the time anew.
+        update_type: which accesses restart the time to live.
         state_visibility: whether what has expired may still be seen.
         ttl_time_characteristic: the clock.
         ttl: how long state lives.
@@ -23,7 +23,7 @@ class StateTtlConfig:
     """
 
     class UpdateType(Enum):
-        """Which accesses begin the time to live anew."""
+        """Which accesses restart the time to live."""
 
         Disabled = 0
         OnCreateAndWrite = 1
@@ -56,7 +56,7 @@ class StateTtlConfig:
 
     @staticmethod
     def new_builder(ttl: Time):
-        """Begin a configuration: anew on every write, expired state never seen.
+        """Begin a configuration: every write restarts the time, and expired state is never visible.
 
         Args:
             ttl: how long state lives.
@@ -64,7 +64,7 @@ class StateTtlConfig:
         return StateTtlConfig.Builder(ttl)
 
     def get_update_type(self) -> StateTtlConfig.UpdateType:
-        """Return which accesses begin the time anew."""
+        """Return which accesses restart the time to live."""
         return self._update_type
 
     def get_state_visibility(self) -> StateTtlConfig.StateVisibility:
@@ -110,16 +110,16 @@ class StateTtlConfig:
             self._strategies: dict[Any, Any] = {}
 
         def set_update_type(self, update_type: StateTtlConfig.UpdateType) -> StateTtlConfig.Builder:
-            """Set which accesses begin the time anew."""
+            """Set which accesses restart the time to live."""
             self._update_type = update_type
             return self
 
         def update_ttl_on_create_and_write(self) -> StateTtlConfig.Builder:
-            """Let every write begin the time anew."""
+            """Let every write restart the time to live."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite)
 
         def update_ttl_on_read_and_write(self) -> StateTtlConfig.Builder:
-            """Let every write and every read begin the time anew."""
+            """Let every write and every read restart the time to live."""
             return self.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)
 
         def set_state_visibility(

@@ -55,7 +55,7 @@ class HashMapStateBackend(StateBackend):
 
 
 class RocksDBOptions(StateBackend):
-    """What all backends on RocksDB can be told."""
+    """The settings that all RocksDB backends share."""
 
     def set_db_storage_paths(self, *paths: str):
         """Set the local folders of the database; none means those for temporary files.
@@ -150,7 +150,7 @@ class EmbeddedRocksDBStateBackend(RocksDBOptions):
         j_embedded_rocks_db_state_backend: the configuration that holds the options.
 
     Raises:
-        TypeError: ``enable_incremental_checkpointing`` is none of None, True and False.
+        TypeError: ``enable_incremental_checkpointing`` is not None, True or False.
 
     On Spark: the database is SQLite's.
     """
@@ -208,7 +208,7 @@ def write_incremental(configuration: Configuration, enabled: Any) -> None:
     """Set whether checkpoints are incremental, unless it is None.
 
     Raises:
-        TypeError: it is none of None, True and False.
+        TypeError: the value is not None, True or False.
     """
     if enabled not in {None, True, False}:
         raise TypeError(

@@ -29,7 +29,7 @@ class MemoryStateBackend(StateBackend):
         checkpoint_path: a URI with a scheme for what is kept longer, or None.
         savepoint_path: a URI with a scheme for savepoints, or None.
         max_state_size: the largest state in bytes.
-        using_asynchronous_snapshots: whether work goes on during a checkpoint.
+        using_asynchronous_snapshots: whether elements are processed during a checkpoint.
         j_memory_state_backend: the configuration that holds the options.
 
     On Spark: as HashMapStateBackend with JobManagerCheckpointStorage.
@@ -59,7 +59,7 @@ class MemoryStateBackend(StateBackend):
         return self._j_state_backend._read(own.MAX_STATE_SIZE)
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Tell whether work goes on during a checkpoint."""
+        """Tell whether elements are processed during a checkpoint."""
         return self._j_state_backend._read(state.ASYNCHRONOUS)
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class FsStateBackend(StateBackend):
         default_savepoint_directory_uri: a URI with a scheme for savepoints, or None.
         file_state_size_threshold: state of fewer bytes gets no file of its own.
         write_buffer_size: the buffer of a file being written, in bytes.
-        using_asynchronous_snapshots: whether work goes on during a checkpoint.
+        using_asynchronous_snapshots: whether elements are processed during a checkpoint.
         j_fs_state_backend: the configuration that holds the options.
 
     Raises:
@@ -126,7 +126,7 @@ class FsStateBackend(StateBackend):
         return self._j_state_backend._read(checkpointing.WRITE_BUFFER)
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Tell whether work goes on during a checkpoint."""
+        """Tell whether elements are processed during a checkpoint."""
         return self._j_state_backend._read(state.ASYNCHRONOUS)
 
 

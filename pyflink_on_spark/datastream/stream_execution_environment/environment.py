@@ -93,7 +93,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     def close(self) -> None:
         """End the use of the environment.
 
-        On Spark: nothing can be added or run any more. PyFlink lets a program go on.
+        On Spark: a closed environment accepts no operators and runs no jobs. PyFlink's does.
         """
         self._forget()
         self._closed = True
@@ -177,7 +177,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         return current_engine().submit(job)
 
     def _check_options(self) -> None:
-        """Refuse options that nobody reads or that cannot be read, and log those without effect."""
+        """Refuse unknown and invalid options of this package, and log options without effect."""
         check_own_keys(self._configuration.key_set())
         for module in (execution, checkpointing, python):
             for option in options_of(module):

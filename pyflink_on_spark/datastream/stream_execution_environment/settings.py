@@ -73,7 +73,8 @@ class GeneralSettings:
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long (ms) operators may hold back elements.
 
-        On Spark: recorded; a micro-batch is handed on as a whole.
+        On Spark: recorded; a buffer is sent when it is full or its subtask is idle, or after
+        about 100 ms.
         """
         if timeout_millis < _NO_BUFFER_TIMEOUT:
             raise ValueError("Timeout of buffer must be non-negative or -1")
@@ -106,7 +107,7 @@ class GeneralSettings:
         return self._configuration._read(pipeline.MIXED_CHAINING)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
-        """Make a slot sharing group known. On Spark: recorded; there are no slots."""
+        """Make a slot sharing group known. On Spark: recorded, no effect."""
         self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
         return self
 

@@ -1,4 +1,4 @@
-"""What a window assigner is: it says which windows an element belongs to."""
+"""The base class of window assigners, which determine the windows of an element."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MergingWindowAssigner(WindowAssigner[T, W]):
     """
 
     class MergeCallback(ABC, Generic[W2]):
-        """Is told which windows become one."""
+        """Called with the windows that become one."""
 
         @abstractmethod
         def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
@@ -85,13 +85,13 @@ class MergingWindowAssigner(WindowAssigner[T, W]):
 
         Args:
             windows: the windows of the current key.
-            callback: is told.
+            callback: called with each group of them.
         """
 
 
 class SessionWindowTimeGapExtractor(ABC):
-    """Says for each element how long its session waits for another one."""
+    """Returns for each element how long its session waits for another element."""
 
     @abstractmethod
     def extract(self, element: Any) -> int:
-        """Return the gap behind an element, in milliseconds, more than 0."""
+        """Return the gap after an element, in milliseconds, more than 0."""

@@ -83,7 +83,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         return TriggerResult.FIRE
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Go on with the earliest of the next firings."""
+        """Continue with the earliest of the next firings."""
         ctx.merge_partitioned_state(self.state_desc)
         timestamp = self._next_fire(ctx).get()
         if timestamp is not None:
@@ -150,7 +150,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
         return TriggerResult.CONTINUE
 
     def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Go on with the earliest of the next firings."""
+        """Continue with the earliest of the next firings."""
         ctx.merge_partitioned_state(self.state_desc)
         timestamp = self._next_fire(ctx).get()
         if timestamp is not None:

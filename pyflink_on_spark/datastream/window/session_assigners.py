@@ -42,7 +42,7 @@ class _Sessions(MergingWindowAssigner[T, TimeWindow]):
 
 
 class _FixedGap(_Sessions[T]):
-    """Sessions with the same gap behind every element."""
+    """Sessions with the same gap after every element."""
 
     def __init__(self, session_gap: int):
         if session_gap <= 0:
@@ -146,7 +146,7 @@ class DynamicProcessingTimeSessionWindows(_DynamicGap[T]):
     """Sessions of the machine's time whose gap depends on the element.
 
     Args:
-        session_window_time_gap_extractor: says how long the gap behind an element is.
+        session_window_time_gap_extractor: returns the length of the gap after an element.
     """
 
     @staticmethod
@@ -179,7 +179,7 @@ class DynamicEventTimeSessionWindows(_DynamicGap[T]):
     """Sessions of event time whose gap depends on the element.
 
     Args:
-        session_window_time_gap_extractor: says how long the gap behind an element is.
+        session_window_time_gap_extractor: returns the length of the gap after an element.
     """
 
     @staticmethod

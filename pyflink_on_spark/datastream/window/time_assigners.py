@@ -1,4 +1,4 @@
-"""Windows of a fixed length: one behind the other, or overlapping."""
+"""Windows of a fixed length: consecutive or overlapping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Tumbling(WindowAssigner[T, TimeWindow]):
-    """Windows one behind the other."""
+    """Consecutive windows."""
 
     def __init__(self, size: int, offset: int):
         if abs(offset) >= size:
@@ -39,7 +39,7 @@ class _Tumbling(WindowAssigner[T, TimeWindow]):
 
 
 class TumblingProcessingTimeWindows(_Tumbling[T]):
-    """Windows of the machine's time, one behind the other.
+    """Consecutive windows of processing time.
 
     Args:
         size: how long they are, in milliseconds.
@@ -70,7 +70,7 @@ class TumblingProcessingTimeWindows(_Tumbling[T]):
 
 
 class TumblingEventTimeWindows(_Tumbling[T]):
-    """Windows of event time, one behind the other.
+    """Consecutive windows of event time.
 
     Args:
         size: how long they are, in milliseconds.

@@ -136,7 +136,7 @@ class Trigger(ABC, Generic[T, W]):
 
     @abstractmethod
     def clear(self, window: W, ctx: Trigger.TriggerContext) -> None:
-        """Forget the timers and the state of a window that is given up.
+        """Clear the timers and the state of a window.
 
         Args:
             window: the window.

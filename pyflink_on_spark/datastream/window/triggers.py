@@ -122,7 +122,7 @@ class CountTrigger(Trigger[T, CountWindow]):
     def on_element(
         self, element: T, timestamp: int, window: CountWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
-        """Count, and fire and begin anew when the number is reached."""
+        """Count; fire and start again from zero when the number is reached."""
         count = ctx.get_partitioned_state(self._count_state_descriptor)
         count.add(1)  # type: ignore[attr-defined]
         if count.get() < self._window_size:  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What is known of names where a script has several ways to go on."""
+"""What is known of names where a script has several branches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _modules(statement: _Import) -> list[str]:
 
 
 def _is_fallback(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler is for imports that fail, and the script goes on after it."""
+    """Whether a handler is for imports that fail, and the script continues after it."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     caught = any(kind is None or ast.unparse(kind) in _MISSING for kind in kinds)
     ends = any(

@@ -31,7 +31,7 @@ class Status(enum.Enum):
 
     @property
     def runs(self) -> bool:
-        """Whether a script can go on after it."""
+        """Whether a script that uses it can run."""
         return self in {Status.WORKS, Status.DIFFERS}
 
 

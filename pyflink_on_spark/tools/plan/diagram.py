@@ -48,12 +48,12 @@ class Box:
 
     Args:
         number: from 1, in the order of the flow.
-        level: its column.
+        stage: its column.
         parallelism: how many subtasks it has.
     """
 
     number: int
-    level: int
+    stage: int
     parallelism: int
     rows: list[Row] = field(default_factory=list)
 
@@ -92,10 +92,10 @@ class Diagram:
     batch: bool
 
     @property
-    def levels(self) -> list[list[Box]]:
-        """The boxes of each level."""
-        count = 1 + max((box.level for box in self.boxes), default=-1)
-        return [[box for box in self.boxes if box.level == level] for level in range(count)]
+    def stages(self) -> list[list[Box]]:
+        """The boxes of each stage."""
+        count = 1 + max((box.stage for box in self.boxes), default=-1)
+        return [[box for box in self.boxes if box.stage == stage] for stage in range(count)]
 
     def box_of(self, row: Row) -> Box:
         """Return the box that an operator is in."""

@@ -1,4 +1,4 @@
-"""Where everything of a picture is: levels are columns, arrows go from left to right."""
+"""Where everything of a picture is: stages are columns, arrows go from left to right."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def lay_out(diagram: Diagram) -> Layout:
 class _LayingOut:
     def __init__(self, diagram: Diagram) -> None:
         self._diagram = diagram
-        self._columns: list[list[Place]] = [[] for _ in diagram.levels]
+        self._columns: list[list[Place]] = [[] for _ in diagram.stages]
         self._of: dict[Box, Place] = {}
         self._ways: list[tuple[Arrow, list[Place]]] = []
 
     def layout(self) -> Layout:
         for box in self._diagram.boxes:
             self._of[box] = self._place(box)
-            self._columns[box.level].append(self._of[box])
+            self._columns[box.stage].append(self._of[box])
         for arrow in self._diagram.exchanges:
             self._connect(arrow)
         self._order()
@@ -135,9 +135,9 @@ class _LayingOut:
         assert sender.box is not None
         assert receiver.box is not None
         way = [sender]
-        for level in range(sender.box.level + 1, receiver.box.level):
+        for stage in range(sender.box.stage + 1, receiver.box.stage):
             way.append(Place(None, _PASS_HEIGHT, 0))
-            self._columns[level].append(way[-1])
+            self._columns[stage].append(way[-1])
         way.append(receiver)
         for one, other in itertools.pairwise(way):
             leaves = one.row_middle(arrow.sender) if one.box else _PASS_HEIGHT / 2

@@ -35,7 +35,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-se
 .title { font-size: 17px; font-weight: 600; fill: #17202b; }
 .about { font-size: 12px; fill: #66727f; }
 .lane { fill: #f5f7fa; }
-.level { font-size: 10.5px; letter-spacing: 1.2px; fill: #8a95a3; }
+.stage { font-size: 10.5px; letter-spacing: 1.2px; fill: #8a95a3; }
 .box { fill: #ffffff; stroke: #c9d2dc; stroke-width: 1.2; }
 .subtasks { font-size: 11px; fill: #66727f; }
 .row { fill: #eaf1fb; }
@@ -59,7 +59,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-se
   .title, .name { fill: #e8edf3; }
   .about, .subtasks, .place { fill: #97a3b1; }
   .lane { fill: #171e27; }
-  .level { fill: #7b8896; }
+  .stage { fill: #7b8896; }
   .box { fill: #1c2530; stroke: #364453; }
   .row { fill: #22344d; }
   .row.source { fill: #1d3a2a; }
@@ -122,7 +122,7 @@ def _job(diagram: Diagram, layout: Layout) -> Iterator[str]:
             f'<rect class="lane" x="{x - 14:.1f}" y="{lane_top}" width="{width + 28:.1f}" '
             f'height="{layout.height - lane_top - 12:.1f}" rx="10"/>'
         )
-        yield f'<text class="level" x="{x:.1f}" y="{lane_top + 17}">LEVEL {number}</text>'
+        yield f'<text class="stage" x="{x:.1f}" y="{lane_top + 17}">STAGE {number}</text>'
     for place in layout.places:
         if place.box is not None:
             yield from _box(diagram, place)

@@ -1,4 +1,4 @@
-"""A job as text: levels, boxes, operators, and where elements go from each box."""
+"""A job as text: stages, boxes, operators, and where elements go from each box."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _NAME = 44
 def text_of(diagram: Diagram) -> str:
     """Return a job as text."""
     mode = "BATCH" if diagram.batch else "STREAMING"
-    levels = diagram.levels
-    counts = f"{_count(levels, 'level')}, {_count(diagram.exchanges, 'exchange')}"
+    stages = diagram.stages
+    counts = f"{_count(stages, 'stage')}, {_count(diagram.exchanges, 'exchange')}"
     lines = [f"{diagram.title} ({mode}, {counts})"]
-    for number, boxes in enumerate(levels, 1):
-        lines += ["", f"level {number}"]
+    for number, boxes in enumerate(stages, 1):
+        lines += ["", f"stage {number}"]
         for box in boxes:
             lines += _box(diagram, box)
     return "\n".join(lines)

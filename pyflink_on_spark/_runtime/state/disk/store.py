@@ -120,7 +120,7 @@ class DiskStore:
         return sum(namespace.cached for namespace in self._alive())
 
     def close(self) -> None:
-        """Give up the database."""
+        """Close the database, which removes its file."""
         self._database.close()
 
     def _alive(self) -> list[DiskNamespace]:

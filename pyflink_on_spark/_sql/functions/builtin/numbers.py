@@ -46,7 +46,7 @@ def double_remainder(dividend: float, divisor: float) -> float:
 
 
 def add_months(days: int, months: int) -> int:
-    """Return a date some months later; the day is the month's last one if there is none such."""
+    """Return a date some months later; at most the last day of that month."""
     date = datetime.date.fromordinal(days + _EPOCH_DAY)
     year, month = divmod(date.year * 12 + date.month - 1 + months, 12)
     day = min(date.day, calendar.monthrange(year, month + 1)[1])

@@ -1,4 +1,4 @@
-"""In continuous mode no result depends on where epochs, checkpoints and crashes are."""
+"""No result depends on hosts, nor on when rows arrive, checkpoints are made, and hosts are lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.runtime.epochs import Course, run
+from tests.runtime.courses import Course, run
 from tests.runtime.random_jobs import IN_ANY_ORDER, IN_ORDER, MERGES, RandomJob, random_jobs
 
 some = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -20,24 +20,32 @@ events = st.lists(
     min_size=5,
     max_size=40,
 )
-epochs = st.frozensets(st.integers(1, 20), max_size=6)
+moments = st.frozensets(st.integers(1, 30), max_size=8)
 courses = st.builds(
     Course,
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
+    turns=st.sampled_from([3, 11, 40, 1_000_000]),
     parallelism=st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple),
-    checkpoints=epochs,
-    savepoints=epochs,
-    failures=epochs,
-    crashes=epochs,
+    hosts=st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple),
+    checkpoints=moments,
+    savepoints=moments,
+    refused=moments,
+    late=moments,
+    crashes=moments,
+    lost=moments,
+    seed=st.integers(0, 9),
 )
 ELEMENTS = [("abcd"[i * i % 4], i * 7 % 60, i * 13 % 100) for i in range(40)]
 CUT = Course(
     sizes=(3, 5, 2),
     parallelism=(2, 1, 3),
-    checkpoints=frozenset({2, 3, 5, 6, 9, 12}),
+    hosts=(2, 1, 3),
+    checkpoints=frozenset({2, 3, 5, 6, 8, 9, 12}),
     savepoints=frozenset({3, 4, 7, 10}),
-    failures=frozenset({3, 9}),
+    refused=frozenset({3, 9}),
+    late=frozenset({8}),
     crashes=frozenset({4, 5, 7, 11}),
+    lost=frozenset({6}),
 )
 
 

@@ -1,0 +1,249 @@
+"""The hosts of an attempt in one process, whose rows travel as late as chance wants it."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    read_states,
+)
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._runtime.task.subtask_builder import Driver
+from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
+
+_MOST_UNDER_WAY = 6
+_MOST_TURNS = 20_000
+
+
+class HostGone(Exception):
+    """A host is lost."""
+
+
+class _Outlet:
+    """Sends the rows of one host, and counts those that are not worked off."""
+
+    def __init__(self, hosts: ManyHosts) -> None:
+        self._hosts = hosts
+        self.under_way: Counter[int] = Counter()
+
+    def send(self, row: Row, stage: int) -> None:
+        assert isinstance(row.payload, bytes)
+        self.under_way[stage] += 1
+        self._hosts.channels.setdefault((row.subtask_id, row.channel), deque()).append((row, self))
+
+    def congested(self, stage: int) -> bool:
+        return any(
+            count > _MOST_UNDER_WAY for deep, count in self.under_way.items() if deep >= stage
+        )
+
+    def consumed(self, row: Row, stage: int) -> None:
+        self._hosts.sender_of.pop((row.channel, row.subtask_id, row.seq)).under_way[stage] -= 1
+
+
+class ManyHosts:
+    """All hosts of an attempt; see ``Hosts``.
+
+    Args:
+        job: what runs.
+        count: how many hosts.
+        clock: processing time.
+        driver: gives, for a slot, what gives for a channel's name what sends to the driver.
+        seed: of all that chance decides.
+        attempt: how often the job was restarted.
+        restore: the number of the checkpoint to begin with, and its folder or content.
+        saved: is called with its slot whenever a subtask has written its state.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        count: int,
+        clock: Clock,
+        driver: Callable[[int], Driver],
+        seed: int = 0,
+        attempt: int = 0,
+        restore: tuple[int, str | bytes] | None = None,
+        saved: Callable[[int], None] = lambda slot: None,
+    ) -> None:
+        self._saved = saved
+        self._random, self._turns, self._time = random.Random(seed), 0, 0.0
+        stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
+        slots = max(vertex.parallelism for stage in stages for vertex in stage.vertices)
+        count = min(count, slots)
+        self.channels: dict[tuple[int, int], deque[tuple[Row, _Outlet]]] = {}
+        self.sender_of: dict[tuple[int, int, int], _Outlet] = {}
+        self.refuses: int | None = None
+        """The host that cannot write its state."""
+        self.lost = False
+        """Whether a host is lost while it takes its next checkpoint."""
+        self.late = False
+        """Whether the next checkpoint takes too long."""
+        self.groups: list[SubtaskGroup] = []
+        self._host_of: dict[int, int] = {}
+        slot_of = {
+            vertex.first_subtask_id + index: index
+            for stage in stages
+            for vertex in stage.vertices
+            for index in range(vertex.parallelism)
+        }
+        for number in range(count):
+            mine = [slot for slot in range(slots) if slot * count // slots == number]
+            settings = pickle.loads(pickle.dumps(job.settings))
+            restored = None if restore is None else _shares(stages, mine, restore)
+            outlet = _Outlet(self)
+            self.groups.append(
+                SubtaskGroup(
+                    stages,
+                    mine,
+                    settings,
+                    clock,
+                    lambda number: driver(slot_of[number]),
+                    attempt,
+                    restored,
+                    outlet,
+                    now=self._now,
+                )
+            )
+            self._host_of |= {
+                number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine
+            }
+        for group in self.groups:
+            group.open()
+
+    # -- work ------------------------------------------------------------------------------------
+
+    def turn(self) -> None:
+        """Let a host work, or let a row arrive."""
+        self._turns += 1
+        assert self._turns < _MOST_TURNS, "the job is stuck"
+        rows = [channel for channel, waiting in self.channels.items() if waiting]
+        choice = self._random.randrange(len(self.groups) + len(rows))
+        if choice < len(self.groups):
+            self.groups[choice].turn(self._time + self._random.choice([0.0, 0.0, 0.1]))
+            return
+        channel = rows[choice - len(self.groups)]
+        row, outlet = self.channels[channel].popleft()
+        self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
+        self.groups[self._host_of[row.subtask_id]].receive(row)
+
+    def _now(self) -> float:
+        """Return the time: now and then something takes long."""
+        self._time += self._random.choice([0.0] * 20 + [0.02])
+        return self._time
+
+    @property
+    def ended(self) -> bool:
+        return all(group.ended for group in self.groups)
+
+    @property
+    def paused(self) -> bool:
+        """Whether all sources wait for a checkpoint."""
+        reading = [group for group in self.groups if group.reading]
+        return bool(reading) and all(group.paused for group in reading)
+
+    def close(self, failed: bool = False) -> None:
+        for group in self.groups:
+            group.close(failed)
+        if not failed:
+            assert not any(self.channels.values())
+            assert not self.sender_of
+
+    # -- Hosts -----------------------------------------------------------------------------------
+
+    def snapshot(
+        self,
+        checkpoint_id: int,
+        where: str | None,
+        contents: str = WHOLE,
+        *,
+        halt: bool = False,
+        timeout: float | None = None,
+    ) -> dict[int, HostSnapshot]:
+        orders = list(range(len(self.groups)))
+        self._random.shuffle(orders)
+        parts: dict[int, tuple[SnapshotWriter, SnapshotRequest]] = {}
+        try:
+            while orders or not all(request.done for _, request in parts.values()):
+                if orders and self._random.random() < 0.3:
+                    number = orders.pop()
+                    parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
+                    if self.lost:
+                        raise HostGone
+                elif not orders and self.late and self._random.random() < 0.2:
+                    raise TimeoutError("a host has not answered")
+                self.turn()
+            for _, request in parts.values():
+                if request.error is not None:
+                    raise request.error
+        except BaseException as error:
+            for number in orders:  # their orders are under way, and come before what follows
+                parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
+            for writer, _ in parts.values():
+                writer.abandon(error)
+            raise
+        return {
+            number: HostSnapshot(writer.finish(), list(self.groups[number].prepared))
+            for number, (writer, _) in parts.items()
+        }
+
+    def _begin(
+        self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
+    ) -> tuple[SnapshotWriter, SnapshotRequest]:
+        writer = SnapshotWriter(checkpoint_id, where, contents, number, {})
+
+        def write(index: int, state: TaskStateSnapshot) -> None:
+            if number == self.refuses:
+                raise CheckpointError("a host cannot write")
+            writer.write(index, state)
+            self._saved(index)
+
+        request = SnapshotRequest(checkpoint_id, write, writer.taken, halt)
+        self.groups[number].begin_checkpoint(request)
+        return writer, request
+
+    def committables(self) -> list[Any]:
+        return [thing for group in self.groups for thing in group.committables()]
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        for group in self.groups:
+            group.notify_checkpoint_complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        for group in self.groups:
+            group.abort_checkpoint(checkpoint_id)
+            group.notify_checkpoint_aborted(checkpoint_id)
+
+    def end_sources(self) -> None:
+        for group in self.groups:
+            group.end_sources()
+
+
+def _shares(
+    stages: tuple[StagePlan, ...], slots: list[int], restore: tuple[int, str | bytes]
+) -> dict[int, TaskStateSnapshot]:
+    checkpoint_id, where = restore
+    if isinstance(where, bytes):
+        whole = SlotState.from_bytes(where)
+    else:
+        place = find_checkpoint(where)
+        whole = read_states(place, read_metadata(place))
+    return {
+        number: state
+        for slot in slots
+        for number, state in shares(stages, slot, whole, checkpoint_id).items()
+    }
