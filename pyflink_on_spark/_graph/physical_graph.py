@@ -142,7 +142,7 @@ class _Builder:
         self._of[node] = step
 
     def _for_job(self, operator: Operator) -> Operator:
-        """Return an operator as the job's settings want it."""
+        """Return an operator as configured for the job."""
         operator = operator.for_job(self._rhythm)
         if not self._graph.settings.batch or not operator.keyed:
             return operator
@@ -224,6 +224,7 @@ class _Builder:
             task_name=self._graph.task_name(node),
             max_parallelism=self._graph.max_parallelism(node),
             max_parallelism_set=self._graph.max_parallelism_set(node) is not None,
+            task_max_parallelism=self._graph.task_max_parallelism(node),
             call_site=node.call_site,
             state_id=state_id,
             key_type=_key_type(node),

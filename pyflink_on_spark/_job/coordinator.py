@@ -11,6 +11,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
@@ -55,6 +56,7 @@ class CheckpointCoordinator:
         sinks: by number.
         clock: says when a checkpoint is due.
         sources: the stable names of the job's.
+        history: where its checkpoints are noted.
     """
 
     def __init__(
@@ -66,9 +68,11 @@ class CheckpointCoordinator:
         sinks: Mapping[int, Sink],
         clock: Clock,
         sources: Collection[str] = (),
+        history: JobHistory | None = None,
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
         self._clock = clock
+        self._history = history or JobHistory(clock)
         self._sink_names = {
             plan.operator.sink_id: plan.state_id or ""
             for plan in operators
@@ -115,6 +119,7 @@ class CheckpointCoordinator:
             job.sinks,
             clock,
             source_names(job.stages),
+            job.history,
         )
 
     def restore_given(self) -> None:
@@ -140,6 +145,7 @@ class CheckpointCoordinator:
         self.key_groups = stateful_operators(state)
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
+        self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.safe(committables, self._number, final=True)
         if not metadata.savepoint:
             self._ownership.take_over(place.parent())
@@ -253,8 +259,9 @@ class CheckpointCoordinator:
             SubtaskFailure: if a user's function fails in it.
         """
         self._number += 1
-        with self._written(hosts, place):
+        with self._written(hosts, place, savepoint=True) as record:
             metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
+            record.size = _size(metadata)
             if not stop:
                 self._keep_named(place, metadata, answers)
         self._has_savepoint = True
@@ -295,7 +302,7 @@ class CheckpointCoordinator:
         ]
 
     def finish(self, hosts: Hosts) -> bool:
-        """Commit what is prepared at the end of all input; tell whether that could be done.
+        """Commit what is prepared at the end of all input; return whether that succeeded.
 
         Raises:
             CheckpointError: as in ``checkpoint``.
@@ -316,7 +323,7 @@ class CheckpointCoordinator:
             self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
 
     def job_finished(self) -> None:
-        """Remove the checkpoints of a job that needs them no more."""
+        """Remove the checkpoints of a job that has finished."""
         self._retained.drop_all()
 
     def job_cancelled(self) -> None:
@@ -324,7 +331,7 @@ class CheckpointCoordinator:
         self._job_ended_early(self._settings.kept_when_cancelled)
 
     def job_interrupted(self) -> None:
-        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        """Keep the checkpoints, as if the process was killed, and log where the last one is."""
         if self._retained:
             assert self.restore is not None
             _log.warning(
@@ -361,14 +368,16 @@ class CheckpointCoordinator:
         self._number += 1
         number = self._number
         if self._settings.directory is None:
-            with self._written(hosts, None):
+            with self._written(hosts, None) as record:
                 content, answers = self._in_memory(hosts)
+                record.size = len(content)
             self._confirm_ownership()
             self._completed(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
-            with self._written(hosts, place):
+            with self._written(hosts, place) as record:
                 metadata, answers = self._write(hosts, place, savepoint=False)
+                record.size = _size(metadata)
             self._confirm_ownership()
             self._completed(place.uri, answers, final)
             self._ownership.has_checkpoint()
@@ -379,7 +388,19 @@ class CheckpointCoordinator:
         self._unacknowledged = False
 
     @contextlib.contextmanager
-    def _written(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
+    def _written(
+        self, hosts: Hosts, place: Folder | None, savepoint: bool = False
+    ) -> Iterator[CheckpointRecord]:
+        """Note a checkpoint in the history; if it is not written, leave nothing of it."""
+        path = None if place is None else place.uri
+        with (
+            self._history.checkpoint(self._number, path, savepoint) as record,
+            self._leaving_nothing(hosts, place),
+        ):
+            yield record
+
+    @contextlib.contextmanager
+    def _leaving_nothing(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
         """If a checkpoint is not written, leave nothing of it, and let functions know."""
         try:
             yield
@@ -474,6 +495,10 @@ def _merged(answers: dict[int, HostSnapshot]) -> SlotState:
         assert isinstance(answer.state, bytes)
         whole.merge(SlotState.from_bytes(answer.state))
     return whole
+
+
+def _size(metadata: Metadata) -> int:
+    return sum(file.size for file in metadata.files)
 
 
 def _file(answer: HostSnapshot) -> StateFile:

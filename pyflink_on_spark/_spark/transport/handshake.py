@@ -93,7 +93,7 @@ class Listener:
         threading.Thread(target=self._accept, name=name, daemon=True).start()
 
     def close(self) -> None:
-        """Let nobody in any more; those who are in stay."""
+        """Accept no more connections; existing ones stay open."""
         self._closed = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)

@@ -63,7 +63,7 @@ def connect(address: Address, peer: str) -> RpcConnection:
     """Open a connection.
 
     Raises:
-        HostLost: if nobody listens there, or says nothing.
+        HostLost: if nothing listens there, or does not answer.
     """
     try:
         return RpcConnection(dial(address), peer)

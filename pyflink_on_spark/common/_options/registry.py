@@ -12,6 +12,7 @@ from pyflink_on_spark.common._options import (
     execution,
     file_systems,
     network,
+    operation,
     own,
     pipeline,
     python,
@@ -31,6 +32,7 @@ MODULES: tuple[ModuleType, ...] = (
     file_systems,
     network,
     table,
+    operation,
     own,
 )
 
