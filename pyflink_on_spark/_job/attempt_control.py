@@ -9,6 +9,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.hosts import Hosts
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.steps import step
 
 
 @dataclass(eq=False)
@@ -59,6 +60,7 @@ class AttemptControl:
         """
         if self._drained_into is not None:
             if done:
+                step("drain: all input is processed")
                 self._save(self._drained_into)
         elif done:
             self.ended = self._coordinator.finish(self._hosts)
@@ -85,6 +87,7 @@ class AttemptControl:
         if request.drain:
             self._drained_into = place
             self._hosts.end_sources()
+            step("drain: the sources end")
         else:
             self._save(place)
 
