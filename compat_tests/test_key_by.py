@@ -104,7 +104,11 @@ def test_selector_that_fails_fails_the_job(env):
         collect(env.from_collection([1]).key_by(broken).map(lambda v: v))
 
 
-@pytest.mark.parametrize("key_type", [3, "x", int, Types.INT, [Types.INT()]], ids=repr)
+@pytest.mark.parametrize(
+    "key_type",
+    [3, "x", int, Types.INT, [Types.INT()]],
+    ids=["number", "text", "class", "function", "list"],
+)
 def test_key_types_that_are_none(env, key_type):
     with pytest.raises(Exception, match=r"\S"):
         env.from_collection(PAIRS).key_by(lambda v: v[0], key_type)

@@ -58,7 +58,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   directly. A job with BATCH semantics runs stage by stage. Functions run in Python processes only:
   bundles to and from a JVM, and the options about them, do not exist.
 - **Watermarks.** An unbounded job emits periodic watermarks by the clock, as PyFlink does. A
-  bounded job counts elements instead, so that its results can be repeated.
+  bounded job counts elements, and looks at the clock only where its functions are slow, so that its
+  results can be repeated.
 - **Checkpoints** use aligned barriers. The effect on state is always exactly once. Checkpoints and
   savepoints of Flink cannot be read.
 - **Types.** A value that does not have a state's declared type is refused when it is put into the

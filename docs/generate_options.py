@@ -23,9 +23,9 @@ DOCUMENT = Path(__file__).with_name("options.md")
 HEAD = """\
 # Options
 
-The keys of a `Configuration` that this package knows. An option means what it means in Flink 2.3,
-unless its effect says more. A recorded option has no effect on Spark: a job that sets it to
-another value than the default logs so once, with the reason. Former keys are read when the key
+The keys of a `Configuration` that this package knows. An option has the meaning that it has in
+Flink 2.3, unless the column *effect* says otherwise. A recorded option has no effect on Spark: a
+job that sets another value than the default logs the reason once. Former keys are read when the key
 itself is not set.
 
 Options whose keys begin with `spark.` go to the Spark session. An unknown option whose key begins
@@ -93,7 +93,7 @@ def _effect(effect: Effect) -> str:
 def _families() -> Iterator[str]:
     yield "## All other options of Flink"
     yield ""
-    yield "An option that is in no table above, but begins as one of Flink's, is recorded."
+    yield "Other options that begin with a prefix of Flink's are recorded."
     yield ""
     yield "| keys that begin with | why they have no effect |"
     yield "| --- | --- |"

@@ -3,7 +3,8 @@
 A script that says ``from pyflink.datastream import ...`` runs unchanged after ``install()``, or
 with ``python -m pyflink_on_spark script.py``; or its imports are changed to ``pyflink_on_spark``.
 
-``__version__`` is the version of this package, ``__pyflink_version__`` that of PyFlink.
+``__version__`` is the version of this package, ``__pyflink_version__`` that of PyFlink, whose API
+it has.
 """
 
 from __future__ import annotations

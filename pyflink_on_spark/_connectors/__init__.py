@@ -1,1 +1,1 @@
-"""Sources and sinks, a package for each kind; ``_runtime/connector.py`` says what they are."""
+"""Sources and sinks, a package for each kind; see ``_runtime/connector/`` for their contracts."""

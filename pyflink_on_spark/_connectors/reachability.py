@@ -23,7 +23,7 @@ _outages: dict[str, _Outage] = {}
 
 
 class Reachability:
-    """What one client knows of a server.
+    """The reachability of a server, as one client sees it.
 
     All clients of a process that name the same server share one report: the first client that
     loses the server logs the loss, and the last one that finds it again logs the return.

@@ -142,7 +142,7 @@ class _Builder:
         self._of[node] = step
 
     def _for_job(self, operator: Operator) -> Operator:
-        """Return an operator as the job's settings want it."""
+        """Return an operator as configured for the job."""
         operator = operator.for_job(self._rhythm)
         if not self._graph.settings.batch or not operator.keyed:
             return operator

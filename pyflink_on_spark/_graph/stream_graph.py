@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the translation has to know of the environment.
+    """What the translation needs of the environment.
 
     Args:
         parallelism: for operators that have none of their own.

@@ -1,4 +1,4 @@
-"""Where a configuration says that checkpoints are stored."""
+"""Where checkpoints are stored, according to a configuration."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Commits(Generic[Key]):
         return [*self._held, *prepared]
 
     def keeping_snapshots(self) -> list[Key]:
-        """Return the sinks whose ``keep`` wants what writers' snapshots have, too."""
+        """Return the sinks whose ``keep`` also takes what writers' snapshots contain."""
         return [key for key, sink in self._sinks.items() if sink.keeps_snapshots]
 
     def keep(self, things: Iterable[tuple[Key, Any]]) -> None:

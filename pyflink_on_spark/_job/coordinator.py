@@ -297,7 +297,7 @@ class CheckpointCoordinator:
         ]
 
     def finish(self, hosts: Hosts) -> bool:
-        """Commit what is prepared at the end of all input; tell whether that could be done.
+        """Commit what is prepared at the end of all input; return whether that succeeded.
 
         Raises:
             CheckpointError: as in ``checkpoint``.
@@ -317,7 +317,7 @@ class CheckpointCoordinator:
             self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
 
     def job_finished(self) -> None:
-        """Remove the checkpoints of a job that needs them no more."""
+        """Remove the checkpoints of a job that has finished."""
         self._retained.drop_all()
 
     def job_cancelled(self) -> None:
@@ -325,7 +325,7 @@ class CheckpointCoordinator:
         self._job_ended_early(self._settings.kept_when_cancelled)
 
     def job_interrupted(self) -> None:
-        """Keep the checkpoints, as if the process was killed, and tell where the last one is."""
+        """Keep the checkpoints, as if the process was killed, and log where the last one is."""
         if self._retained:
             assert self.restore is not None
             _log.warning(

@@ -39,7 +39,7 @@ class NoRestart:
 
 
 class FixedDelay:
-    """Starts a job again so many times.
+    """Restarts a job a limited number of times.
 
     Args:
         attempts: how many times.

@@ -1,4 +1,4 @@
-"""What a query has to know of its session."""
+"""The settings of a session that a query needs."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class RestartStrategyConfiguration(metaclass=ABCMeta):  # noqa: B024 - as in PyF
 
 
 class RestartStrategies:
-    """Makes the strategies that there are."""
+    """Creates restart strategies."""
 
     class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
         """The job fails when it fails.
@@ -80,7 +80,7 @@ class RestartStrategies:
             super().__init__(j_restart_strategy or _no_restart())
 
     class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The job is restarted so many times.
+        """The job is restarted a limited number of times.
 
         Args:
             restart_attempts: how many times.
@@ -154,7 +154,7 @@ class RestartStrategies:
             return timedelta(milliseconds=self._spec.delay_ms)
 
     class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The configuration says what to do.
+        """The configuration determines the strategy.
 
         Args:
             j_restart_strategy: this package's description, or None.
@@ -177,7 +177,7 @@ class RestartStrategies:
     def fixed_delay_restart(
         restart_attempts: int, delay_between_attempts: timedelta | int
     ) -> RestartStrategies.FixedDelayRestartStrategyConfiguration:
-        """Restart the job so many times.
+        """Restart the job a limited number of times.
 
         Args:
             restart_attempts: how many times.

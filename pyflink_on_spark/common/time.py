@@ -35,32 +35,32 @@ class Duration:
 
     @staticmethod
     def of_days(days: int) -> Duration:
-        """Make a duration of so many days of 24 hours."""
+        """Return a duration of the given number of days of 24 hours."""
         return Duration(_long(days, "Duration.of_days(days)") * _NANOS["day"])
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
-        """Make a duration of so many hours."""
+        """Return a duration of the given number of hours."""
         return Duration(_long(hours, "Duration.of_hours(hours)") * _NANOS["hour"])
 
     @staticmethod
     def of_millis(millis: int) -> Duration:
-        """Make a duration of so many milliseconds."""
+        """Return a duration of the given number of milliseconds."""
         return Duration(_long(millis, "Duration.of_millis(millis)") * _NANOS["milli"])
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
-        """Make a duration of so many minutes."""
+        """Return a duration of the given number of minutes."""
         return Duration(_long(minutes, "Duration.of_minutes(minutes)") * _NANOS["minute"])
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
-        """Make a duration of so many nanoseconds."""
+        """Return a duration of the given number of nanoseconds."""
         return Duration(_long(nanos, "Duration.of_nanos(nanos)"))
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
-        """Make a duration of so many seconds."""
+        """Return a duration of the given number of seconds."""
         return Duration(_long(seconds, "Duration.of_seconds(seconds)") * _NANOS["second"])
 
     def _to_millis(self) -> int:
@@ -95,7 +95,7 @@ class Instant:
 
     @staticmethod
     def of_epoch_milli(epoch_milli: int) -> Instant:
-        """Make the instant that is so many milliseconds after 1970-01-01T00:00Z."""
+        """Return the instant that many milliseconds after 1970-01-01T00:00Z."""
         seconds, millis = divmod(epoch_milli, 1000)
         return Instant(seconds, millis * _NANOS["milli"])
 
@@ -128,27 +128,27 @@ class Time:
 
     @staticmethod
     def milliseconds(milliseconds: int) -> Time:
-        """Make a length of so many milliseconds."""
+        """Return a length of the given number of milliseconds."""
         return Time(milliseconds)
 
     @staticmethod
     def seconds(seconds: int) -> Time:
-        """Make a length of so many seconds."""
+        """Return a length of the given number of seconds."""
         return Time(seconds * 1000)
 
     @staticmethod
     def minutes(minutes: int) -> Time:
-        """Make a length of so many minutes."""
+        """Return a length of the given number of minutes."""
         return Time(minutes * 60_000)
 
     @staticmethod
     def hours(hours: int) -> Time:
-        """Make a length of so many hours."""
+        """Return a length of the given number of hours."""
         return Time(hours * 3_600_000)
 
     @staticmethod
     def days(days: int) -> Time:
-        """Make a length of so many days of 24 hours."""
+        """Return a length of the given number of days of 24 hours."""
         return Time(days * 86_400_000)
 
     def __eq__(self, other: object) -> bool:

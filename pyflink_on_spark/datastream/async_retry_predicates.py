@@ -1,4 +1,4 @@
-"""Ready-made answers to the question which outcomes are worth another attempt."""
+"""Predefined predicates that select the outcomes to retry."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class MemorySize:
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
-        """Make an amount of so many mebibytes."""
+        """Return an amount of memory in mebibytes."""
         return MemorySize(bytes_size=mebi_bytes * 1024**2)
 
     def get_bytes(self) -> int:

@@ -110,7 +110,7 @@ class CheckpointedFunction(ABC):
         """Get the states, and take over what they hold; called once, before ``open``.
 
         Args:
-            context: gives the states, and tells whether they were restored.
+            context: provides the states, and whether they were restored.
         """
 
 

@@ -34,7 +34,7 @@ class RateLimiterStrategy:
 
     @staticmethod
     def per_second(records_per_second: float) -> RateLimiterStrategy:
-        """Make so many elements in a second, by all subtasks together, evenly.
+        """Limit the number of elements per second, of all subtasks together, evenly spread.
 
         Raises:
             ValueError: the number is not positive.
@@ -45,7 +45,7 @@ class RateLimiterStrategy:
 
     @staticmethod
     def per_checkpoint(records_per_checkpoint: int) -> RateLimiterStrategy:
-        """Make so many elements between two checkpoints, by all subtasks together.
+        """Limit the number of elements between two checkpoints, of all subtasks together.
 
         Raises:
             ValueError: the number is not positive.

@@ -27,7 +27,7 @@ def job_progress(client: JobClient) -> JobProgress | None:
 def on_progress(env: StreamExecutionEnvironment, listener: Callable[[JobProgress], None]) -> None:
     """Call a function of the program with each report on the environment's streaming jobs.
 
-    On Spark: the tasks of a job report about twice a second, and when they have ended.
+    On Spark: a job's tasks report about twice a second, and when they have ended.
 
     Args:
         env: the environment; jobs that are executed from now on are watched.

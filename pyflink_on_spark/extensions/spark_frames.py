@@ -54,7 +54,7 @@ def from_spark(
             default is a temporary folder.
 
     Raises:
-        TypeError: if it is no DataFrame, or a column has a type that PyFlink has not.
+        TypeError: if it is not a DataFrame, or PyFlink lacks the type of a column.
     """
     frames = importlib.import_module("pyflink_on_spark._spark.frames")
     derived = frames.row_type_of(frame)

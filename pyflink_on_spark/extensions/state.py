@@ -1,4 +1,4 @@
-"""Kinds of keyed state that Flink has, or had, and PyFlink has not."""
+"""Kinds of keyed state that Flink has or had in Java and PyFlink lacks."""
 
 from __future__ import annotations
 

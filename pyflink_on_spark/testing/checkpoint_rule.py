@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckpointRule:
-    """What a test wants of checkpoints.
+    """When a test takes checkpoints.
 
     Args:
         each_turn: whether a job with checkpoints takes one whenever its sources have handed over

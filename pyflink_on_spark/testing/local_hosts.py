@@ -45,6 +45,7 @@ class LocalHosts:
         schedule: says which subtask works next.
         halts: whether nothing happens after a checkpoint.
         check: called between two slices of work; what it raises ends the attempt.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -59,10 +60,11 @@ class LocalHosts:
         schedule: Schedule | None = None,
         halts: bool = False,
         check: Callable[[], None] = lambda: None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._halts = halts
         self._configuration = settings.configuration
-        self._check = check
+        self._check, self._now = check, now
         slots = range(max(v.parallelism for stage in stages for v in stage.vertices))
         self.group = SubtaskGroup(
             stages,
@@ -75,12 +77,13 @@ class LocalHosts:
             pickled=True,
             subtask=subtask,
             schedule=schedule,
+            now=now,
         )
 
     def turn(self) -> bool:
         """Do some work; tell whether there was any."""
         self._check()
-        return self.group.turn(time.monotonic() + _SLICE_SECONDS)
+        return self.group.turn(self._now() + _SLICE_SECONDS)
 
     def snapshot(
         self,

@@ -212,7 +212,7 @@ class StreamHarness:
         return self._timers("processing")
 
     def metrics(self) -> dict[str, Any]:
-        """Return what the functions' metrics are worth, as a job's accumulators have them."""
+        """Return the values of the functions' metrics, as a job's accumulators have them."""
         if self._opened:
             for subtask in self._hosts.group:
                 subtask.report_metrics()

@@ -42,7 +42,7 @@ class SourceChain(Source):
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
 
     def with_rhythm(self, rhythm: WatermarkRhythm) -> SourceChain:
-        """Return the same, whose sources emit watermarks as often as the job wants them."""
+        """Return the same, whose sources emit watermarks at the rhythm of the job."""
         return SourceChain([source.with_rhythm(rhythm) for source in self._sources])
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SourceChain:

@@ -46,7 +46,7 @@ class KafkaSplitSource(Source):
         return KafkaSplitSource(replace(self._config, watermarks=rule))
 
     def with_rhythm(self, rhythm: WatermarkRhythm) -> KafkaSplitSource:
-        """Return the same, emitting watermarks as often as the job wants them."""
+        """Return the same, emitting watermarks at the rhythm of the job."""
         return self.with_watermarks(replace(self._config.watermarks, rhythm=rhythm))
 
     def splits(self, parallelism: int) -> list[list[PartitionPosition]]:

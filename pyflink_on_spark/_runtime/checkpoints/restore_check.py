@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful
 
 @dataclass(frozen=True)
 class JobLayout:
-    """Who in a job may have something of a checkpoint, by stable names.
+    """The owners of state in a job, by their stable names.
 
     Args:
         operators: with the number of key groups of each.

@@ -1,6 +1,6 @@
 """What a state file consists of: records, one after the other, each of which can be skipped.
 
-So whoever restores a subtask reads only what belongs to it, and nobody holds all state at once.
+So restoring a subtask reads only what belongs to it, and no process holds all state at once.
 """
 
 from __future__ import annotations

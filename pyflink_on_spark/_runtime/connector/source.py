@@ -173,7 +173,7 @@ class Source(ABC):
         return self
 
     def with_rhythm(self, rhythm: WatermarkRhythm) -> Source:
-        """Return this source, emitting its watermarks as often as the job wants them."""
+        """Return this source, emitting its watermarks at the rhythm of the job."""
         return self
 
     def with_configuration(self, configuration: Mapping[str, str]) -> Source:

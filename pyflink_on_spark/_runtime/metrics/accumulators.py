@@ -15,7 +15,7 @@ METRICS = "metrics"
 
 @dataclass(frozen=True)
 class MetricReport:
-    """What the metrics of one operator in one subtask are worth. Picklable.
+    """The values of the metrics of one operator in one subtask. Picklable.
 
     Args:
         operator: the operator's number in the job.

@@ -20,7 +20,7 @@ Registered = CounterValue | MeterValue | DistributionValue | GaugeValue
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one metric of one subtask is worth.
+    """The value of one metric of one subtask.
 
     Args:
         name: its full name: the names of its groups, then its own, with dots between.
@@ -55,7 +55,7 @@ class OperatorMetrics:
         return self._registered[place]
 
     def report(self) -> list[Measurement]:
-        """Return what all metrics are worth now."""
+        """Return the current values of all metrics."""
         measurements = []
         for (name, kind), metric in self._registered.items():
             try:

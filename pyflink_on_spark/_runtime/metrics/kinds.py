@@ -1,4 +1,4 @@
-"""What a metrics group registers. Each can say what it is worth in a report."""
+"""The metrics that a group registers. Each has a value for a report."""
 
 from __future__ import annotations
 

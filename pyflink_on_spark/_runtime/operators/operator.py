@@ -27,7 +27,7 @@ class Operator:
     """Whether what it emits are pairs of key and value."""
 
     emits_timestamps: bool = False
-    """Whether what it emits has timestamps even if what it receives has not."""
+    """Whether emitted elements have timestamps even if received elements have none."""
 
     ends_chain: bool = False
     """Whether no operator follows it in its chain."""
@@ -39,13 +39,13 @@ class Operator:
     """Whether BATCH gives it one key after the other, if it is keyed."""
 
     frozen: bool = False
-    """Whether nothing can change inside of what it emits, so that nobody has to make sure of it."""
+    """Whether emitted elements are deeply immutable, so that they need no copies."""
 
     conforms: Any = None
     """The type that what it emits has been converted to, or None."""
 
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:
-        """Return this operator as the settings of a job want it.
+        """Return this operator as configured for a job.
 
         Args:
             rhythm: how often watermarks are emitted.

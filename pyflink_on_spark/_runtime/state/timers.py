@@ -1,4 +1,4 @@
-"""Timers of keys: when a key wants to be called back."""
+"""The timers of keys."""
 
 from __future__ import annotations
 

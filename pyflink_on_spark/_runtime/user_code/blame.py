@@ -19,7 +19,7 @@ _OWNERS = ("self", "codec", "owner")
 """Names of variables that tell to which operator a frame belongs."""
 
 _SUBJECTS = ("value", "window", "time")
-"""Names of variables that tell what a frame works on."""
+"""Names of variables that hold the element a frame works on."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class Host:
         threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
-        """Do what the driver says, and work, until the driver says that this is over."""
+        """Carry out the driver's orders, and process elements, until the driver ends the host."""
         try:
             while not self._closed:
                 self._obey(wait=not self._running)

@@ -237,12 +237,12 @@ class HostPool:
     def close(self, failed: bool, given_up: Callable[[], bool] = lambda: False) -> list[Any]:
         """Let all hosts close their subtasks and end.
 
-        Functions of a job that did not fail may take their time: what they write last, nobody else
-        will.
+        Functions of a job that did not fail may take any time, because they may write their last
+        results.
 
         Args:
             failed: whether the job did.
-            given_up: whether nobody wants to wait for that any more.
+            given_up: whether the caller has stopped waiting.
 
         Returns:
             What sinks have prepared that no checkpoint has, if the job failed.
@@ -250,7 +250,7 @@ class HostPool:
         Raises:
             SubtaskFailure: if a sink's ``close`` fails in a job that did not.
             HostLost: if one is gone before it has closed all of a job that did not fail.
-            TimeoutError: if nobody waited until the end.
+            TimeoutError: if the caller stopped waiting before the end.
         """
         self._listener.close()
         futures = {number: host.call("close", failed) for number, host in self._hosts.items()}

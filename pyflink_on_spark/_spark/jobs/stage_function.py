@@ -62,7 +62,7 @@ class StageFunction:
                 yield from self._run(batches)
             except SubtaskFailure as failure:
                 if isinstance(failure.__cause__, ChannelClosed):
-                    return  # the driver wants no more: it has cancelled the job
+                    return  # the driver reads no more: it has cancelled the job
                 raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
             except ChannelClosed:
                 return

@@ -75,7 +75,7 @@ class Listener:
         threading.Thread(target=self._accept, name=name, daemon=True).start()
 
     def close(self) -> None:
-        """Let nobody in any more; those who are in stay."""
+        """Accept no more connections; existing ones stay open."""
         self._closed = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -123,7 +123,7 @@ def dial(host: str, port: int, authkey: bytes) -> Connection:
 
     Raises:
         AuthenticationError: if it has another secret.
-        OSError: if nobody is there, or speaks.
+        OSError: if nothing listens there, or does not answer.
         EOFError: if it hangs up.
     """
     called = socket.create_connection((host, port), HANDSHAKE_SECONDS)

@@ -90,7 +90,7 @@ class Channel:
             self.close()
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Say that no producer will send any more: the job has ended.
+        """Note that no producer will send more: the job has ended.
 
         Args:
             error: what an iteration shall raise after the last item.
@@ -290,7 +290,7 @@ class ResultServer:
         channel.close()
 
     def forget(self, channel: Channel) -> None:
-        """Let no producer find a channel any more; what waits in it can still be read.
+        """Close a channel to producers; what waits in it can still be read.
 
         Args:
             channel: a channel of this server.

@@ -20,11 +20,11 @@ FAILED = b"f"
 
 
 class ChannelClosed(PyFlinkOnSparkError):
-    """The driver wants nothing more from this channel: the producer can stop early, and well."""
+    """The driver reads no more from this channel: the producer can stop early without failing."""
 
 
 class ChannelFailed(PyFlinkOnSparkError, ConnectionError):
-    """What a producer sent cannot reach the driver any more; the text says why."""
+    """What a producer sent can no longer reach the driver; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Sender:
             items: what to send; pickled before this returns.
 
         Raises:
-            ChannelClosed: if the driver wants no more.
+            ChannelClosed: if the driver reads no more.
             ChannelFailed: if the driver is gone or could not take what was sent.
         """
         with self._lock:
@@ -105,7 +105,7 @@ class Sender:
         """Wait until the driver has taken every message.
 
         Raises:
-            ChannelClosed: if the driver wants no more.
+            ChannelClosed: if the driver reads no more.
             ChannelFailed: if the driver is gone or could not take what was sent.
         """
         with self._lock:

@@ -38,7 +38,7 @@ class RpcConnection:
         """Send a message.
 
         Raises:
-            HostLost: if nobody is there any more.
+            HostLost: if the connection is lost.
         """
         try:
             self._connection.send_bytes(serialize(message))
@@ -52,7 +52,7 @@ class RpcConnection:
             timeout: how many seconds to wait at most.
 
         Raises:
-            HostLost: if nobody is there any more.
+            HostLost: if the connection is lost.
             TimeoutError: if nothing came in time.
         """
         try:
@@ -70,7 +70,7 @@ class RpcConnection:
         """See whether the peer is there still; takes nothing of what it has sent.
 
         Raises:
-            HostLost: if nobody is there any more.
+            HostLost: if the connection is lost.
         """
         try:
             left = not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -101,7 +101,7 @@ def connect(address: Address, peer: str) -> RpcConnection:
     """Open a connection.
 
     Raises:
-        HostLost: if nobody listens there, or says nothing.
+        HostLost: if nothing listens there, or does not answer.
     """
     try:
         connection = dial(address.host, address.port, address.authkey)

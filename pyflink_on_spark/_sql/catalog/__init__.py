@@ -1,1 +1,1 @@
-"""What a session knows of tables, views, databases and catalogs."""
+"""The tables, views, databases and catalogs of a session."""

@@ -1,4 +1,4 @@
-"""What a function's code generator knows of a call."""
+"""A call, as the code generator of its function sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What constants are worth, and of which type they are."""
+"""The values and types of literals."""
 
 from __future__ import annotations
 

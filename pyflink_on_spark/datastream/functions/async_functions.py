@@ -14,7 +14,7 @@ OUT = TypeVar("OUT")
 
 
 class AsyncRetryPredicate(ABC, Generic[OUT]):
-    """Decides which outcomes of a call are worth another attempt."""
+    """Decides which outcomes of a call are retried."""
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
@@ -26,7 +26,7 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
 
 
 class AsyncRetryStrategy(ABC, Generic[OUT]):
-    """Decides whether, when and how often a call is tried again."""
+    """Decides whether, when and how often a call is retried."""
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:

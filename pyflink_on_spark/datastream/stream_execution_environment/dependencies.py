@@ -17,7 +17,7 @@ from pyflink_on_spark.datastream.stream_execution_environment.settings import Ge
 
 
 class Dependencies(GeneralSettings):
-    """The part of an environment that says what its jobs take along.
+    """The part of an environment that describes the dependencies of its jobs.
 
     Everything is kept in the configuration, and looked at when a job is started.
     """

@@ -182,7 +182,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         return current_engine().submit(job)
 
     def _check_options(self) -> None:
-        """Refuse options that nobody reads or that cannot be read, and log those without effect."""
+        """Refuse unknown and invalid options of this package, and log options without effect."""
         check_own_keys(self._configuration.key_set())
         for module in (execution, checkpointing, python):
             for option in options_of(module):

@@ -1,4 +1,4 @@
-"""What a window assigner is: it says which windows an element belongs to."""
+"""The base class of window assigners, which determine the windows of an element."""
 
 from __future__ import annotations
 

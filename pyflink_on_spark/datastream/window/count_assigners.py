@@ -58,7 +58,7 @@ class CountTumblingWindowAssigner(_Counting[T]):
 
     @staticmethod
     def of(window_size: int) -> CountTumblingWindowAssigner:
-        """Make windows of so many elements."""
+        """Create windows of a number of elements."""
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(
@@ -86,7 +86,7 @@ class CountSlidingWindowAssigner(_Counting[T]):
 
     @staticmethod
     def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner:
-        """Make windows of so many elements, one every so many elements."""
+        """Create windows of a number of elements, one after each slide of elements."""
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(

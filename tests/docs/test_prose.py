@@ -1,0 +1,94 @@
+"""Documents, docstrings, comments and messages use the field's terms.
+
+This is a list of phrases and nothing more: it keeps words away that once made the prose hard to
+read, among them those of an engine that no longer exists.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("examples/**/*.md"),
+    *ROOT.glob("compat_tests/*.md"),
+]
+MODULES = [*ROOT.glob("pyflink_on_spark/**/*.py"), *ROOT.glob("docs/*.py")]
+
+# A phrase, an example that has it, and what to write.
+PHRASES = [
+    (r"\b(goes|go|going|went|gone) on\b", "the job goes on", "continues, resumes"),
+    (r"\b(is|are|was|were|be|been|being) told\b", "listeners are told", "is notified"),
+    (r"\bhears? of\b", "a function hears of it", "is notified"),
+    (r"\banew\b", "begin anew", "again, restart"),
+    (r"\bonce more\b", "once more", "again"),
+    (r"\b(deal|deals|dealt|dealing) out\b", "dealt out", "redistributed"),
+    (r"\b(let|lets|letting) go\b", "let go of it", "release"),
+    (r"\b(give|gives|given|gave|giving) up\b", "given up", "abort, cancel, release"),
+    (r"\bbehind\b", "behind the source", "after"),
+    (r"\bwork(s|ed|ing)? off\b", "worked off", "process"),
+    (r"\bfor ever\b", "for ever", "without limit, always"),
+    (r"\bof yours\b", "a text of yours", "your"),
+    (r"(?-i:(?<!there )\bis none\b)", "what is none", "is not a valid X"),
+    (r"\bcheckpoint is safe\b|\bmade safe\b", "the checkpoint is safe", "is complete"),
+    (r"\bslot hosts?\b", "a slot host", "host"),
+    (r"(?<!since the )\bepochs?\b(?! engine\b)", "an epoch", "checkpoint, micro-batch"),
+    (r"\bcontinuous mode\b", "continuous mode", "unbounded job"),
+    (r"\bsegments?\b", "a segment", "chain"),
+    (r"\blevels? \d", "level 0", "stage"),
+]
+# What is quoted: options of others, SQL, and the name of a table that databases contain.
+QUOTED = re.compile(r"SELECT |INSERT INTO|PRIMARY KEY|--mode=continuous|\"EPOCH\"")
+CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}
+
+
+def lines_of_document(path):
+    text = path.read_text(encoding="utf-8")
+    blank = CODE_BLOCK.sub(lambda found: "\n" * found[0].count("\n"), text)
+    yield from enumerate(blank.splitlines(), 1)
+
+
+def lines_of_module(source):
+    """Yield what a module says in prose: docstrings, comments and messages."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in TEXT_TOKENS:
+            yield from enumerate(token.string.splitlines(), token.start[0])
+
+
+def offences(path, lines):
+    for number, line in lines:
+        if QUOTED.search(line):
+            continue
+        for pattern, _, instead in PHRASES:
+            found = re.search(pattern, line, re.IGNORECASE)
+            if found:
+                yield f"{path.relative_to(ROOT)}:{number}: {found[0]!r}: write {instead}"
+
+
+def test_documents():
+    assert [text for path in DOCUMENTS for text in offences(path, lines_of_document(path))] == []
+
+
+def test_docstrings_comments_and_messages():
+    assert [
+        text
+        for path in MODULES
+        for text in offences(path, lines_of_module(path.read_text(encoding="utf-8")))
+    ] == []
+
+
+@pytest.mark.parametrize(("pattern", "example", "instead"), PHRASES)
+def test_each_phrase_is_found_where_prose_is(pattern, example, instead):
+    assert re.search(pattern, example)
+    assert not re.search(pattern, instead)
+    source = f'"""It says: {example}."""\n\nraise ValueError("{example}")  # {example}\n'
+    found = list(offences(ROOT / "module.py", lines_of_module(source)))
+    assert [text.split(":")[1] for text in found] == ["1", "3", "3"]
