@@ -9,7 +9,7 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._job.history import JobListener
 from pyflink_on_spark._job.job import Job
@@ -28,8 +28,10 @@ from pyflink_on_spark._operate.rest.metrics import Metrics
 from pyflink_on_spark._operate.rest.overview import Overview
 from pyflink_on_spark._operate.rest.page import Page
 from pyflink_on_spark._operate.rest.routing import Router
-from pyflink_on_spark._operate.unix_socket import UnixRestServer, new_socket_path
 from pyflink_on_spark.common import JobStatus
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.unix_socket import UnixRestServer
 
 _WAIT_SECONDS = 5.0
 _log = logging.getLogger("pyflink_on_spark")
@@ -131,6 +133,8 @@ class Driver:
         self._written[record.id] = record
 
     def _open(self) -> None:
+        from pyflink_on_spark._operate.unix_socket import UnixRestServer, new_socket_path
+
         folder = jobs_folder()
         path = new_socket_path(folder)
         self._server = UnixRestServer(path, self.router)

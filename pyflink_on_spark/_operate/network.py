@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.ports import port_range
 from pyflink_on_spark._operate.rest.access import Access, is_loopback
 from pyflink_on_spark._operate.rest.routing import Router
-from pyflink_on_spark._operate.rest.server import RestServer
 from pyflink_on_spark.common._options.operation import REST_BIND_ADDRESS, REST_PORT
 from pyflink_on_spark.common._options.own import REST_TOKEN
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.rest.server import RestServer
 
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -66,6 +69,8 @@ class NetworkServer:
             self._server.server_close()
 
     def _bound(self, host: str, ports: str, access: Access) -> RestServer:
+        from pyflink_on_spark._operate.rest.server import RestServer
+
         failure: OSError | None = None
         for port in port_range(ports):
             try:
