@@ -200,7 +200,7 @@ class OverWindowPartitionedOrderedPreceding:
         return OverWindow(replace(self._window, name=alias))
 
     def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
-        """Set how far the window goes on."""
+        """Set how far the window extends."""
         return OverWindowPartitionedOrderedPreceding(replace(self._window, upper=following))
 
 
