@@ -9,6 +9,7 @@ from pyflink_on_spark.common._options.kinds import (
     duration,
     integer,
     memory,
+    text,
     text_map,
 )
 from pyflink_on_spark.common._options.option import recorded, works
@@ -52,6 +53,11 @@ SAVEPOINT_ON_SIGNAL = boolean(
         "whether Ctrl-C and SIGTERM stop a job with a savepoint in "
         "`execution.checkpointing.savepoint-dir`"
     ),
+)
+REST_TOKEN = text(
+    "pyflink-on-spark.rest.token",
+    None,
+    effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
 )
 LOG_SIZE = memory(
     "pyflink-on-spark.log.max-size",
