@@ -6,9 +6,15 @@ import datetime
 from collections import Counter
 
 import pytest
-from pyflink.table import AggregateFunction, DataTypes, Row, ScalarFunction
+from pyflink.table import (
+    AggregateFunction,
+    DataTypes,
+    Row,
+    ScalarFunction,
+    TableAggregateFunction,
+)
 from pyflink.table.expressions import call, col, lit
-from pyflink.table.udf import udaf, udf, udtf
+from pyflink.table.udf import udaf, udf, udtaf, udtf
 from pyflink.table.window import Tumble
 
 from compat_tests.tables import changes, query, rows
@@ -219,3 +225,34 @@ def test_a_function_that_fails(t):
     failing = udf(lambda value: 1 // (value - 2), result_type=INT)
     with pytest.raises(Exception, match="ZeroDivisionError"):
         rows(t.select(failing(col("v"))))
+
+
+class TwoLargest(TableAggregateFunction):
+    def create_accumulator(self):
+        return [None, None]
+
+    def accumulate(self, accumulator, value):
+        found = sorted([*(n for n in accumulator if n is not None), value], reverse=True)
+        accumulator[:] = [*found, None, None][:2]
+
+    def emit_value(self, accumulator):
+        for rank, value in enumerate(accumulator, 1):
+            if value is not None:
+                yield Row(value, rank)
+
+    def get_accumulator_type(self):
+        return DataTypes.ARRAY(BIGINT)
+
+    def get_result_type(self):
+        return DataTypes.ROW([DataTypes.FIELD("n", BIGINT), DataTypes.FIELD("r", BIGINT)])
+
+
+def test_table_aggregate_functions(t):
+    largest = udtaf(TwoLargest())
+    table = t.group_by(col("k")).flat_aggregate(largest(col("v")).alias("n", "r"))
+    assert last(table.select(col("k"), col("n"), col("r"))) == [
+        ("a", 1, 2), ("a", 3, 1), ("b", 2, 1),
+    ]  # fmt: skip
+    assert last(t.flat_aggregate(largest(col("v")).alias("n", "r")).select(col("n"))) == [
+        (2,), (3,),
+    ]  # fmt: skip
