@@ -133,7 +133,7 @@ def interval_of(node: syntax.Expression) -> int:
     """Return the microseconds of an interval that is a constant.
 
     Raises:
-        ValidationError: it is none.
+        ValidationError: it is not a constant interval.
     """
     if isinstance(node, syntax.Literal) and node.type.root is Root.INTERVAL_SECOND:
         return int(node.value)

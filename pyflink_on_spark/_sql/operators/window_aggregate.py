@@ -133,7 +133,7 @@ class SessionAggregateOperator(WindowOperator):
             if own[2] - _MICROS <= self._reached:
                 continue
             kept = []
-            # A session ends before its end: one that begins there goes on with it.
+            # A session ends before its end: one that begins there continues it.
             for other in sessions.get(key, ()):
                 if other[1] <= own[2] and own[1] <= other[2]:
                     own = self._united(other, own)
