@@ -151,6 +151,23 @@ def test_runtime_context_numbers(env, parallelism):
     assert set(collect(stream)) == {(parallelism, 128, i, 0) for i in range(parallelism)}
 
 
+@pytest.mark.parametrize(("build", "found"), [
+    (lambda stream: stream.map(Describes()), 1),
+    (lambda stream: stream.map(str).map(lambda v: v, Types.STRING()).map(Describes()), 1),
+    (lambda stream: stream.union(stream).map(Describes()), 40),
+    (lambda stream: stream.map(str).set_max_parallelism(7).rebalance().map(Describes()), 40),
+    (lambda stream: stream.rebalance().map(str).set_max_parallelism(7).map(Describes()), 7),
+    (lambda stream: stream.rebalance().map(Describes()).force_non_parallel(), 1),
+    (lambda stream: stream.key_by(str).map(Describes()), 40),
+], ids=["chained", "chained further", "after a union", "after another task", "chained to another",
+        "not parallel", "keyed"])  # fmt: skip
+def test_the_first_operator_of_a_task_gives_its_maximum_parallelism(env, build, found):
+    env.set_parallelism(1)
+    env.set_max_parallelism(40)
+    described = collect(build(env.from_collection([1, 2])))
+    assert {maximum for _, maximum, _, _ in described} == {found}
+
+
 def test_a_maximum_parallelism_of_its_own_leaves_an_operator_in_its_chain(env):
     class Name(MapFunction):
         def open(self, runtime_context):

@@ -224,6 +224,7 @@ class _Builder:
             task_name=self._graph.task_name(node),
             max_parallelism=self._graph.max_parallelism(node),
             max_parallelism_set=self._graph.max_parallelism_set(node) is not None,
+            task_max_parallelism=self._graph.task_max_parallelism(node),
             call_site=node.call_site,
             state_id=state_id,
             key_type=_key_type(node),

@@ -103,7 +103,13 @@ class StreamGraph:
 
     def max_parallelism_set(self, node: Transformation) -> int | None:
         """Return how many key groups the user wants an operator to have, if that was said."""
+        if not node.parallel:
+            return 1
         return node.max_parallelism or self.settings.max_parallelism
+
+    def task_max_parallelism(self, node: Transformation) -> int:
+        """Return the maximum parallelism of the task in which Flink would run an operator."""
+        return self.max_parallelism(self._chain_heads[node])
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""

@@ -27,9 +27,9 @@ class CheckpointRecord:
         triggered: when it began.
         path: the URI of its folder; None if it is in memory.
         status: ``IN_PROGRESS``, ``COMPLETED`` or ``FAILED``.
-        ended: when it was complete, or given up.
+        ended: when it was complete, or aborted.
         size: its state in bytes.
-        error: why it was given up.
+        error: why it was aborted.
     """
 
     number: int
@@ -78,7 +78,7 @@ class JobListener:
         """Take a failure after which the job starts again."""
 
     def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
-        """Take a checkpoint that is complete, or was given up."""
+        """Take a checkpoint that is complete, or was aborted."""
 
 
 class JobHistory:

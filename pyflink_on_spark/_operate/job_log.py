@@ -42,7 +42,7 @@ class JobLog(JobListener):
             _log.info("%s is %s after %.1f s%s", self._name, status.name, seconds, why)
 
     def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
-        """Log a checkpoint that is complete, or was given up."""
+        """Log a checkpoint that is complete, or was aborted."""
         kind = "savepoint" if checkpoint.savepoint else "checkpoint"
         took = (checkpoint.ended or checkpoint.triggered) - checkpoint.triggered
         if checkpoint.status == COMPLETED:
@@ -50,7 +50,7 @@ class JobLog(JobListener):
             size = f"{checkpoint.size:,} bytes in {took} ms"
             _log.info("%s: %s %d has %s%s", self._name, kind, checkpoint.number, size, place)
         else:
-            text = "%s: %s %d was given up after %d ms: %s"
+            text = "%s: %s %d was aborted after %d ms: %s"
             _log.info(text, self._name, kind, checkpoint.number, took, checkpoint.error)
 
     def heartbeat(self) -> str:

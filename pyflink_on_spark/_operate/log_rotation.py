@@ -1,6 +1,6 @@
 """Keeps the log of a detached driver from growing without end.
 
-The driver, Spark's JVM and the slot hosts append to one file. So the file keeps its name and is
+The driver, Spark's JVM and the hosts append to one file. So the file keeps its name and is
 cut, once its content is in an older part.
 """
 
@@ -19,7 +19,7 @@ class RotatedLog:
     """A log file that several processes append to.
 
     Args:
-        file: its path; older parts have a number behind it, the newest 1.
+        file: its path; older parts have a number after their name, the newest 1.
         longest: how many bytes it may have.
         parts: how many older parts are kept.
     """

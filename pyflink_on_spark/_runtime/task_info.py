@@ -14,7 +14,7 @@ class TaskInfo:
         task_name: the names of the chained operators, joined by `` -> ``.
         subtask_index: from 0.
         parallelism: how many subtasks the vertex has.
-        max_parallelism: how many key groups it has.
+        max_parallelism: up to which the task's parallelism may grow.
         attempt: how often the job was restarted, from 0.
         job_id: 32 hexadecimal digits.
         job_parameters: the user's global job parameters.

@@ -190,7 +190,7 @@ class OverWindowPartitionedOrdered:
 
 
 class OverWindowPartitionedOrderedPreceding:
-    """An over window with a first row."""
+    """An over window that goes back to somewhere."""
 
     def __init__(self, java_over_window):
         self._window: _OverWindow = java_over_window
@@ -200,7 +200,7 @@ class OverWindowPartitionedOrderedPreceding:
         return OverWindow(replace(self._window, name=alias))
 
     def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
-        """Set the last row of the window."""
+        """Set how far the window extends."""
         return OverWindowPartitionedOrderedPreceding(replace(self._window, upper=following))
 
 

@@ -43,7 +43,6 @@ class LocalHosts:
         restore: the number of the checkpoint to begin with, and its folder or content.
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
-        halts: whether nothing happens after a checkpoint.
         check: called between two slices of work; what it raises ends the attempt.
         now: the time in seconds; any clock that never goes back.
     """
@@ -58,11 +57,11 @@ class LocalHosts:
         restore: tuple[int, str | bytes] | None = None,
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
-        halts: bool = False,
         check: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._halts = halts
+        self.halts = False
+        """Whether nothing is read after a checkpoint."""
         self._configuration = settings.configuration
         self._check, self._now = check, now
         slots = range(max(v.parallelism for stage in stages for v in stage.vertices))
@@ -96,7 +95,7 @@ class LocalHosts:
     ) -> dict[int, HostSnapshot]:
         """Take a checkpoint; it is through when this returns, so no timeout counts."""
         writer = SnapshotWriter(checkpoint_id, where, contents, 0, self._configuration)
-        request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt or self._halts)
+        request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt or self.halts)
         try:
             self.group.flush()
             self.group.begin_checkpoint(request)

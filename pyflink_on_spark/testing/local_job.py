@@ -229,8 +229,9 @@ class LocalJob:
                 self._job.between_epochs(self._coordinator.oldest_checkpoint)
                 wanted = worked and self._rule.each_turn and self._job.settings.checkpointed
                 before = self._coordinator.last_checkpoint
+                hosts.halts = self._rule.restart
                 control.run_pending(hosts.group.ended, wanted or hosts.group.paused)
-                again = self._rule.restart and before != self._coordinator.last_checkpoint
+                again = hosts.halts and before != self._coordinator.last_checkpoint
                 if again and not control.ended:
                     hosts.group.close(failed=True)
                     hosts = self._hosts(number)
@@ -254,7 +255,6 @@ class LocalJob:
             self._driver,
             attempt,
             self._coordinator.restore,
-            halts=self._rule.restart,
             check=self._cancellation.check,
         )
 

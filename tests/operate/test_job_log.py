@@ -43,7 +43,7 @@ def test_checkpoints(handle, caplog):
     first, second = caplog.messages
     assert first.startswith("'counter': checkpoint 4 has 12,345 bytes in ")
     assert first.endswith(" ms: file:/chk-4")
-    assert second.startswith("'counter': savepoint 5 was given up after ")
+    assert second.startswith("'counter': savepoint 5 was aborted after ")
 
 
 def test_the_end_and_why(handle, caplog):

@@ -46,10 +46,11 @@ def compare(recordings: Iterable[Recording], way: str) -> Comparison:
     for recording, differs in differences(recordings, way):
         made.programs += 1
         seed = recording.program.seed
-        if differs is None and seed in reasons:
-            made.gone.append(seed)
-        elif differs is not None and seed in reasons:
-            made.known[reasons[seed]] = made.known.get(reasons[seed], 0) + 1
+        entry = reasons.get(seed)
+        if differs is None and entry is not None:
+            made.gone += [] if entry.sometimes else [seed]
+        elif differs is not None and entry is not None:
+            made.known[entry.name] = made.known.get(entry.name, 0) + 1
         elif differs is not None:
             made.new[seed] = differs
     return made

@@ -18,12 +18,14 @@ class Entry:
         reason: why it is there.
         programs: the seeds of the recorded programs that show it.
         ways: in which ways they do; all if empty.
+        sometimes: whether they do by chance, so that it may be seen or not.
     """
 
     name: str
     reason: str
     programs: frozenset[int]
     ways: frozenset[str] = frozenset()
+    sometimes: bool = False
 
 
 def entries() -> list[Entry]:
@@ -36,15 +38,16 @@ def entries() -> list[Entry]:
             entry["reason"],
             frozenset(entry["programs"]),
             frozenset(entry.get("ways", ())),
+            entry.get("sometimes", False),
         )
         for name, entry in found.items()
     ]
 
 
-def known(way: str) -> dict[int, str]:
-    """Return the name of a known difference for each seed that shows it."""
+def known(way: str) -> dict[int, Entry]:
+    """Return the known difference of each seed that shows one."""
     return {
-        seed: entry.name
+        seed: entry
         for entry in entries()
         for seed in entry.programs
         if not entry.ways or way in entry.ways

@@ -203,8 +203,8 @@ class KafkaReader(SourceReader):
             return int(message.offset())
         if error.code() == codes._AUTO_OFFSET_RESET:
             raise LookupError(
-                f"the offset {message.offset()} of {where} does not exist, and the offset "
-                "reset strategy is NONE"
+                f"the offset {message.offset()} of {where} is not there any more, or not yet, and "
+                "the offset reset strategy is NONE"
             )
         if error.code() in {codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_PARTITION}:
             raise LookupError(f"the Kafka partition {where} is not there any more")

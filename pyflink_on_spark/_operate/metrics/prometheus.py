@@ -54,7 +54,7 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
 
     Raises:
         EnvironmentSetupError: no port is free, or prometheus_client is missing.
-        ValueError: the port is none.
+        ValueError: the port is not valid.
     """
     client = _client()
     registry = client.CollectorRegistry()

@@ -76,7 +76,7 @@ class Reporters:
 
 
 def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
-    """Report for ever; a failure is logged once, until it works again."""
+    """Report without end; a failure is logged once, until it works again."""
     failed, never = False, threading.Event()
     while not never.wait(settings.interval):
         try:

@@ -24,6 +24,7 @@ class OperatorPlan:
         task_name: the name of the task in which Flink would run it.
         max_parallelism: its number of key groups.
         max_parallelism_set: whether the user has set that number.
+        task_max_parallelism: the maximum parallelism of that task, which its first operator gives.
         call_site: where the user's script added it; None for the engine's own.
         state_id: the stable name of its state; None for an operator of the engine, which has none.
         chained: whether PyFlink runs it in one worker with the operator before.
@@ -36,6 +37,7 @@ class OperatorPlan:
     task_name: str
     max_parallelism: int = 128
     max_parallelism_set: bool = False
+    task_max_parallelism: int = 128
     call_site: CallSite | None = None
     state_id: str | None = None
     chained: bool = False

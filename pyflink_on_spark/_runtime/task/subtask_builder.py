@@ -215,14 +215,14 @@ class SubtaskBuilder:
             plan.task_name if plan else self.vertex.name,
             identity.index,
             self.vertex.parallelism,
-            plan.max_parallelism if plan else 128,
+            plan.task_max_parallelism if plan else 128,
             identity.attempt,
             job.job_id,
             job.job_parameters,
             job.batch,
         )
         keyed = plan is not None and plan.operator.keyed
-        backend = self._keyed_state(task, plan.key_type) if plan is not None and keyed else None
+        backend = self._keyed_state(plan) if plan is not None and keyed else None
         data = OperatorSubtaskState()
         if restored is not None and plan is not None and plan.state_id is not None:
             data = restored.operators.get(plan.state_id, data)
@@ -243,13 +243,13 @@ class SubtaskBuilder:
             checkpointed=job.checkpointed,
         )
 
-    def _keyed_state(self, task: TaskInfo, key_type: Any) -> KeyedStateBackend:
+    def _keyed_state(self, plan: OperatorPlan) -> KeyedStateBackend:
         settings = self._identity.job.state
         disk = settings.disk
         return KeyedStateBackend(
             self._identity.clock,
-            max_parallelism=task.max_parallelism,
-            key_type=key_type,
+            max_parallelism=plan.max_parallelism,
+            key_type=plan.key_type,
             track_changes=settings.track_changes,
             converted=self._converted,
             disk=None if disk is None else DiskStore(disk, self._identity.index),

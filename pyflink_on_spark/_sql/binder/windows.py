@@ -133,7 +133,7 @@ def interval_of(node: syntax.Expression) -> int:
     """Return the microseconds of an interval that is a constant.
 
     Raises:
-        ValidationError: it is not a constant interval.
+        ValidationError: the window is not valid.
     """
     if isinstance(node, syntax.Literal) and node.type.root is Root.INTERVAL_SECOND:
         return int(node.value)

@@ -97,7 +97,8 @@ def timed(draft: Draft, stream: Stream) -> Stream:
         stream, method, strategy, timed=True, order=order, width=draft.parallelism, key=None
     )
     if draft.parallelism > 1 and stream.width == 1 and draft.chance(0.7):
-        return draft.stream(made, "set_parallelism", "1", width=1, order=stream.order)
+        # Real PyFlink extracts the timestamps in an operator of its own, which stays parallel.
+        return draft.stream(made, "set_parallelism", "1", width=1, order=ANY)
     return made
 
 
