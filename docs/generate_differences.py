@@ -83,8 +83,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Not supported yet:** OVER aggregates (`ROW_NUMBER` with a filter by it works), interval,
   temporal and lookup joins, `NOT IN` and `EXISTS` with a query, `GROUPING SETS`, `MATCH_RECOGNIZE`,
   CREATE TABLE AS, INSERT OVERWRITE, changes as input of the windows of table functions, windows of
-  a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as formats of tables, and the
-  connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
+  a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as formats of tables, and
+  the connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.
 """
 
