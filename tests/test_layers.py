@@ -36,7 +36,6 @@ MAY_IMPORT = {
 UPWARD = {
     ("_job/checkpoint_settings.py", "datastream"),
     ("_job/state_settings.py", "datastream"),
-    ("_runtime/user_code/python_dependencies.py", "_connectors"),
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 
@@ -88,6 +87,16 @@ def test_imports_go_down_only(layer):
         and (str(path.relative_to(PACKAGE)), name.split(".")[1]) not in UPWARD
     ]
     assert not offences
+
+
+def test_arrows_that_were_turned_round_are_not_listed_any_more():
+    arrows = {
+        (str(path.relative_to(PACKAGE)), name.split(".")[1])
+        for path in modules()
+        for name in imported_names(path)
+        if name.startswith("pyflink_on_spark.")
+    }
+    assert arrows >= UPWARD
 
 
 def test_only_the_spark_layer_imports_pyspark():

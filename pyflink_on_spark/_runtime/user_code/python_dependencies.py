@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._filesystem.paths import local_path
 
 FILES = "python.files"
 ARCHIVES = "python.archives"

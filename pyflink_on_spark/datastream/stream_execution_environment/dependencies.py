@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._connectors.files.paths import local_path
+from pyflink_on_spark._filesystem.paths import local_path
 from pyflink_on_spark._runtime.user_code import python_dependencies as keys
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._recorded import note_recorded

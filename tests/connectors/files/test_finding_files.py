@@ -11,9 +11,9 @@ from pyflink_on_spark._connectors.files.enumeration import (
     cut_files,
 )
 from pyflink_on_spark._connectors.files.enumeration import find_files as found_at
-from pyflink_on_spark._connectors.files.paths import local_path
 from pyflink_on_spark._filesystem.file_system import FileStatus
 from pyflink_on_spark._filesystem.location import locate
+from pyflink_on_spark._filesystem.paths import local_path
 
 
 @pytest.mark.parametrize(
