@@ -56,12 +56,12 @@ class HostReport:
 
     Args:
         ended: whether all input of all its subtasks has ended and is worked off.
-        paused: whether its sources wait for the next checkpoint.
+        paused: whether its sources wait for the next checkpoint; None if none of them reads.
         progress: of each chain of each subtask; None if only the rest has changed.
     """
 
     ended: bool
-    paused: bool
+    paused: bool | None
     progress: tuple[TaskProgress, ...] | None
 
 
@@ -177,7 +177,9 @@ class Host:
         assert self._group is not None
         now = time.monotonic()
         ended = self._group.ended
-        paused = self._pending is None and self._group.paused
+        paused = None
+        if self._group.reading:
+            paused = self._pending is None and self._group.paused
         timely = now >= self._next_report
         if timely or (ended, paused) != (self._told.ended, self._told.paused):
             progress = tuple(self._group.progress()) if timely or ended else None
