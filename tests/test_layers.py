@@ -87,16 +87,6 @@ def test_imports_go_down_only(layer):
     assert not offences
 
 
-def test_arrows_that_were_turned_round_are_not_listed_any_more():
-    arrows = {
-        (str(path.relative_to(PACKAGE)), name.split(".")[1])
-        for path in modules()
-        for name in imported_names(path)
-        if name.startswith("pyflink_on_spark.")
-    }
-    assert arrows >= UPWARD
-
-
 def test_only_the_spark_layer_imports_pyspark():
     offences = [
         f"{path.relative_to(ROOT)} imports {name}"
