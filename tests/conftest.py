@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark.testing import LocalEngine
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture
