@@ -12,7 +12,7 @@ from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
-from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import (
     FileCompactor,
     FileCompactStrategy,
@@ -365,6 +365,16 @@ def test_a_job_that_has_ended_has_no_state_to_save(env, tmp_path):
     client.get_job_execution_result().result()
     with pytest.raises(CheckpointError, match="the job is FINISHED: it has no state to save"):
         client.trigger_savepoint(str(tmp_path)).result()
+
+
+def test_a_batch_job_has_no_savepoint(env):
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    env.from_collection([1]).map(lambda v: v)
+    client = env.execute_async()
+    with pytest.raises(NotImplementedError, match="a job with BATCH semantics has no checkpoints"):
+        client.trigger_savepoint("/nowhere").result()
+    with pytest.raises(NotImplementedError, match="a job with BATCH semantics has no checkpoints"):
+        client.stop_with_savepoint(False, "/nowhere").result()
 
 
 def test_a_savepoint_that_cannot_be_written_does_not_end_the_job(engine, tmp_path):
