@@ -43,6 +43,7 @@ TITLES = {
     "python": "Python",
     "file_systems": "File systems",
     "table": "Tables and SQL",
+    "operation": "Operation",
     "own": "Options of this package",
 }
 

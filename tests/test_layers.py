@@ -26,14 +26,15 @@ MAY_IMPORT = {
     "_graph": RUNTIME,
     "_connectors": RUNTIME,
     "_job": ENGINE,
+    "_operate": ENGINE,
     "_sql": ENGINE,
     "errors": {"_connectors", "_runtime", "_compat"},
     "datastream": ENGINE,
     "table": ENGINE | {"_sql", "datastream"},
     "extensions": ENGINE | MIRROR | {"_sql"},
     "testing": ENGINE | MIRROR | {"extensions"},
-    "_spark": ENGINE | MIRROR | {"extensions"},
-    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_spark"},
+    "_spark": ENGINE | MIRROR | {"extensions", "_operate"},
+    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 

@@ -12,6 +12,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.commits import Commits
+from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
@@ -54,6 +55,7 @@ class CheckpointCoordinator:
         sinks: by number.
         clock: says when a checkpoint is due.
         sources: the stable names of the job's.
+        history: where its checkpoints are noted.
     """
 
     def __init__(
@@ -65,9 +67,11 @@ class CheckpointCoordinator:
         sinks: Mapping[int, Sink],
         clock: Clock,
         sources: Collection[str] = (),
+        history: JobHistory | None = None,
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
         self._clock = clock
+        self._history = history or JobHistory(clock)
         self._sink_names = {
             plan.operator.sink_id: plan.state_id or ""
             for plan in operators
@@ -116,6 +120,7 @@ class CheckpointCoordinator:
             job.sinks,
             clock,
             source_names(job.stages),
+            job.history,
         )
 
     def restore_given(self) -> None:
@@ -141,6 +146,7 @@ class CheckpointCoordinator:
         self.key_groups = stateful_operators(state)
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
+        self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.safe(committables, self._number, final=True)
 
     def attempt_begins(self) -> None:
@@ -251,8 +257,9 @@ class CheckpointCoordinator:
             SubtaskFailure: if a user's function fails in it.
         """
         self._number += 1
-        with self._written(hosts, place):
+        with self._written(hosts, place, savepoint=True) as record:
             metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
+            record.size = _size(metadata)
             if not stop:
                 self._keep_named(place, metadata, answers)
         self._has_savepoint = True
@@ -343,13 +350,15 @@ class CheckpointCoordinator:
         self._number += 1
         number = self._number
         if self._settings.directory is None:
-            with self._written(hosts, None):
+            with self._written(hosts, None) as record:
                 content, answers = self._in_memory(hosts)
+                record.size = len(content)
             self._completed(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
-            with self._written(hosts, place):
+            with self._written(hosts, place) as record:
                 metadata, answers = self._write(hosts, place, savepoint=False)
+                record.size = _size(metadata)
             self._completed(place.uri, answers, final)
             self._retained.keep(place, metadata)
         self._commits.commit()
@@ -358,7 +367,19 @@ class CheckpointCoordinator:
         self._unacknowledged = False
 
     @contextlib.contextmanager
-    def _written(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
+    def _written(
+        self, hosts: Hosts, place: Folder | None, savepoint: bool = False
+    ) -> Iterator[CheckpointRecord]:
+        """Note a checkpoint in the history; if it is not written, leave nothing of it."""
+        path = None if place is None else place.uri
+        with (
+            self._history.checkpoint(self._number, path, savepoint) as record,
+            self._leaving_nothing(hosts, place),
+        ):
+            yield record
+
+    @contextlib.contextmanager
+    def _leaving_nothing(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
         """If a checkpoint is not written, leave nothing of it, and let functions know."""
         try:
             yield
@@ -451,6 +472,10 @@ def _merged(answers: dict[int, HostSnapshot]) -> SlotState:
         assert isinstance(answer.state, bytes)
         whole.merge(SlotState.from_bytes(answer.state))
     return whole
+
+
+def _size(metadata: Metadata) -> int:
+    return sum(file.size for file in metadata.files)
 
 
 def _file(answer: HostSnapshot) -> StateFile:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pyflink_on_spark._graph.stream_graph import StreamGraph
+from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
 from pyflink_on_spark._runtime.task.plan import (
@@ -18,6 +19,7 @@ from pyflink_on_spark._runtime.task.plan import (
     StagePlan,
 )
 from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.user_code.function_log import LOGS, log_in_driver
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Job:
         graph: what it was translated from, for those who show it.
         listeners: called with each report on the job's progress.
         accumulators: the values of its functions' metrics, as they are reported.
+        history: what has happened to it.
     """
 
     name: str
@@ -50,9 +53,14 @@ class Job:
     graph: StreamGraph | None = field(default=None, repr=False, compare=False)
     listeners: tuple[Callable[[JobProgress], None], ...] = ()
     accumulators: Accumulators = field(default_factory=Accumulators, repr=False, compare=False)
+    history: JobHistory = field(default_factory=JobHistory, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        printers = {**self.printers, METRICS: self.accumulators.add}
+        printers: dict[str, Callable[[list[Any]], None]] = {
+            **self.printers,
+            METRICS: self.accumulators.add,
+            LOGS: log_in_driver,
+        }
         object.__setattr__(self, "printers", printers)
 
     def between_epochs(self, oldest_checkpoint: int | None) -> None:

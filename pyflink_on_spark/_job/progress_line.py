@@ -36,8 +36,9 @@ class Progress:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
-        self._history: dict[str, deque[tuple[float, int]]] = {}
-        self._parts: Sequence[TaskProgress] = ()
+        self._history: dict[tuple[str, int | None], deque[tuple[float, int]]] = {}
+        self._reported: Sequence[TaskProgress] = ()
+        self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
@@ -46,11 +47,11 @@ class Progress:
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
         """Take what the subtasks report, if it is something new."""
-        if not parts or parts == self._parts:
+        if not parts or parts == self._reported:
             return
-        self._parts = parts
-        tasks = tuple(replace(t, records_per_second=self._rate(t)) for t in combine(parts))
-        self.latest = JobProgress(self._name, attempt, checkpoint, tasks)
+        self._reported = parts
+        self.parts = [replace(part, records_per_second=self._rate(part)) for part in parts]
+        self.latest = JobProgress(self._name, attempt, checkpoint, combine(self.parts))
         for listener in self._listeners:
             try:
                 listener(self.latest)
@@ -68,7 +69,7 @@ class Progress:
 
     def _rate(self, task: TaskProgress) -> float:
         now = self._now()
-        history = self._history.setdefault(task.name, deque([(now, 0)]))
+        history = self._history.setdefault((task.name, task.subtask), deque([(now, 0)]))
         history.append((now, task.records))
         while len(history) > 2 and now - history[1][0] > _SECONDS:
             history.popleft()

@@ -7,6 +7,7 @@ import threading
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._operate.driver import DRIVER
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
@@ -28,10 +29,12 @@ class SparkEngine:
         try:
             kind = BatchJob if job.settings.batch else StreamingJob
             handle = kind(job, self.server)
+            operated = DRIVER.watch(job, handle)
             handle.start()
         except BaseException:
             job.ended(resumable=False)  # what sources have begun while the graph was translated
             raise
+        DRIVER.offer(operated)
         return handle
 
     def server(self, session: SparkSession) -> ResultServer:

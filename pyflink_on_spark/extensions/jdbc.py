@@ -57,6 +57,6 @@ def jdbc_exactly_once_sink(
     if not _TABLE.fullmatch(epochs_table):
         raise ValueError(f"{epochs_table!r} is not the name of a table")
     if days < 1:
-        raise ValueError(f"commits must be kept for at least one day, not {days}")
+        raise ValueError(f"records are kept for a day at least, not {days}")
     told = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
     return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._config, epochs_table, days))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
+from pyflink_on_spark.table.data_view import DataView, ListView, MapView
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.statement_set import StatementSet
-from pyflink_on_spark.table.table import Table
+from pyflink_on_spark.table.table import (
+    GroupedTable,
+    GroupWindowedTable,
+    OverWindowedTable,
+    Table,
+    WindowGroupedTable,
+)
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import FormatDescriptor, TableDescriptor
 from pyflink_on_spark.table.table_environment import StreamTableEnvironment, TableEnvironment
@@ -18,11 +25,33 @@ from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.table_schema import TableSchema
 from pyflink_on_spark.table.types import DataTypes, Row, RowKind
+from pyflink_on_spark.table.udf import (
+    AggregateFunction,
+    FunctionContext,
+    ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
+)
+from pyflink_on_spark.table.window import GroupWindow, OverWindow
 
 __all__ = [
     "TableEnvironment",
     "StreamTableEnvironment",
     "Table",
+    "GroupedTable",
+    "GroupWindowedTable",
+    "OverWindowedTable",
+    "WindowGroupedTable",
+    "GroupWindow",
+    "OverWindow",
+    "FunctionContext",
+    "ScalarFunction",
+    "TableFunction",
+    "AggregateFunction",
+    "TableAggregateFunction",
+    "DataView",
+    "ListView",
+    "MapView",
     "StatementSet",
     "EnvironmentSettings",
     "TableConfig",

@@ -85,15 +85,15 @@ def _found_out(elements: Sequence[Any], names: Sequence[str] | None) -> LogicalT
 def _row_type(element: Any, names: Sequence[str] | None) -> LogicalType:
     if isinstance(element, dict):
         items = sorted(element.items())
-        return logical.row(tuple(k for k, _ in items), tuple(_type_of(v) for _, v in items))
+        return logical.row(tuple(k for k, _ in items), tuple(type_of(v) for _, v in items))
     own = element._names if isinstance(element, Row) else None
     values = list(_as_sequence(element))
     used = list(own or names or [])
     used += [f"_{index + 1}" for index in range(len(used), len(values))]
-    return logical.row(tuple(used[: len(values)]), tuple(map(_type_of, values)))
+    return logical.row(tuple(used[: len(values)]), tuple(map(type_of, values)))
 
 
-def _type_of(value: Any) -> LogicalType:
+def type_of(value: Any) -> LogicalType:
     if value is None:
         return logical.NULL
     simple = _TYPES.get(type(value))
@@ -102,10 +102,10 @@ def _type_of(value: Any) -> LogicalType:
     if isinstance(value, dict):
         for key, item in value.items():
             if key is not None and item is not None:
-                return logical.mapping(_type_of(key), _type_of(item))
+                return logical.mapping(type_of(key), type_of(item))
         return logical.mapping(logical.NULL, logical.NULL)
     if isinstance(value, list):
-        kinds = [_type_of(item) for item in value if item is not None]
+        kinds = [type_of(item) for item in value if item is not None]
         return logical.array(kinds[0] if kinds else logical.NULL)
     if isinstance(value, tuple | Row):
         return _row_type(value, None)

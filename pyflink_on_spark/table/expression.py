@@ -9,9 +9,34 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table._expression_text import expression_text
 from pyflink_on_spark.table._literals import literal
+from pyflink_on_spark.table._number_methods import AggregateMethods, NumberMethods
+from pyflink_on_spark.table._other_methods import (
+    CollectionMethods,
+    JsonExistsOnError,
+    JsonMethods,
+    JsonOnNull,
+    JsonQueryOnEmptyOrError,
+    JsonQueryWrapper,
+    JsonType,
+    JsonValueOnEmptyOrError,
+    TimeIntervalUnit,
+    TimeMethods,
+    TimePointUnit,
+)
+from pyflink_on_spark.table._text_methods import TextMethods
 from pyflink_on_spark.table._types import logical_type
 
-__all__ = ["Expression"]
+__all__ = [
+    "Expression",
+    "TimeIntervalUnit",
+    "TimePointUnit",
+    "JsonType",
+    "JsonExistsOnError",
+    "JsonValueOnEmptyOrError",
+    "JsonQueryWrapper",
+    "JsonQueryOnEmptyOrError",
+    "JsonOnNull",
+]
 
 T = TypeVar("T")
 
@@ -25,7 +50,15 @@ def _call(name: str, *operands: Any) -> Expression:
     return Expression(syntax.Call(name, tuple(map(_written, operands))))
 
 
-class Expression(Generic[T]):
+class Expression(
+    NumberMethods,
+    AggregateMethods,
+    TextMethods,
+    TimeMethods,
+    CollectionMethods,
+    JsonMethods,
+    Generic[T],
+):
     """A column, a constant, or what is computed of them.
 
     Args:
@@ -44,6 +77,11 @@ class Expression(Generic[T]):
         )
 
     __hash__ = object.__hash__
+
+    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression:
+        given = [operand for operand in operands if operand is not None]
+        args = (self._written, *map(_written, given))
+        return Expression(syntax.Call(name, args, symbols=symbols))
 
     def __str__(self):
         return expression_text(self._written)
@@ -120,6 +158,12 @@ class Expression(Generic[T]):
     def __rmod__(self, other: Any) -> Expression:
         return _call("%", other, self)
 
+    def __pow__(self, other: Any) -> Expression:
+        return _call("POWER", self, other)
+
+    def __rpow__(self, other: Any) -> Expression:
+        return _call("POWER", other, self)
+
     def __neg__(self) -> Expression:
         return _call("UNARY -", self)
 
@@ -192,34 +236,39 @@ class Expression(Generic[T]):
         """Return an element of an array, counted from 1, or the value of a key of a map."""
         return _call("ITEM", self, index)
 
-    # -- time attributes -------------------------------------------------------------------------
+    @property
+    def flatten(self) -> Expression:
+        """The fields of a row, as columns."""
+        return Expression(syntax.Alias(self._written, ()))
+
+    def in_(self, first_element_or_table, *remaining_elements) -> Expression:
+        """Tell whether it is one of some values."""
+        return _call("IN", self, first_element_or_table, *remaining_elements)
+
+    def if_null(self, null_replacement) -> Expression:
+        """Return it, or another value where it is NULL."""
+        return _call("IFNULL", self, null_replacement)
+
+    # -- order and windows -----------------------------------------------------------------------
 
     @property
-    def rowtime(self) -> Expression:
-        """A new column with the timestamps of a stream's elements."""
-        return _call("ROWTIME", self)
+    def asc(self) -> Expression:
+        """It from the smallest value on, for ``order_by``."""
+        return _call("ASC", self)
 
     @property
-    def proctime(self) -> Expression:
-        """A new column with the time at which an element is looked at."""
-        return _call("PROCTIME", self)
+    def desc(self) -> Expression:
+        """It from the largest value on, for ``order_by``."""
+        return _call("DESC", self)
 
-    # -- texts -----------------------------------------------------------------------------------
-
-    @property
-    def upper_case(self) -> Expression[str]:
-        """It in capitals."""
-        return _call("UPPER", self)
-
-    @property
-    def lower_case(self) -> Expression[str]:
-        """It in small letters."""
-        return _call("LOWER", self)
-
-    @property
-    def char_length(self) -> Expression[int]:
-        """How many characters it has."""
-        return _call("CHAR_LENGTH", self)
+    def over(self, alias) -> Expression:
+        """Compute an aggregate over a window of rows."""
+        name = alias._written
+        assert isinstance(name, syntax.Name)
+        call: Any = self._written
+        if isinstance(call, syntax.Call):
+            call = syntax.AggregateCall(call)
+        return Expression(syntax.OverCall(call, name.parts[-1]))
 
 
 __getattr__ = missing_name(__name__)

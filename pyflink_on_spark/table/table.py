@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.joins import join
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project, renamed
+from pyflink_on_spark._sql.binder.queries import distinct
 from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.sets import set_operation
+from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
 from pyflink_on_spark._sql.binder.unions import union_all
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.schema_text import schema_text
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
+from pyflink_on_spark.table._column_ranges import expanded
 from pyflink_on_spark.table._console import print_line
+from pyflink_on_spark.table._data_frames import data_frame
+from pyflink_on_spark.table._grouped_tables import (
+    AggregatedTable,
+    FlatAggregateTable,
+    GroupedTable,
+    GroupWindowedTable,
+    OverWindowedTable,
+    WindowGroupedTable,
+    written,
+)
+from pyflink_on_spark.table._grouping import Grouping
+from pyflink_on_spark.table._row_operations import (
+    columns_of,
+    correlated,
+    flat_mapped,
+    mapped,
+    named,
+    projected,
+)
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
@@ -22,7 +49,25 @@ from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.table_schema import TableSchema
 
-__all__ = ["Table"]
+if TYPE_CHECKING:
+    import pandas
+
+    from pyflink_on_spark.table.udf import (
+        UserDefinedAggregateFunctionWrapper,
+        UserDefinedScalarFunctionWrapper,
+        UserDefinedTableFunctionWrapper,
+    )
+    from pyflink_on_spark.table.window import GroupWindow, OverWindow
+
+__all__ = [
+    "Table",
+    "GroupedTable",
+    "GroupWindowedTable",
+    "OverWindowedTable",
+    "WindowGroupedTable",
+    "AggregatedTable",
+    "FlatAggregateTable",
+]
 
 
 class Table:
@@ -56,7 +101,11 @@ class Table:
         Raises:
             ValidationError: something in an expression is wrong.
         """
-        projection = dsl_projection(self._node, self._binder(), _written(fields))
+        items = self._expanded(written(fields))
+        functions = self._t_env._session.functions
+        if any(contains_aggregate(item, functions) for item in items):
+            return self._then(Grouping(self._node, self._t_env._session, ()).select(items))
+        projection = dsl_projection(self._node, self._binder(), items)
         columns = [self._folded(item) for item in projection.expressions]
         return self._then(project(self._node, columns, projection.schema.names))
 
@@ -78,13 +127,108 @@ class Table:
         Raises:
             ValidationError: it is no condition.
         """
-        (written,) = _written([predicate])
-        condition = self._folded(self._binder().condition(written, "Filter"))
+        (condition_,) = written([predicate])
+        condition = self._folded(self._binder().condition(condition_, "Filter"))
         return self._then(Filter(self._node.schema, self._node, condition))
 
     def where(self, predicate: Expression[bool]) -> Table:
         """Keep the rows for which a condition is TRUE; the same as ``filter``."""
         return self.filter(predicate)
+
+    def add_columns(self, *fields: Expression) -> Table:
+        """Add columns after the ones that there are.
+
+        Raises:
+            ValidationError: there is a column of that name.
+        """
+        columns = columns_of(self._node)
+        for item in written(fields):
+            name, column = named(self._binder(), item, len(columns))
+            if name in [known for known, _ in columns]:
+                raise ValidationError(f"Ambiguous column name: {name}")
+            columns.append((name, column))
+        return self._then(projected(self._node, columns))
+
+    def add_or_replace_columns(self, *fields: Expression) -> Table:
+        """Add columns, in place of those with the same names."""
+        columns = dict(columns_of(self._node))
+        for item in written(fields):
+            name, column = named(self._binder(), item, len(columns))
+            columns[name] = column
+        return self._then(projected(self._node, list(columns.items())))
+
+    def rename_columns(self, *fields: Expression) -> Table:
+        """Give columns other names: ``col("a").alias("b")``."""
+        names = list(self._node.schema.names)
+        for item in written(fields):
+            if not isinstance(item, syntax.Alias) or not isinstance(item.operand, syntax.Name):
+                raise ValidationError("Unexpected expression: col(name).alias(new) is needed")
+            self._binder().bind(item)
+            names[names.index(item.operand.parts[-1])] = item.names[0]
+        return self._then(renamed(self._node, tuple(names)))
+
+    def drop_columns(self, *fields: Expression) -> Table:
+        """Leave columns out.
+
+        Raises:
+            ValidationError: there is no such column.
+        """
+        gone = set()
+        for item in self._expanded(written(fields)):
+            self._binder().bind(item)
+            gone.add(item.parts[-1])
+        kept = [each for each in columns_of(self._node) if each[0] not in gone]
+        return self._then(projected(self._node, kept))
+
+    def map(self, func: Expression | UserDefinedScalarFunctionWrapper) -> Table:
+        """Make a row of each row with a function that gives a ROW.
+
+        Args:
+            func: a call, or a function that gets whole rows.
+        """
+        return self._then(mapped(self._node, self._binder(), func))
+
+    def flat_map(self, func: Expression | UserDefinedTableFunctionWrapper) -> Table:
+        """Make any number of rows of each row with a table function.
+
+        Args:
+            func: a call, or a function that gets whole rows.
+        """
+        return self._then(flat_mapped(self._node, self._binder(), func))
+
+    # -- groups ----------------------------------------------------------------------------------
+
+    def group_by(self, *fields: Expression) -> GroupedTable:
+        """Group rows by columns.
+
+        Raises:
+            ValidationError: there is no such column.
+        """
+        keys = written(fields)
+        Grouping(self._node, self._t_env._session, keys)
+        return GroupedTable((self, keys), self._t_env)
+
+    def distinct(self) -> Table:
+        """Return the rows without doubles."""
+        return self._then(distinct(self._node))
+
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        """Put rows into windows of time, to be grouped by."""
+        return GroupWindowedTable((self, window._window), self._t_env)
+
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        """Define windows of rows around each row."""
+        return OverWindowedTable((self, over_windows), self._t_env)
+
+    def aggregate(self, func: Expression | UserDefinedAggregateFunctionWrapper) -> AggregatedTable:
+        """Compute an aggregate of all rows, of which ``select`` then chooses columns."""
+        return AggregatedTable((self, (), func), self._t_env)
+
+    def flat_aggregate(
+        self, func: Expression | UserDefinedAggregateFunctionWrapper
+    ) -> FlatAggregateTable:
+        """Compute any number of rows of all rows. On Spark: not supported yet."""
+        return FlatAggregateTable((self, (), func), self._t_env)
 
     # -- several tables --------------------------------------------------------------------------
 
@@ -95,6 +239,112 @@ class Table:
             ValidationError: the columns do not fit.
         """
         return self._then(union_all(self._node, right._node, None))
+
+    def union(self, right: Table) -> Table:
+        """Return the rows of both tables without doubles.
+
+        Raises:
+            ValidationError: the columns do not fit.
+        """
+        return self._then(distinct(union_all(self._node, right._node, None)))
+
+    def minus(self, right: Table) -> Table:
+        """Return the rows that the other table has not, without doubles."""
+        return self._then(set_operation(SetOperator.EXCEPT, self._node, right._node, every=False))
+
+    def minus_all(self, right: Table) -> Table:
+        """Return the rows that the other table has not, as often as there are more of them."""
+        return self._then(set_operation(SetOperator.EXCEPT, self._node, right._node, every=True))
+
+    def intersect(self, right: Table) -> Table:
+        """Return the rows of both tables, without doubles."""
+        return self._then(
+            set_operation(SetOperator.INTERSECT, self._node, right._node, every=False)
+        )
+
+    def intersect_all(self, right: Table) -> Table:
+        """Return the rows of both tables, as often as both have them."""
+        return self._then(set_operation(SetOperator.INTERSECT, self._node, right._node, every=True))
+
+    def join(self, right: Table, join_predicate: Expression[bool] = None):
+        """Return the pairs of rows for which a condition is TRUE.
+
+        Raises:
+            ValidationError: both tables have a column of one name.
+        """
+        return self._joined(right, JoinKind.INNER, join_predicate)
+
+    def left_outer_join(self, right: Table, join_predicate: Expression[bool] = None):
+        """Return the pairs of rows, and the rows of this table that have no partner."""
+        return self._joined(right, JoinKind.LEFT, join_predicate)
+
+    def right_outer_join(self, right: Table, join_predicate: Expression[bool] = None):
+        """Return the pairs of rows, and the rows of the other table that have no partner."""
+        return self._joined(right, JoinKind.RIGHT, join_predicate)
+
+    def full_outer_join(self, right: Table, join_predicate: Expression[bool]):
+        """Return the pairs of rows, and the rows of both tables that have no partner."""
+        return self._joined(right, JoinKind.FULL, join_predicate)
+
+    def join_lateral(
+        self,
+        table_function_call: Expression | UserDefinedTableFunctionWrapper,
+        join_predicate: Expression[bool] = None,
+    ) -> Table:
+        """Return each row with those that a table function has for it."""
+        return self._lateral(table_function_call, join_predicate, left=False)
+
+    def left_outer_join_lateral(
+        self,
+        table_function_call: Expression | UserDefinedTableFunctionWrapper,
+        join_predicate: Expression[bool] = None,
+    ) -> Table:
+        """Return each row with those that a table function has for it, or with NULL."""
+        return self._lateral(table_function_call, join_predicate, left=True)
+
+    def _joined(self, right: Table, kind: JoinKind, predicate: Any) -> Table:
+        both = Scope.of(self._node.schema).joined(Scope.of(right._node.schema))
+        for name in self._node.schema.names:
+            if name in right._node.schema.names:
+                raise ValidationError(f"join relations with ambiguous names: [{name}]")
+        condition = None
+        if predicate is not None:
+            (on,) = written([predicate])
+            binder = ExpressionBinder(both, self._t_env._session.functions)
+            condition = self._folded(binder.condition(on, "Join"))
+        return self._then(join(self._node, right._node, kind, condition))
+
+    def _lateral(self, function: Any, predicate: Any, *, left: bool) -> Table:
+        made = correlated(self._node, self._binder(), function, left=left)
+        if predicate is not None:
+            (on,) = written([predicate])
+            binder = ExpressionBinder(Scope.of(made.schema), self._t_env._session.functions)
+            made = replace(made, condition=self._folded(binder.condition(on, "Join")))
+        return self._then(made)
+
+    # -- order -----------------------------------------------------------------------------------
+
+    def order_by(self, *fields: Expression) -> Table:
+        """Order the rows by columns: ``col("a").desc``."""
+        items = [_sort_item(item) for item in written(fields)]
+        return self._then(sorted_node(self._node, self._binder(), items))
+
+    def offset(self, offset: int) -> Table:
+        """Leave out the first rows."""
+        return self._then(limited(self._node, offset, None))
+
+    def fetch(self, fetch: int) -> Table:
+        """Keep the first rows only."""
+        return self._then(limited(self._node, 0, fetch))
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Keep some rows only, after leaving out the first ones."""
+        return self._then(limited(self._node, offset, fetch))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows as a DataFrame; of a table that is updated, those at the end."""
+        with self.execute().collect() as changes:
+            return data_frame(self._node.schema, changes)
 
     # -- looking at it ---------------------------------------------------------------------------
 
@@ -158,15 +408,18 @@ class Table:
     def _binder(self) -> ExpressionBinder:
         return ExpressionBinder(Scope.of(self._node.schema), self._t_env._session.functions)
 
+    def _expanded(self, items: list[Any]) -> list[Any]:
+        """Return expressions with the columns that ranges and flattened rows stand for."""
+        return expanded(items, self._node.schema, self._binder())
+
     def _folded(self, expression: Any) -> Any:
         return folded(expression, self._t_env._session.settings().time_zone)
 
 
-def _written(expressions: Sequence[Any]) -> list[Any]:
-    for expression in expressions:
-        if not isinstance(expression, Expression):
-            raise TypeError(f"an Expression is needed, not {expression!r}: use col() or lit()")
-    return [expression._written for expression in expressions]
+def _sort_item(item: Any) -> syntax.SortItem:
+    if isinstance(item, syntax.Call) and item.name in {"ASC", "DESC"}:
+        return syntax.SortItem(item.args[0], item.name == "ASC")
+    return syntax.SortItem(item)
 
 
 __getattr__ = missing_name(__name__)

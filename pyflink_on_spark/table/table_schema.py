@@ -6,7 +6,8 @@ from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.types.data_types import to_data_type
+from pyflink_on_spark._sql.schema_text import column_text
+from pyflink_on_spark._sql.types.data_types import to_data_type, to_logical
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 
 __all__ = ["TableSchema"]
@@ -29,10 +30,13 @@ class TableSchema:
     ):
         self._names = list(field_names or [])
         self._types = list(data_types or [])
+        self._texts = [str(to_logical(kind)) for kind in self._types]
 
     @classmethod
     def _of(cls, schema: Schema) -> Self:
-        return cls(list(schema.names), [to_data_type(kind) for kind in schema.types])
+        made = cls(list(schema.names), [to_data_type(kind) for kind in schema.types])
+        made._texts = list(map(column_text, schema.types))
+        return made
 
     def get_field_data_types(self) -> list[DataType]:
         """Return the types."""
@@ -62,7 +66,7 @@ class TableSchema:
         return DataTypes.ROW(fields)
 
     def __repr__(self):
-        lines = "".join(f" |-- {n}: {t}\n" for n, t in zip(self._names, self._types))
+        lines = "".join(f" |-- {n}: {t}\n" for n, t in zip(self._names, self._texts))
         return f"root\n{lines}"
 
     def __eq__(self, other):

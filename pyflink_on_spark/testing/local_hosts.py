@@ -44,6 +44,7 @@ class LocalHosts:
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
         check: called between two slices of work; what it raises ends the attempt.
+        now: the time in seconds; any clock that never goes back.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class LocalHosts:
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
         check: Callable[[], None] = lambda: None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.halts = False
         """Whether nothing is read after a checkpoint."""
         self._configuration = settings.configuration
-        self._check = check
+        self._check, self._now = check, now
         slots = range(max(v.parallelism for stage in stages for v in stage.vertices))
         self.group = SubtaskGroup(
             stages,
@@ -74,12 +76,13 @@ class LocalHosts:
             pickled=True,
             subtask=subtask,
             schedule=schedule,
+            now=now,
         )
 
     def turn(self) -> bool:
         """Do some work; tell whether there was any."""
         self._check()
-        return self.group.turn(time.monotonic() + _SLICE_SECONDS)
+        return self.group.turn(self._now() + _SLICE_SECONDS)
 
     def snapshot(
         self,

@@ -11,12 +11,16 @@ import ast
 import enum
 import functools
 import importlib
+import importlib.util
 import inspect
 import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from pyflink_on_spark._compat.import_hook import PyFlinkFinder
 
 NAMES_FILE = Path(__file__).with_name("pyflink_names.json")
 ABSENT = object()
@@ -49,10 +53,19 @@ def problems(module: str, name: str, entry: Entry) -> Iterator[str]:
 
 
 def _import(module: str, name: str) -> Any:
+    if module == "pyflink":  # the only module whose names are not all those of ours
+        return getattr(_package(), name, ABSENT)
     try:
         return getattr(importlib.import_module(ours(module)), name, ABSENT)
     except ModuleNotFoundError:
         return ABSENT
+
+
+@functools.cache
+def _package() -> ModuleType:
+    spec = PyFlinkFinder().find_spec("pyflink", None)
+    assert spec is not None
+    return importlib.util.module_from_spec(spec)
 
 
 def ours(module: str) -> str:

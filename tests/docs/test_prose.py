@@ -39,7 +39,7 @@ PHRASES = [
     (r"(?-i:(?<!there )\bis none\b)", "what is none", "is not a valid X"),
     (r"\bcheckpoint is safe\b|\bmade safe\b", "the checkpoint is safe", "is complete"),
     (r"\bslot hosts?\b", "a slot host", "host"),
-    (r"(?<!since the )\bepochs?\b(?! engine\b)", "an epoch", "checkpoint, micro-batch"),
+    (r"(?<!since the )(?<!leader[-_])\bepochs?\b(?!-elements| engine\b)", "an epoch", "checkpoint, micro-batch"),
     (r"\bcontinuous mode\b", "continuous mode", "unbounded job"),
     (r"\bsegments?\b", "a segment", "chain"),
     (r"\blevels? \d", "level 0", "stage"),

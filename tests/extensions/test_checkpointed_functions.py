@@ -97,7 +97,7 @@ def test_lists_are_dealt_out_when_the_parallelism_changes(after):
     def build(stream):
         return stream.rebalance().process(Gathering())
 
-    found = results(build, range(20), Conditions(sizes=(5,), parallelism=2, restarts={2: after}))
+    found = results(build, range(20), Conditions(sizes=(5,), parallelism=2, restarts={10: after}))
     before = [share for _, share in found if share is not None]
     numbers = sorted(number for share in before for number in share)
     assert 1 < len(numbers) < 20
@@ -135,7 +135,7 @@ def test_united_lists_come_whole():
                 self.restored = sorted(self.state)
                 self.state.clear()
 
-    conditions = Conditions(sizes=(5,), parallelism=2, restarts={2: 3})
+    conditions = Conditions(sizes=(5,), parallelism=2, restarts={10: 3})
     found = results(lambda stream: stream.rebalance().process(Uniting()), range(20), conditions)
     restored = [seen for _, seen in found if seen is not None]
     assert 1 < len(restored[0]) < 20

@@ -15,8 +15,9 @@ from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
-from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.testing.local_hosts import LocalHosts
@@ -58,7 +59,8 @@ class Conditions:
     Args:
         sizes: of the source's bundles.
         parallelism: of all that is not fixed by the job.
-        restarts: after which rounds the job is saved and goes on elsewhere, with what parallelism.
+        restarts: after how many elements the job is saved and continues elsewhere, with what
+            parallelism.
         seed: of the order in which channels are read; None for first come, first served.
         on_disk: whether keyed state is on disk, but for the last few entries.
     """
@@ -114,14 +116,14 @@ def results(
         made = job_of(build, source, parallelism, max_parallelism, settings)
         return _on_disk(made) if conditions.on_disk else made
 
-    running = RunningJob(job(conditions.parallelism), seed=conditions.seed)
-    rounds = 0
+    running, read = RunningJob(job(conditions.parallelism), seed=conditions.seed), 0
+    restarts = sorted(conditions.restarts.items(), reverse=True)
     while running.round():
-        rounds += 1
-        if rounds in conditions.restarts:
-            saved = running.save(rounds)
-            again = job(conditions.restarts[rounds])
-            running = RunningJob(again, saved, running.collected, seed=conditions.seed)
+        if restarts and read + running.read >= restarts[-1][0]:
+            read += running.read
+            after, parallelism = restarts.pop()
+            saved = running.save(after)
+            running = RunningJob(job(parallelism), saved, running.collected, seed=conditions.seed)
     running.close()
     return running.collected
 
@@ -162,15 +164,15 @@ class AnyOrder(Schedule):
 
     def _mix(self, unit: Unit) -> None:
         """Let channels overtake each other."""
-        channels: dict[int, deque[Any]] = {}
-        for arrived in unit.rows:
-            channels.setdefault(arrived[1].channel, deque()).append(arrived)
-        unit.rows.clear()
+        channels: dict[int, deque[Row]] = {}
+        for row in unit.rows.take(NEVER):
+            channels.setdefault(row.channel, deque()).append(row)
         while channels:
             channel = self._random.choice(list(channels))
-            unit.rows.append(channels[channel].popleft())
+            unit.rows.add(channels[channel].popleft(), unit.time)
             if not channels[channel]:
                 del channels[channel]
+        unit.time = NEVER  # all of it has arrived
 
 
 class RunningJob:
@@ -215,6 +217,16 @@ class RunningJob:
         """The only subtask."""
         (only,) = self.hosts.group
         return only
+
+    @property
+    def read(self) -> int:
+        """How many elements the sources have read."""
+        return sum(
+            part.records
+            for subtask in self.hosts.group
+            for index, part in enumerate(subtask.progress())
+            if index in subtask.sources
+        )
 
     def save(self, checkpoint_id: int) -> tuple[int, bytes]:
         """Take a checkpoint, and end the job with it."""

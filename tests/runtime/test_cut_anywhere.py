@@ -34,7 +34,7 @@ events = st.lists(
 )
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=6).map(tuple)
 places = st.builds(Conditions, sizes=sizes, parallelism=st.integers(1, 4), seed=st.integers(0, 9))
-restarts = st.dictionaries(st.integers(1, 60), st.integers(1, 4), max_size=3)
+restarts = st.dictionaries(st.integers(1, 40), st.integers(1, 4), max_size=3)
 restarted = st.builds(
     Conditions,
     sizes=sizes,

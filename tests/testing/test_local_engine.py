@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import traceback
 
 import pytest
@@ -52,9 +51,7 @@ class Endless(Source):
         return [None]
 
     def reader(self, splits, restored, context):
-        reader = EndlessReader(self.available, self.bundle)
-        reader.next = restored[0] if restored else 0
-        return reader
+        return EndlessReader(self.available, self.bundle)
 
 
 class LookedAfter(Endless):
@@ -135,8 +132,8 @@ def test_collecting_goes_only_as_far_as_it_is_asked(env):
     with stream.execute_and_collect() as results:
         assert log.items == []
         assert next(results) == 0
-        ahead = len(log.items)
-        assert [next(results) for _ in range(1, ahead)] == list(range(1, ahead))
+        ahead = len(log.items)  # as far as a turn goes
+        assert [next(results) for _ in range(ahead - 1)] == list(range(1, ahead))
         assert len(log.items) == ahead
         assert next(results) == ahead
         assert len(log.items) > ahead
@@ -321,12 +318,53 @@ def test_a_checkpoint_commits_files_of_an_endless_job(engine, clock, tmp_path):
     client.cancel().result()
 
 
-def test_a_job_that_has_ended_has_no_savepoint(env):
+def endless_counts(log, path=None):
+    configuration = Configuration()
+    if path is not None:
+        configuration.set_string("execution.state-recovery.path", path)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(1)
+    stream = env._from_runtime_source(Endless(available=3, bundle=1), "endless", None)
+    stream.key_by(lambda v: "all").process(Counts(log)).uid("counts")
+    return env
+
+
+class Counts(KeyedProcessFunction):
+    def __init__(self, log):
+        self.log = log
+
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+    def process_element(self, value, ctx):
+        self.count.update((self.count.value() or 0) + 1)
+        self.log.add(self.count.value())
+        return []
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_a_job_begins_with_a_savepoint(engine, tmp_path, stop):
+    log, directory = Log(), str(tmp_path)
+    client = endless_counts(log).execute_async()
+    engine.wait_until_idle()
+    if stop:
+        path = client.stop_with_savepoint(False, directory).result()
+        assert client.get_job_status().result() == JobStatus.FINISHED
+    else:
+        path = client.trigger_savepoint(directory).result()
+        assert client.get_job_status().result() == JobStatus.RUNNING
+        client.cancel().result()
+    endless_counts(log, path).execute_async()
+    engine.wait_until_idle()
+    assert log.items == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_job_that_has_ended_has_no_state_to_save(env, tmp_path):
     env.from_collection([1]).map(lambda v: v)
     client = env.execute_async()
     client.get_job_execution_result().result()
     with pytest.raises(CheckpointError, match="the job is FINISHED: it has no state to save"):
-        client.trigger_savepoint("/nowhere").result()
+        client.trigger_savepoint(str(tmp_path)).result()
 
 
 def test_a_batch_job_has_no_savepoint(env):
@@ -339,26 +377,37 @@ def test_a_batch_job_has_no_savepoint(env):
         client.stop_with_savepoint(False, "/nowhere").result()
 
 
-def test_a_job_continues_from_a_savepoint(env, tmp_path):
-    def started(available):
-        log = Log()
-        source = Endless(available)
-        env._from_runtime_source(source, "endless", None).uid("numbers").map(log.add)
-        return env.execute_async(), log
-
-    def wait_for(log, count):
-        while len(log.items) < count:
-            time.sleep(0.001)
-
-    client, log = started(20)
-    wait_for(log, 20)
-    savepoint = client.stop_with_savepoint(False, str(tmp_path)).result()
-    client.get_job_execution_result().result()
-    env._configuration.set_string("execution.state-recovery.path", savepoint)
-    client, log = started(30)
-    wait_for(log, 10)
+def test_a_savepoint_that_cannot_be_written_does_not_end_the_job(engine, tmp_path):
+    (tmp_path / "file").touch()
+    log = Log()
+    client = endless_counts(log).execute_async()
+    with pytest.raises(CheckpointError, match="cannot write"):
+        client.trigger_savepoint(str(tmp_path / "file")).result()
+    assert client.get_job_status().result() == JobStatus.RUNNING
     client.cancel().result()
-    assert log.items == list(range(20, 30))
+
+
+@pytest.mark.parametrize("settings", [{}, {"checkpoint_each_turn": True}])
+def test_a_job_that_fails_begins_again(clock, settings):
+    log = Log()
+    with local_engine(clock, **settings):
+        env = with_checkpoints(**{"restart-strategy.type": "fixed-delay"})
+        env.from_collection(list(range(5))).map(FailsOnce(log))
+        env.execute()
+    assert log.items.count("failed") == 1
+    assert [item for item in log.items if item != "failed"][-1] == 4
+    assert set(log.items) == {0, 1, 2, 3, 4, "failed"}
+
+
+class FailsOnce(MapFunction):
+    def __init__(self, log):
+        self.log = log
+
+    def map(self, value):
+        if value == 3 and "failed" not in self.log.items:
+            self.log.add("failed")
+            raise CustomError("once")
+        return self.log.add(value)
 
 
 def test_a_clock_does_not_go_back(clock):
@@ -368,8 +417,10 @@ def test_a_clock_does_not_go_back(clock):
         clock.advance(-1)
 
 
-def with_checkpoints():
+def with_checkpoints(**more):
     configuration = Configuration()
+    for key, value in {"restart-strategy.fixed-delay.delay": "0 s", **more}.items():
+        configuration.set_string(key, value)
     configuration.set_string("execution.checkpointing.interval", "60 s")
     configuration.set_string("pyflink-on-spark.checkpoint-elements", "2")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
@@ -391,80 +442,32 @@ class Listens(MapFunction, CheckpointListener):
         self.log.add(checkpoint_id)
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({}, [(0, 1), (1, 2), 1, (2, 3), (3, 4), 2, (4, 5), 3]),
-        (
-            {"checkpoint_each_turn": True, "restart_each_checkpoint": True},
-            [(0, 1), (1, 2), 1, (2, 1), (3, 2), 2, (4, 1), 3],
-        ),
-    ],
-)
-def test_where_a_job_is_cut(clock, settings, expected):
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("each_turn", [False, True])
+def test_where_a_job_is_cut(clock, each_turn, restarted):
     log = Log()
-    with local_engine(clock, **settings):
+    with local_engine(
+        clock, checkpoint_each_turn=each_turn, restart_each_checkpoint=restarted
+    ) as engine:
         env = with_checkpoints()
         env.from_collection(list(range(5))).map(Listens(log))
         env.execute()
-    assert log.items == expected
-
-
-class FailsOnce(MapFunction):
-    """Counts elements in keyed state; the first attempt fails at an element."""
-
-    def __init__(self, at):
-        self.at = at
-
-    def open(self, runtime_context):
-        self.attempt = runtime_context.get_attempt_number()
-        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.INT()))
-
-    def map(self, value):
-        if self.attempt == 0 and value == self.at:
-            raise ValueError("the first attempt")
-        self.count.update((self.count.value() or 0) + 1)
-        return f"{self.attempt}: {value} is {self.count.value()}"
-
-
-def test_a_restart_continues_from_the_latest_checkpoint(tmp_path):
-    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
-    configuration = Configuration()
-    configuration.set_string("restart-strategy.type", "fixed-delay")
-    configuration.set_string("restart-strategy.fixed-delay.attempts", "1")
-    configuration.set_string("restart-strategy.fixed-delay.delay", "0 ms")
-    with local_engine(checkpoint_each_turn=True):
-        env = with_checkpoints()
-        env.configure(configuration)
-        keyed = env.from_collection(list(range(6)), Types.INT()).key_by(lambda _: "all")
-        keyed.map(FailsOnce(at=3), Types.STRING()).sink_to(sink)
-        env.execute()
-    lines = [line for path in finished(tmp_path) for line in path.read_text().splitlines()]
-    assert sorted(lines) == [
-        *("0: 0 is 1", "0: 1 is 2"),
-        *("1: 2 is 3", "1: 3 is 4", "1: 4 is 5", "1: 5 is 6"),
-    ]
-
-
-def test_a_job_that_collects_tells_of_both_the_failure_and_the_restart():
-    configuration = Configuration()
-    configuration.set_string("restart-strategy.type", "fixed-delay")
-    with local_engine():
-        env = StreamExecutionEnvironment.get_execution_environment(configuration)
-        keyed = env.from_collection([3], Types.INT()).key_by(lambda v: v)
-        with pytest.raises(JobExecutionError) as raised:
-            list(keyed.map(FailsOnce(at=3)).execute_and_collect())
-    assert "ValueError: the first attempt" in str(raised.value)
-    assert "Job restarted" in str(raised.value)
-    assert type(raised.value.__cause__) is ValueError
-
-
-def test_a_job_restarts_only_if_its_configuration_says_so():
-    with local_engine(checkpoint_each_turn=True):
-        env = with_checkpoints()
-        env.from_collection([3], Types.INT()).key_by(lambda v: v).map(FailsOnce(at=3))
-        with pytest.raises(JobExecutionError, match="the first attempt"):
-            env.execute()
+        assert engine.clock.now() == clock.now() == 1_000
+    pieces = [[]]
+    for item in log.items:
+        if isinstance(item, int):
+            assert item == len(pieces)  # the number of the checkpoint
+            pieces.append([])
+        else:
+            pieces[-1].append(item)
+    assert pieces.pop() == []
+    assert [value for piece in pieces for value, _ in piece] == list(range(5))
+    assert max(map(len, pieces)) <= 2
+    counts = [[count for _, count in piece] for piece in pieces]
+    if restarted:
+        assert all(piece == list(range(1, len(piece) + 1)) for piece in counts)
+    else:
+        assert [count for piece in counts for count in piece] == [1, 2, 3, 4, 5]
 
 
 def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):

@@ -60,7 +60,7 @@ def test_a_script_s_own_arguments_follow_two_dashes():
 
 def test_settings_of_spark_stand_before_the_script(tmp_path, monkeypatch):
     given: dict[str, str] = {}
-    monkeypatch.setattr("pyflink_on_spark.__main__.command_line", given)
+    monkeypatch.setattr("pyflink_on_spark.tools.operate.run.command_line", given)
     monkeypatch.setattr(sys, "argv", list(sys.argv))
     monkeypatch.setattr(sys, "path", list(sys.path))
     script = tmp_path / "job.py"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
-from pyflink_on_spark._connectors.kafka.records import RecordFormat
+from pyflink_on_spark._connectors.kafka.records import RecordMaker
 from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
@@ -82,6 +82,8 @@ class KafkaSourceConfig:
         keeps_restored: whether to read partitions of a restored checkpoint that the subscription
             does not cover.
         watermarks: how the source generates watermarks.
+        whole_records: whether the deserializer gets the records of Kafka's client, not their
+            values.
     """
 
     subscription: Subscription
@@ -94,6 +96,7 @@ class KafkaSourceConfig:
     commits_on_checkpoints: bool = True
     keeps_restored: bool = True
     watermarks: WatermarkRule = field(default_factory=WatermarkRule)
+    whole_records: bool = False
 
     @property
     def group(self) -> str | None:
@@ -139,7 +142,7 @@ class KafkaSinkConfig:
             id, so that several sinks can share the setting.
     """
 
-    records: RecordFormat
+    records: RecordMaker
     guarantee: Guarantee
     transactional_id: str
     properties: Mapping[str, str] = field(repr=False)

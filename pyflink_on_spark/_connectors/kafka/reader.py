@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter, methodcaller
@@ -178,11 +178,11 @@ class KafkaReader(SourceReader):
     def _elements(self, records: list[Any]) -> list[Any]:
         deserialize = self._deserialize
         try:
-            return list(map(deserialize, map(_value, records)))
+            return list(map(deserialize, self._deserialized(records)))
         except Exception:  # now find out which record it was
-            for record in records:
+            for record, read in zip(records, self._deserialized(records)):
                 try:
-                    deserialize(record.value())
+                    deserialize(read)
                 except Exception as error:
                     where = f"{record.topic()}-{record.partition()} at offset {record.offset()}"
                     why = "it has no value" if record.value() is None else error
@@ -190,6 +190,10 @@ class KafkaReader(SourceReader):
                         f"the Kafka record of {where} cannot be deserialized: {why}"
                     ) from error
             raise
+
+    def _deserialized(self, records: list[Any]) -> Iterable[Any]:
+        """Return what the deserializer gets of each record."""
+        return records if self._config.whole_records else map(_value, records)
 
     def _offset_of_error(self, message: Any) -> int:
         """Return the offset at the end of a partition; raise for other errors."""
@@ -199,8 +203,8 @@ class KafkaReader(SourceReader):
             return int(message.offset())
         if error.code() == codes._AUTO_OFFSET_RESET:
             raise LookupError(
-                f"the offset {message.offset()} of {where} does not exist, or not yet, and the offset "
-                "reset strategy is NONE"
+                f"the offset {message.offset()} of {where} is not there any more, or not yet, and "
+                "the offset reset strategy is NONE"
             )
         if error.code() in {codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_PARTITION}:
             raise LookupError(f"the Kafka partition {where} is not there any more")

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 Record = tuple[str, bytes | None, bytes | None, int]
 """Topic, key, value, and timestamp in ms; a timestamp of 0 stands for the time of writing."""
+
+
+class RecordMaker(Protocol):
+    """Makes records of elements. Picklable."""
+
+    def check_input(self, type_info: Any) -> None:
+        """Raise TypeError if no records can be made of the elements of a stream."""
+        ...
+
+    def serializer(self) -> Callable[[Any, int | None], Record]:
+        """Return a function that makes a record of an element and its timestamp."""
+        ...
 
 
 @dataclass(frozen=True)

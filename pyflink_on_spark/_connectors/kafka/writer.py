@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
 from pyflink_on_spark._connectors.kafka.producer import RecordProducer
-from pyflink_on_spark._connectors.kafka.records import Record, RecordFormat
+from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker
 from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget, shutdown_budget_of
 from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch, pack
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
@@ -77,7 +77,7 @@ class TransactionBatchWriter(SinkWriter):
     """
 
     def __init__(
-        self, records: RecordFormat, transactional_id: str, operator: str, context: OperatorContext
+        self, records: RecordMaker, transactional_id: str, operator: str, context: OperatorContext
     ) -> None:
         self._serialize, self._cursor = records.serializer(), context.cursor
         self._id = transactional_id

@@ -41,16 +41,19 @@ class Accumulators:
             for report in reports:
                 self._latest[report.operator, report.subtask] = report
 
+    def reports(self) -> list[MetricReport]:
+        """Return the latest report of each operator in each subtask."""
+        with self._lock:
+            return [report for _, report in sorted(self._latest.items())]
+
     def results(self) -> dict[str, Any]:
         """Return the accumulators by name.
 
         Metrics of one name and kind are one accumulator, over all subtasks and operators. A name
         that belongs to several kinds is followed by the kind.
         """
-        with self._lock:
-            reports = [report for _, report in sorted(self._latest.items())]
         values: dict[tuple[str, str], list[Any]] = {}
-        for report in reports:
+        for report in self.reports():
             for measurement in report.measurements:
                 place = measurement.name, measurement.kind
                 values.setdefault(place, []).append(measurement.value)

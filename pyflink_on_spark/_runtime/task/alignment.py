@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable
 
 from pyflink_on_spark._runtime.task.exchange import Row
@@ -18,8 +19,12 @@ class BarrierAlignment:
         self._channels = frozenset(channels)
         self._arrived: set[Hashable] = set()
         self._held: list[Row] = []
-        self.aligned: int | None = None
+        self._aligned: deque[int] = deque()
+
+    @property
+    def aligned(self) -> int | None:
         """The checkpoint whose barriers have all arrived, until ``release``."""
+        return self._aligned[0] if self._aligned else None
 
     def holds(self, row: Row) -> bool:
         """Keep a row that belongs to after the checkpoint; tell whether it does."""
@@ -32,16 +37,20 @@ class BarrierAlignment:
         """Take a channel's barrier."""
         self._arrived.add(channel)
         if self._arrived == self._channels:
-            self.aligned = checkpoint_id
+            self._aligned.append(checkpoint_id)
 
     def trigger(self, checkpoint_id: int) -> None:
-        """Begin a checkpoint in a subtask without input channels; nothing happens in others."""
+        """Begin a checkpoint in a subtask without input channels; nothing happens in others.
+
+        If the one before was aborted, but has not been released yet, this one comes after it: each
+        receiver has to get all barriers.
+        """
         if not self._channels:
-            self.aligned = checkpoint_id
+            self._aligned.append(checkpoint_id)
 
     def release(self) -> list[Row]:
         """End the alignment; return what waited, in the order in which it came."""
         self._arrived.clear()
-        self.aligned = None
+        self._aligned.popleft()
         held, self._held = self._held, []
         return held

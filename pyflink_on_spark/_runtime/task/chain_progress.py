@@ -44,17 +44,22 @@ class ChainProgress:
 
     Args:
         name: the names of its operators.
+        subtask: which subtask, from 0.
         chain: the chain.
         states: the keyed state of its operators. To count it is to visit each namespace, and there
             may be a million of them: it is done seldom.
     """
 
-    __slots__ = ("_chain", "_entries", "_name")
+    __slots__ = ("_chain", "_entries", "_name", "_subtask")
 
     def __init__(
-        self, name: str, chain: OperatorChain, states: Sequence[KeyedStateBackend]
+        self,
+        name: str,
+        subtask: int,
+        chain: OperatorChain,
+        states: Sequence[KeyedStateBackend],
     ) -> None:
-        self._name, self._chain = name, chain
+        self._name, self._subtask, self._chain = name, subtask, chain
         self._entries = ThrottledGauge(lambda: sum(state.size() for state in states))
 
     def now(self, source: SourceInput | None) -> TaskProgress:
@@ -66,4 +71,5 @@ class ChainProgress:
             watermark=event_time(self._chain.watermark),
             state_entries=self._entries(),
             backlog=None if source is None else source.backlog,
+            subtask=self._subtask,
         )

@@ -125,6 +125,12 @@ class StagePlan:
     vertices: tuple[VertexPlan, ...]
 
 
+def chain_name(vertex: VertexPlan, index: int) -> str:
+    """Return the name of a chain of a vertex for people: those of its operators."""
+    names = dict.fromkeys(plan.name for plan in vertex.chains[index].operators)
+    return " -> ".join(names) or vertex.name
+
+
 def source_names(stages: Iterable[StagePlan]) -> set[str]:
     """Return the stable names of a job's sources."""
     return {

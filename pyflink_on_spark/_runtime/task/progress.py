@@ -20,6 +20,7 @@ class TaskProgress:
         state_entries: how many entries its keyed state has in memory.
         backlog: how many elements wait at its source; None if the source cannot tell.
         records_per_second: how many came in during the last seconds.
+        subtask: which subtask, from 0, if this is about one.
     """
 
     name: str
@@ -29,6 +30,7 @@ class TaskProgress:
     state_entries: int
     backlog: int | None
     records_per_second: float = 0.0
+    subtask: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,4 +75,5 @@ def _combined(group: list[TaskProgress]) -> TaskProgress:
         else None,
         state_entries=sum(part.state_entries for part in group),
         backlog=sum(backlogs) if backlogs else None,
+        records_per_second=sum(part.records_per_second for part in group),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._runtime.task.exchange import Row
@@ -13,8 +13,38 @@ SLOW_SECONDS = 0.01
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
 how fast it is."""
 
-IDLE_SECONDS = 0.001
-"""How long a source has to wait in vain for that to count."""
+
+class Arrivals:
+    """What came in at a subtask, in the order of the virtual times (s) at which it did.
+
+    The rows of a channel stay in their order.
+    """
+
+    __slots__ = ("_last", "_numbers", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, int, Row]] = []
+        self._numbers = itertools.count()
+        self._last: dict[int, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def first(self) -> float:
+        """When the first row came; there has to be one."""
+        return self._rows[0][0]
+
+    def add(self, row: Row, arrival: float) -> None:
+        """Take a row that comes at a virtual time, or after that of its channel before it."""
+        arrival = self._last[row.channel] = max(arrival, self._last.get(row.channel, 0.0))
+        heapq.heappush(self._rows, (arrival, next(self._numbers), row))
+
+    def take(self, until: float) -> Iterator[Row]:
+        """Yield, once, the rows that came up to a virtual time."""
+        rows = self._rows
+        while rows and rows[0][0] <= until:
+            yield heapq.heappop(rows)[2]
 
 
 @dataclass(eq=False, slots=True)
@@ -26,18 +56,22 @@ class Unit:
         stage: how deep it lies.
         chain: the number of the chain that a source feeds; None for the input from exchanges.
         time: the virtual time (s) up to which it has worked.
-        rows: what came in, with the virtual time at which it did.
+        rows: what came in.
         scheduled: whether it is in the schedule.
         place: its number among those that wait.
+        start: the virtual time (s) at which it can work, while it is in the schedule.
+        idle: whether it had nothing to do, or had to wait, when it had its turn.
     """
 
     subtask_id: int
     stage: int
     chain: int | None = None
     time: float = 0.0
-    rows: deque[tuple[float, Row]] = field(default_factory=deque)
+    rows: Arrivals = field(default_factory=Arrivals)
     scheduled: bool = False
     place: int = 0
+    start: float = 0.0
+    idle: bool = False
 
 
 class Schedule:
@@ -51,25 +85,35 @@ class Schedule:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, int, Unit]] = []
+        self._scheduled = 0
         self._numbers = itertools.count()
         self.now = 0.0
         """The virtual time (s) at which the last unit began to work."""
 
     def __bool__(self) -> bool:
-        return bool(self._heap)
+        return self._scheduled > 0
+
+    def deliver(self, unit: Unit, row: Row, arrival: float) -> None:
+        """Let a row arrive at a unit at a virtual time (s)."""
+        unit.rows.add(row, arrival)
+        self.add(unit)
 
     def add(self, unit: Unit) -> None:
         """Let a unit wait for its turn."""
         if not unit.scheduled:
             unit.place = next(self._numbers)
-            self.put_back(unit)
+        self.put_back(unit)
 
     def put_back(self, unit: Unit) -> None:
         """Let a unit that could not have its turn wait where it waited before."""
+        start = max(unit.time, unit.rows.first) if unit.rows else unit.time
         if not unit.scheduled:
             unit.scheduled = True
-            start = max(unit.time, unit.rows[0][0]) if unit.rows else unit.time
-            heapq.heappush(self._heap, (start, -unit.stage, unit.place, unit))
+            self._scheduled += 1
+        elif start >= unit.start:
+            return
+        unit.start = start  # what is in the heap from before does not count any more
+        heapq.heappush(self._heap, (start, -unit.stage, unit.place, unit))
 
     def add_all(self, units: list[Unit]) -> None:
         """Let units wait for their turns, and empty the list."""
@@ -77,23 +121,29 @@ class Schedule:
             self.add(unit)
         units.clear()
 
+    def add_idle(self, units: list[Unit]) -> None:
+        """Let units wait that had nothing to do, or had to wait, and empty the list.
+
+        They come up to the present. They do not stay before those that have something to do:
+        sources without elements would have all turns.
+        """
+        first = min((start for start, _, _, unit in self._heap if not unit.idle), default=self.now)
+        for unit in units:
+            unit.time, unit.idle = max(unit.time, self.now, first), True
+        self.add_all(units)
+
     def pick(self) -> Unit:
         """Return the unit whose turn it is, and take it out."""
-        start, _, _, unit = heapq.heappop(self._heap)
-        unit.scheduled, unit.time = False, start
-        return unit
+        while True:
+            start, _, place, unit = heapq.heappop(self._heap)
+            if unit.scheduled and (start, place) == (unit.start, unit.place):
+                unit.scheduled, unit.time = False, start
+                self._scheduled -= 1
+                return unit
 
     def spend(self, unit: Unit, seconds: float) -> None:
         """Take note of what a unit's work has taken."""
         self.now = max(self.now, unit.time)
+        unit.idle = False
         if seconds >= SLOW_SECONDS:
             unit.time += seconds
-
-    def wait(self, unit: Unit, seconds: float) -> None:
-        """Take note of how long (s) a unit waited in vain, so that others have their turns."""
-        if seconds >= IDLE_SECONDS:
-            unit.time = max(unit.time, self.now) + seconds
-
-    def catch_up(self, unit: Unit) -> None:
-        """Bring a unit that had nothing to do, or had to wait, up to the present."""
-        unit.time = max(unit.time, self.now)

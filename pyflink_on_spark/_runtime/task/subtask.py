@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import Row, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.plan import chain_name
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskIdentity
@@ -261,6 +262,12 @@ class Subtask:
         """Return how far each of its chains is."""
         return [each.now(self.sources.get(index)) for index, each in enumerate(self._progress)]
 
+    def place_of(self, operator: Operator | None) -> str:
+        """Return an operator's name and the subtask's number, for people."""
+        vertex, index = self.identity.vertex, self.identity.index
+        names = (plan.name for plan, each in self._operators if each is operator)
+        return f"{next(names, vertex.name)} ({index + 1}/{vertex.parallelism})"
+
     def report_metrics(self) -> None:
         """Send the values of the functions' metrics to the driver, if there are any."""
         reports = [
@@ -288,7 +295,8 @@ class Subtask:
         inside = {id(plan) for plan in plans}
         states = [context.keyed_state for plan, context in self._contexts if id(plan) in inside]
         return ChainProgress(
-            " -> ".join(dict.fromkeys(plan.name for plan in plans)) or self._vertex.name,
+            chain_name(self._vertex, index),
+            self.identity.index,
             self._chains[index],
             [state for state in states if state is not None],
         )
@@ -296,9 +304,7 @@ class Subtask:
     def _failure(self, error: BaseException) -> SubtaskFailure:
         if isinstance(error, SubtaskFailure):
             return error
-        vertex, index = self.identity.vertex, self.identity.index
-        name = f"{vertex.name} ({index + 1}/{vertex.parallelism})"
-        return describe_failure(error, self._operators, name)
+        return describe_failure(error, self._operators, self.place_of(None))
 
     def _explained(self) -> Explained:
         return Explained(self._failure)

@@ -104,7 +104,7 @@ class SubtaskGroup:
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._ticked = clock.now()
-        self._flushed, self._unflushed = self._now(), False
+        self._flushed = self._now()
 
     def __iter__(self) -> Iterator[Subtask]:
         """Iterate over the subtasks, upstream first."""
@@ -146,11 +146,10 @@ class SubtaskGroup:
                 worked = True
                 self._schedule.add_all(stopped)  # a checkpoint may be through
             elif unit.chain is None or self._source(unit).reading:
-                self._schedule.catch_up(unit)
                 waiting.append(unit)
             if self._now() >= deadline:
                 break
-        self._schedule.add_all(waiting)
+        self._schedule.add_idle(waiting)
         self._schedule.add_all(stopped)
         if self._tick_due:
             self.tick()
@@ -185,7 +184,7 @@ class SubtaskGroup:
 
     def flush(self) -> None:
         """Send everything that waits in buffers."""
-        self._flushed, self._unflushed = self._now(), False
+        self._flushed = self._now()
         for subtask in self:
             subtask.flush()
         self._route(self._schedule.now)
@@ -193,6 +192,12 @@ class SubtaskGroup:
     def settle(self) -> None:
         """Fire what is due, and process everything that waits anywhere; reads no source."""
         self.tick()
+        for subtask in self:
+            self._work_off()
+            subtask.prepare_barrier()  # waits for calls that are in flight
+        self._work_off()
+
+    def _work_off(self) -> None:
         self.flush()
         while self._waiting:
             number = min(self._waiting, key=lambda number: -self._stages[number])
@@ -239,16 +244,13 @@ class SubtaskGroup:
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
-        else:
-            self._schedule.wait(unit, time.monotonic() - begun)
         return bool(found)
 
     def _work(self, unit: Unit, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
         subtask = self._subtasks[unit.subtask_id]
-        rows = unit.rows
-        while rows and (rows[0][0] <= unit.time or deadline == NEVER):
-            subtask.receive(rows.popleft()[1])
+        for row in unit.rows.take(NEVER if deadline == NEVER else unit.time):
+            subtask.receive(row)
         begun = self._now()
         subtask.work(deadline)
         self._schedule.spend(unit, self._now() - begun)
@@ -264,9 +266,7 @@ class SubtaskGroup:
         if not subtask.busy:
             self._note_consumed(number)
             self._pass_barrier(number, subtask)
-            if more:
-                self._unflushed = True
-            else:
+            if not more:
                 subtask.flush()
         self._note_work(number, subtask)
         if self._tick_due:
@@ -301,10 +301,9 @@ class SubtaskGroup:
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
-        if self._unflushed:
-            self.flush()
-        if not self._halted and self._clock.now() != self._ticked:
+        if not self._halted:
             self.tick()
+        self.flush()
 
     @property
     def _tick_due(self) -> bool:
@@ -335,9 +334,8 @@ class SubtaskGroup:
 
     def _deliver(self, row: Row, arrival: float) -> None:
         unit = self._units[row.subtask_id]
-        unit.rows.append((arrival, row))
         self._waiting.add(row.subtask_id)
-        self._schedule.add(unit)
+        self._schedule.deliver(unit, row, arrival)
 
     def _note_consumed(self, number: int) -> None:
         if self._outlet is None or self._units[number].rows:

@@ -31,6 +31,11 @@ from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.user_code.function_log import (
+    LOGS,
+    FunctionLog,
+    install_function_log,
+)
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.hosts.deployment import (
     Deployment,
@@ -95,6 +100,7 @@ class Host:
         self._senders: dict[tuple[str, int], Sender] = {}
         self._callers: dict[int, socket.socket] = {}
         self._called = threading.Condition()
+        self._log: FunctionLog | None = None
         self._told = HostReport(False, False, None)
         self._next_report = 0.0
         self._rest = _SHORTEST_REST
@@ -185,7 +191,15 @@ class Host:
             self._told = HostReport(ended, paused, progress)
             self._control.send(None, "report", self._told)
             if timely:
+                self._send_log()
                 self._next_report = now + _REPORT_SECONDS
+
+    def _send_log(self) -> None:
+        """Send what functions have logged to the driver, which may want no more."""
+        entries = [] if self._log is None else self._log.take()
+        if entries:
+            with contextlib.suppress(ChannelClosed, ChannelFailed):
+                self._sender(LOGS, self._number).send(entries)
 
     # -- commands --------------------------------------------------------------------------------
 
@@ -193,6 +207,7 @@ class Host:
         stages, job = pickle.loads(deployment.plan)
         install_classes(job.classes)
         self._deployment, self._stages = deployment, stages
+        self._log = install_function_log(job.configuration)
         self._configuration = job.configuration
         slots = slots_of(stages)
         mine = [s for s in range(slots) if host_of_slot(s, slots, deployment.hosts) == self._number]
@@ -305,6 +320,7 @@ class Host:
                 with contextlib.suppress(Exception):
                     prepared = self._group.committables()
             self._group.close(failed)
+        self._send_log()
         expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
         for sender in self._senders.values():
             with contextlib.suppress(*expected):

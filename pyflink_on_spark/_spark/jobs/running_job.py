@@ -160,15 +160,16 @@ class RunningJob(ABC):
             raise error
         told = self._told(error)
         check_may_restart(self._job, told)
-        self._status = JobStatus.RESTARTING
+        self._job.history.attempt_failed(told, delay)
+        self._enter(JobStatus.RESTARTING)
         _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()
-        self._status = JobStatus.RUNNING
+        self._enter(JobStatus.RUNNING)
 
     def _live(self) -> None:
         started = time.monotonic()
-        self._status = JobStatus.RUNNING
+        self._enter(JobStatus.RUNNING)
         status = JobStatus.FAILED
         try:
             self._run()
@@ -180,8 +181,12 @@ class RunningJob(ABC):
                 self._job.ended(self._resumable)
             self._runtime = int((time.monotonic() - started) * 1000)
             self._close_channels()
-            self._status = status
+            self._enter(status)
             self._ended.set()
+
+    def _enter(self, status: JobStatus) -> None:
+        self._status = status
+        self._job.history.enter(status, self._error)
 
     def _fail(self, error: BaseException) -> JobStatus:
         status = JobStatus.FAILED

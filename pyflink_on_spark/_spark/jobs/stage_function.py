@@ -15,6 +15,11 @@ from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import Row
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.user_code.function_log import (
+    LOGS,
+    FunctionLog,
+    install_function_log,
+)
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
@@ -65,6 +70,7 @@ class StageFunction:
     def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         stage, job = pickle.loads(self.plan)
         install_classes(job.classes)
+        log = install_function_log(job.configuration)
         senders: list[Sender] = []
         runner = StageRunner(
             stage, self.number, job, SystemClock(), self._drivers(senders), self.attempt
@@ -80,6 +86,18 @@ class StageFunction:
         finally:
             for sender in senders:
                 sender.abandon()
+            self._send_log(log)
+
+    def _send_log(self, log: FunctionLog) -> None:
+        """Send what functions have logged to the driver, which may want no more."""
+        entries = log.take()
+        if not entries:
+            return
+        with (
+            contextlib.suppress(ChannelClosed, ChannelFailed),
+            connect(self.address, self.channels[LOGS], uuid.uuid4().hex) as sender,
+        ):
+            sender.send(entries)
 
     def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
+_log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
 _REASON_SECONDS = 1.0
@@ -76,15 +78,37 @@ class StreamingJob(RunningJob):
         """How far the job is; None before the first report."""
         return self._progress.latest
 
+    @property
+    def parts(self) -> Sequence[TaskProgress]:
+        """How far each chain of each subtask is."""
+        return self._progress.parts
+
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
         self.abandon()
         self._join()
 
     def interrupt(self) -> None:
-        """End the job as if its process was killed: the last checkpoint stays."""
+        """End the job as if its process was killed: the last checkpoint stays.
+
+        With ``pyflink-on-spark.savepoint-on-signal`` the job stops with a savepoint, if it can.
+        """
+        if own.SAVEPOINT_ON_SIGNAL.read(self._job.settings.configuration) and self._stopped():
+            return
         self._interrupted = True
         self.cancel()
+
+    def _stopped(self) -> bool:
+        """Stop with a savepoint, and return whether that could be done."""
+        try:
+            path = self.stop_with_savepoint(
+                advance_to_end_of_event_time=False, savepoint_directory=None
+            )
+        except Exception as error:  # noqa: BLE001 - the job ends without one
+            _log.warning("the job %r ends without a savepoint: %s", self._job.name, error)
+            return self._ended.is_set()
+        _log.warning("the job %r was stopped with the savepoint %s", self._job.name, path)
+        return True
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint while the job runs; return its path."""

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import shutil
+import signal
 import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -239,13 +240,25 @@ def _build(settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     try:
-        return SparkSession.builder.config(map=dict(settings)).getOrCreate()
+        with _own_interrupt_handler():
+            return SparkSession.builder.config(map=dict(settings)).getOrCreate()
     except PySparkRuntimeError as error:
         raise _JavaDied(
             f"Spark's Java process did not start; what it said is above ({error})"
         ) from None
     except Exception as error:  # noqa: BLE001 - Java's, and whatever PySpark makes of it
         raise EnvironmentSetupError(f"Spark did not start: {gist(str(error))}") from None
+
+
+@contextlib.contextmanager
+def _own_interrupt_handler() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: that of Spark cancels its jobs before any clean end."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread() and before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 def _end(process: int) -> None:

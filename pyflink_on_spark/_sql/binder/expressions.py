@@ -89,13 +89,17 @@ class ExpressionBinder:
             assert isinstance(field, syntax.Literal)
             return field_of(self.bind(node.args[0]), field.value, field.span)
         args = [self.bind(arg) for arg in node.args]
-        function = node.function or self._functions.find(node.name)
+        function = self.function(node)
         if function is None:
             types = ", ".join(f"<{_family(arg)}>" for arg in args)
             raise invalid(f"No match found for function signature {node.name}({types})", node.span)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
         return invoke(function, args, node.symbols, node.span)
+
+    def function(self, node: syntax.Call) -> Any:
+        """Return the function of a call, or None if there is none."""
+        return node.function or self._functions.find(node.name)
 
     def _cast(self, node: syntax.Cast) -> Typed:
         operand = self.bind(node.operand)

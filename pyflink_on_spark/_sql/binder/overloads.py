@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 from pyflink_on_spark._sql.errors import Span, invalid
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -32,14 +33,14 @@ def invoke(
     """
     fitting = [overload for overload in function.overloads if overload.takes(len(args))]
     if not fitting:
-        raise invalid(_wrong_count(function), span)
+        raise invalid(wrong_count(function), span)
     for overload in fitting:
-        converted = _converted(overload, args)
+        converted = convert_args(overload, args)
         if converted is not None:
             return Invocation(
-                _result_type(overload, converted), function, overload, converted, symbols
+                _result_type(overload, converted, symbols), function, overload, converted, symbols
             )
-    raise invalid(_wrong_types(function, args), span)
+    raise invalid(wrong_types(function, args), span)
 
 
 def convert(expression: Typed, target: LogicalType) -> Typed:
@@ -52,9 +53,19 @@ def convert(expression: Typed, target: LogicalType) -> Typed:
     return Conversion(target, expression)
 
 
-def _converted(overload: Overload, args: Sequence[Typed]) -> tuple[Typed, ...] | None:
-    if overload.unified is not None and args:
-        common = overload.unified([arg.type for arg in args])
+class Form(Protocol):
+    """What the forms of scalar and of aggregate functions have in common."""
+
+    def parameter(self, index: int) -> Parameter:
+        """Return the parameter for an argument."""
+        ...
+
+
+def convert_args(overload: Form, args: Sequence[Typed]) -> tuple[Typed, ...] | None:
+    """Return arguments as a form of a function takes them; None if it does not."""
+    unified = getattr(overload, "unified", None)
+    if unified is not None and args:
+        common = unified([arg.type for arg in args])
         if common is None:
             return None
         args = [convert(arg, common) for arg in args]
@@ -67,8 +78,13 @@ def _converted(overload: Overload, args: Sequence[Typed]) -> tuple[Typed, ...] |
     return tuple(converted)
 
 
-def _result_type(overload: Overload, args: Sequence[Typed]) -> LogicalType:
-    result = overload.result([arg.type for arg in args])
+def _result_type(
+    overload: Overload, args: Sequence[Typed], symbols: tuple[str, ...]
+) -> LogicalType:
+    if overload.shape is None:
+        result = overload.result([arg.type for arg in args])
+    else:
+        result = overload.shape(args, symbols)
     if overload.nulls is Nulls.CALLED:
         return result
     nullable = any(arg.type.nullable for arg in args)
@@ -77,7 +93,8 @@ def _result_type(overload: Overload, args: Sequence[Typed]) -> LogicalType:
     return result.with_nullable(nullable).plain()
 
 
-def _wrong_count(function: ScalarFunction) -> str:
+def wrong_count(function: Any) -> str:
+    """Return the message for a wrong number of arguments."""
     counts = sorted(
         {
             count
@@ -88,14 +105,17 @@ def _wrong_count(function: ScalarFunction) -> str:
         }
     )
     wanted = ", ".join(map(str, counts))
-    more = " or more" if any(overload.variadic for overload in function.overloads) else ""
+    more = (
+        " or more" if any(getattr(form, "variadic", False) for form in function.overloads) else ""
+    )
     return (
         f"Invalid number of arguments to function '{function.name}'. "
         f"Was expecting {wanted}{more} arguments"
     )
 
 
-def _wrong_types(function: ScalarFunction, args: Sequence[Typed]) -> str:
+def wrong_types(function: Any, args: Sequence[Typed]) -> str:
+    """Return the message for arguments of wrong types."""
     types = [f"<{calcite_name(arg.type)}>" for arg in args]
     name = function.name
     if function.is_operator and len(types) == 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -58,7 +59,11 @@ class Program:
         filename = f"<query {next(_numbers)}>"
         lines = self.source.splitlines(keepends=True)
         linecache.cache[filename] = (len(self.source), None, lines, filename)
-        exec(compile(self.source, filename, "exec"), namespace)  # noqa: S102 - our own source
+        with warnings.catch_warnings():
+            # Constants may be compared with None.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            code = compile(self.source, filename, "exec")
+        exec(code, namespace)  # noqa: S102 - our own source
         return LoadedProgram(namespace[self.function], tuple(opened))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark.common._options.memory_text import parse_memory_bytes
 from pyflink_on_spark.common._options.option_text import (
     parse_boolean,
     parse_duration_ms,
@@ -40,6 +41,7 @@ def text(value: str) -> str:
 
 boolean = parse_boolean
 integer = parse_long
+memory_size = parse_memory_bytes
 duration = parse_duration_ms
 """Reads a time, and gives it in ms."""
 
@@ -105,6 +107,16 @@ class TableOptions:
     def under(self, prefix: str) -> TableOptions:
         """Return the options whose keys begin with something more, as those of a format."""
         return TableOptions(self.given, self.prefix + prefix, self.used)
+
+    def beginning_with(self, prefix: str) -> dict[str, str]:
+        """Return all options whose keys begin so, without that beginning; all are understood."""
+        found = {key: value for key, value in self.given.items() if key.startswith(prefix)}
+        self.used.update(found)
+        return {key.removeprefix(prefix): value for key, value in found.items()}
+
+    def with_default(self, key: str, value: str) -> TableOptions:
+        """Return the same options with a value for one that was not given."""
+        return TableOptions({key: value, **self.given}, self.prefix, self.used)
 
     def require(self, options: Iterable[Option[Any]]) -> None:
         """Check that all required options are there.

@@ -23,7 +23,10 @@ CONNECTORS: dict[str, str] = {
     "blackhole": "blackhole:BlackholeFactory",
     "datagen": "datagen.factory:DatagenFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
+    "jdbc": "jdbc.factory:JdbcFactory",
+    "kafka": "kafka.factory:KafkaFactory",
     "print": "printing:PrintFactory",
+    "upsert-kafka": "kafka.factory:UpsertKafkaFactory",
 }
 """The module below this package, and the factory in it, for each connector."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -36,7 +37,9 @@ class Decoder(ABC):
 
 
 class Encoder(ABC):
-    """Writes rows. Picklable."""
+    """Writes rows, or pairs of the kind and the row if it takes changes. Picklable."""
+
+    accepts: StateDelta = StateDelta.INSERT
 
     @abstractmethod
     def load(self) -> Encode:
@@ -103,3 +106,11 @@ class EncodeOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the messages."""
         return self._encode(elements)
+
+
+class EncodeInserts(EncodeOperator):
+    """Makes messages of rows with a format that takes changes: all rows are added."""
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the messages."""
+        return self._encode(zip(repeat(INSERT), elements))

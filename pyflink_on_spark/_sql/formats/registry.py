@@ -11,8 +11,13 @@ from pyflink_on_spark._sql.formats.format import Format
 _PACKAGE = "pyflink_on_spark._sql.formats"
 
 FORMATS: dict[str, str] = {
+    "canal-json": "changelog_json.format:CanalJson",
     "csv": "csv.format:CsvFormat",
+    "debezium-json": "changelog_json.format:DebeziumJson",
     "json": "json.format:JsonFormat",
+    "maxwell-json": "changelog_json.format:MaxwellJson",
+    "ogg-json": "changelog_json.format:OggJson",
+    "raw": "raw.format:RawFormat",
 }
 """The module below this package, and the format in it, for each identifier."""
 

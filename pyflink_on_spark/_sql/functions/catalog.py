@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 
 
@@ -14,7 +15,32 @@ class FunctionCatalog:
         self.system: dict[str, Any] = {}
         """The user's functions that are in no database, by their names in capitals."""
 
+    def add(self, name: str, function: Any, *, replace: bool = False) -> None:
+        """Add a function of the user's.
+
+        Args:
+            name: its name, perhaps with a database before it.
+            function: the function.
+            replace: whether it takes the place of one with that name.
+
+        Raises:
+            ValidationError: there is one of that name.
+        """
+        key = _key(name)
+        if key in self.system and not replace:
+            raise ValidationError(f"Could not register temporary function '{name}': it exists")
+        self.system[key] = function
+
+    def drop(self, name: str) -> bool:
+        """Remove a function; tell whether there was one."""
+        return self.system.pop(_key(name), None) is not None
+
     def find(self, name: str) -> Any:
         """Return the function of a name in any case, or None."""
-        found = self.system.get(name.upper())
+        found = self.system.get(_key(name))
         return builtin_functions().find(name) if found is None else found
+
+
+def _key(name: str) -> str:
+    """Return a function's own name in capitals, without the database that it is in."""
+    return name.replace("`", "").rpartition(".")[2].upper()

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.compiler.call_site import CallSite
+    from pyflink_on_spark._sql.plan.expressions import Typed
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
 """The type that an argument of some type is converted to, its own as a rule; None: it is refused.
@@ -52,6 +53,9 @@ class Overload:
             them; or None, if they have nothing in common.
         condition: source of what is true in Python if, and only if, the result is TRUE, where that
             is simpler than the value. It gets NULLs.
+        shape: gives the type of the result where that depends on constants or keywords, in place of
+            ``result``.
+        alternating: whether the arguments of a variadic form take turns with all parameters.
     """
 
     parameters: tuple[Parameter, ...]
@@ -62,15 +66,21 @@ class Overload:
     variadic: bool = False
     unified: Callable[[Sequence[LogicalType]], LogicalType | None] | None = None
     condition: Code | None = None
+    shape: Callable[[Sequence[Typed], tuple[str, ...]], LogicalType] | None = None
+    alternating: bool = False
 
     def takes(self, count: int) -> bool:
         """Tell whether there can be so many arguments."""
+        if self.alternating:
+            return count % len(self.parameters) == 0 and count > 0
         if self.variadic:
             return count >= len(self.parameters)
         return len(self.parameters) - self.optional <= count <= len(self.parameters)
 
     def parameter(self, index: int) -> Parameter:
         """Return the parameter for an argument."""
+        if self.alternating:
+            return self.parameters[index % len(self.parameters)]
         return self.parameters[min(index, len(self.parameters) - 1)]
 
 
@@ -106,9 +116,9 @@ class FunctionRegistry:
         functions: by name in capitals.
     """
 
-    functions: dict[str, ScalarFunction] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
 
-    def add(self, *functions: ScalarFunction) -> None:
+    def add(self, *functions: Any) -> None:
         """Add functions.
 
         Raises:

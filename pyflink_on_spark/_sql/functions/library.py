@@ -8,11 +8,16 @@ from functools import lru_cache
 from pyflink_on_spark._sql.functions.definition import FunctionRegistry
 
 CHAPTERS = (
+    "aggregating",
     "arithmetic",
     "collections",
     "comparison",
     "conditional",
+    "digests",
+    "json",
+    "lists",
     "logic",
+    "mathematics",
     "strings",
     "times",
 )

@@ -107,10 +107,20 @@ class FunctionCallParser(TypeParser):
             partition_by = (
                 self.in_parentheses(self.expression)
                 if parenthesized
-                else self.listed(self.expression)
+                else self._columns_before_arguments()
             )
         order_by = self._order_by() if self.at("ORDER") else ()
         return TableArgument(query, partition_by, order_by, span=self.since(first))
+
+    def _columns_before_arguments(self) -> tuple[Expression, ...]:
+        """Read columns that a comma separates, up to the next argument of a table function."""
+        found: list[Expression] = [self.expression()]
+        while self.at(",") and self.peek().upper not in {"DESCRIPTOR", "INTERVAL"}:
+            if self.peek(2).upper == "=>":
+                break
+            self.next()
+            found.append(self.expression())
+        return tuple(found)
 
     def _order_by(self) -> tuple[SortItem, ...]:
         self.expect("ORDER", "BY")
@@ -211,6 +221,10 @@ class FunctionCallParser(TypeParser):
             "CEILING": self._to_unit,
             "TIMESTAMPADD": self._unit_first,
             "TIMESTAMPDIFF": self._unit_first,
+            "JSON_VALUE": self._json_value,
+            "JSON_QUERY": self._json_query,
+            "JSON_OBJECT": self._json_object,
+            "JSON_ARRAY": self._json_array,
         }
 
     def _symbol(self) -> str:
@@ -289,6 +303,81 @@ class FunctionCallParser(TypeParser):
         operands = self.listed(self.expression)
         self.expect(")")
         return Call(name, operands, symbols=(unit,), span=self.since(first))
+
+    # -- JSON ------------------------------------------------------------------------------------
+
+    def _json_value(self, name: str, first: Span) -> Expression:
+        self.expect("(")
+        operands = [self.expression()]
+        self.expect(",")
+        operands.append(self.expression())
+        returned = self.next().upper if self.accept("RETURNING") else "STRING"
+        behaviours = {"EMPTY": "NULL", "ERROR": "NULL"}
+        while not self.at(")"):
+            word = self.accept_any("NULL", "ERROR", "DEFAULT")
+            if word is None:
+                raise self.unexpected()
+            if word == "DEFAULT":
+                operands.append(self.expression())
+            self.expect("ON")
+            event = self.accept_any("EMPTY", "ERROR")
+            if event is None:
+                raise self.unexpected()
+            behaviours[event] = word
+        self.expect(")")
+        symbols = (returned, behaviours["EMPTY"], behaviours["ERROR"])
+        return Call(name, tuple(operands), symbols=symbols, span=self.since(first))
+
+    def _json_query(self, name: str, first: Span) -> Expression:
+        self.expect("(")
+        text = self.expression()
+        self.expect(",")
+        path = self.expression()
+        wrapper = "WITHOUT"
+        if self.accept("WITH"):
+            word = self.accept_any("CONDITIONAL", "UNCONDITIONAL")
+            wrapper = word or "UNCONDITIONAL"
+            self.accept("ARRAY")
+            self.expect("WRAPPER")
+        elif self.accept("WITHOUT"):
+            self.accept("ARRAY")
+            self.expect("WRAPPER")
+        self.expect(")")
+        return Call(name, (text, path), symbols=(wrapper,), span=self.since(first))
+
+    def _json_object(self, name: str, first: Span) -> Expression:
+        self.expect("(")
+        operands: list[Expression] = []
+        while not self.at(")") and not self._at_null_clause():
+            self.accept("KEY")
+            operands.append(self.expression())
+            if not self.accept("VALUE"):
+                self.expect(":")
+            operands.append(self.expression())
+            if not self.accept(","):
+                break
+        symbols = self._null_clause("NULL")
+        self.expect(")")
+        return Call(name, tuple(operands), symbols=symbols, span=self.since(first))
+
+    def _json_array(self, name: str, first: Span) -> Expression:
+        self.expect("(")
+        operands: tuple[Expression, ...] = ()
+        if not self.at(")") and not self._at_null_clause():
+            operands = self.listed(self.expression)
+        symbols = self._null_clause("ABSENT")
+        self.expect(")")
+        return Call(name, operands, symbols=symbols, span=self.since(first))
+
+    def _at_null_clause(self) -> bool:
+        return self.at_any("NULL", "ABSENT") and self.peek().upper == "ON"
+
+    def _null_clause(self, otherwise: str) -> tuple[str, ...]:
+        if not self._at_null_clause():
+            return (otherwise,)
+        word = self.next().upper
+        self.expect("ON", "NULL")
+        return (word,)
 
     def hints(self) -> tuple[tuple[str, str], ...]:
         """Read the hint OPTIONS, if there is one."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._sql.functions.aggregates import AggregateFunction, AggregateOverload
     from pyflink_on_spark._sql.functions.definition import Overload, ScalarFunction
 
 
@@ -142,6 +143,33 @@ class FieldAccess(Typed):
 
     def __str__(self) -> str:
         return f"{self.operand}.{self.operand.type.names[self.index]}"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateInvocation:
+    """A call of an aggregate function over the rows of a group.
+
+    Args:
+        type: what its value is.
+        function: the function.
+        overload: which form of it.
+        args: over the columns of the input.
+        distinct: whether equal arguments count once.
+        filter: which rows count; None for all.
+    """
+
+    type: LogicalType
+    function: AggregateFunction
+    overload: AggregateOverload
+    args: tuple[Typed, ...]
+    distinct: bool = False
+    filter: Typed | None = None
+
+    def __str__(self) -> str:
+        word = "DISTINCT " if self.distinct else ""
+        args = ", ".join(map(str, self.args)) or "*"
+        condition = "" if self.filter is None else f" FILTER {self.filter}"
+        return f"{self.function.name}({word}{args}){condition}"
 
 
 def walk(expression: Typed) -> Iterator[Typed]:

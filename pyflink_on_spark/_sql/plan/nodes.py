@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.connectors.table import TableSink, TableSource
+    from pyflink_on_spark._sql.functions.tables import TableFunction
     from pyflink_on_spark._sql.plan.external import ExternalRows
 
 
@@ -129,6 +132,166 @@ class Filter(Unary):
     def describe(self) -> str:
         """Return the condition."""
         return f"LogicalFilter(condition=[{self.condition}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate(Unary):
+    """Gives a row for each group of rows; its columns are the keys, then the calls.
+
+    Args:
+        keys: what the groups are made of; without any there is one group.
+        calls: what is computed of each group.
+    """
+
+    keys: tuple[Typed, ...]
+    calls: tuple[AggregateInvocation, ...]
+
+    def describe(self) -> str:
+        """Return the keys and the calls."""
+        keys, calls = ", ".join(map(str, self.keys)), ", ".join(map(str, self.calls))
+        return f"LogicalAggregate(group=[{{{keys}}}], calls=[{calls}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Correlate(Unary):
+    """Gives each row with those that a table function has for it.
+
+    Args:
+        function: the function.
+        args: over the columns of a row.
+        left: whether a row without partners is kept, with NULLs.
+        condition: which pairs are kept; over the columns of both; None for all.
+    """
+
+    function: TableFunction
+    args: tuple[Typed, ...]
+    left: bool = False
+    condition: Typed | None = None
+
+    def describe(self) -> str:
+        """Return the function."""
+        args = ", ".join(map(str, self.args))
+        return f"LogicalCorrelate(function=[{self.function.name}({args})], left=[{self.left}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Node):
+    """Gives the pairs of rows of two nodes for which a condition is TRUE.
+
+    Args:
+        left: the first one.
+        right: the second one.
+        kind: which rows without partners are kept.
+        condition: over the columns of both; None for all pairs.
+    """
+
+    left: Node
+    right: Node
+    kind: JoinKind
+    condition: Typed | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both nodes."""
+        return self.left, self.right
+
+    def describe(self) -> str:
+        """Return the condition and the kind."""
+        kind = self.kind.value.lower()
+        return f"LogicalJoin(condition=[{self.condition}], joinType=[{kind}])"
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """What rows are ordered by.
+
+    Args:
+        value: what is compared.
+        ascending: from the smallest on.
+        nulls_first: whether NULL comes first.
+    """
+
+    value: Typed
+    ascending: bool = True
+    nulls_first: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.value} {'ASC' if self.ascending else 'DESC'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Unary):
+    """Gives rows in an order, or some of them.
+
+    Args:
+        keys: what the order is made of.
+        offset: how many rows are left out first.
+        fetch: how many rows are kept; None for all.
+    """
+
+    keys: tuple[SortKey, ...]
+    offset: int = 0
+    fetch: int | None = None
+
+    def describe(self) -> str:
+        """Return the order and the number of rows."""
+        keys = ", ".join(map(str, self.keys))
+        return f"LogicalSort(orderBy=[{keys}], offset=[{self.offset}], fetch=[{self.fetch}])"
+
+
+@dataclass(frozen=True, eq=False)
+class Rank(Unary):
+    """Gives rows with their number in an order; it follows the columns.
+
+    Args:
+        partition: which rows are counted together.
+        keys: what the order is made of.
+    """
+
+    partition: tuple[Typed, ...]
+    keys: tuple[SortKey, ...]
+
+    def describe(self) -> str:
+        """Return the order."""
+        partition, keys = ", ".join(map(str, self.partition)), ", ".join(map(str, self.keys))
+        return f"LogicalRank(partitionBy=[{partition}], orderBy=[{keys}])"
+
+
+class WindowKind(enum.Enum):
+    """Kinds of windows of time."""
+
+    TUMBLE = "TUMBLE"
+    HOP = "HOP"
+    CUMULATE = "CUMULATE"
+    SESSION = "SESSION"
+
+
+@dataclass(frozen=True, eq=False)
+class WindowTable(Unary):
+    """Gives each row once for each of its windows; their start, end and time follow the columns.
+
+    A row of a session has the window that it alone would make.
+
+    Args:
+        kind: of the windows.
+        time: the position of the time attribute.
+        size: of the windows; of sessions the gap; microseconds.
+        step: between the starts of windows, or the ends of cumulating ones; microseconds.
+        offset: of all windows; microseconds.
+        partition: the columns that sessions are apart by; None for those of the groups.
+    """
+
+    kind: WindowKind
+    time: int
+    size: int
+    step: int = 0
+    offset: int = 0
+    partition: tuple[int, ...] | None = None
+
+    def describe(self) -> str:
+        """Return the windows."""
+        name = self.schema.names[self.time]
+        return f"LogicalTableFunctionScan(invocation=[{self.kind.value}(DESCRIPTOR({name}))])"
 
 
 @dataclass(frozen=True, eq=False)

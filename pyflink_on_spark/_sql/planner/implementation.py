@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._sql.binder.windows import windows_of
+from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner import scans, sinks
+from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
+from pyflink_on_spark._sql.planner.correlate import Correlate
+from pyflink_on_spark._sql.planner.joins import Join, check_join
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
+from pyflink_on_spark._sql.planner.ranks import top_n
+from pyflink_on_spark._sql.planner.sorting import TopN, sort
+from pyflink_on_spark._sql.planner.vectorized import with_vectors
 from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
+from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 
@@ -27,6 +37,8 @@ class Implementation:
 
     def __init__(self, settings: QuerySettings) -> None:
         self.settings = settings
+        self.aggregated: set[logical.WindowTable] = set()
+        """Sessions that something aggregates."""
         self._made: dict[logical.Node, PhysicalNode] = {}
 
     def implement(self, node: logical.Node) -> PhysicalNode:
@@ -46,13 +58,76 @@ def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
 
 
 def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
-    source = plan.implement(node.input)
-    return calc(node.schema, source, None, node.expressions)
+    found = top_n(node, plan)
+    if found is not None:
+        return found
+    source, expressions = with_vectors(plan.implement(node.input), node.expressions)
+    return calc(node.schema, source, None, expressions)
 
 
 def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
+    below = plan.implement(node.input)
+    source, (condition,) = with_vectors(below, (node.condition,))
+    if source is below:
+        return calc(node.schema, source, condition, None)
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return calc(node.schema, source, condition, columns)
+
+
+def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
+    batch = plan.settings.batch
+    windows = windows_of(node.input)
+    parts: dict[int, int] = {}
+    window: logical.WindowTable | None = None
+    for index, key in enumerate(node.keys):
+        if isinstance(key, InputRef) and key.index in windows:
+            window, parts[index] = windows[key.index]
+    if window is None or not {0, 1} <= set(parts.values()):
+        source = plan.implement(node.input)
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    session = window.kind is logical.WindowKind.SESSION
+    if session:
+        if batch:
+            raise TableError("Unaligned windows like session are not supported in batch mode yet.")
+        _check_sessions(window, len(node.keys) - len(parts))
+        plan.aggregated.add(window)
     source = plan.implement(node.input)
-    return calc(node.schema, source, node.condition, None)
+    if batch and not session:
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+
+
+def _check_sessions(window: logical.WindowTable, groups: int) -> None:
+    if window.partition is not None and len(window.partition) != groups:
+        not_yet(
+            "a session whose PARTITION BY has other columns than GROUP BY",
+            None,
+            "Group by the columns of PARTITION BY.",
+        )
+
+
+def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
+    if node.kind is logical.WindowKind.SESSION and node not in plan.aggregated:
+        not_yet("SESSION without GROUP BY", None, "Group by window_start and window_end.")
+    return WindowTableFunction(plan.implement(node.input), node)
+
+
+def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    check_join(left, node)
+    return Join(left, right, node, plan.settings.batch)
+
+
+def _rank(node: logical.Rank, plan: Implementation) -> PhysicalNode:
+    if not plan.settings.batch:
+        raise TableError(
+            "ROW_NUMBER without a filter by it is not supported: keep the first rows with "
+            "WHERE rownum <= N"
+        )
+    source = plan.implement(node.input)
+    return TopN(
+        node.schema, source, node.partition, node.keys, 0, sys.maxsize, ranked=True, batch=True
+    )
 
 
 def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
@@ -82,6 +157,12 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Values: lambda node, plan: scans.Values(node),
     logical.Project: _project,
     logical.Filter: _filter,
+    logical.Aggregate: _aggregate,
+    logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
+    logical.Join: _join,
+    logical.Rank: _rank,
+    logical.Sort: lambda node, plan: sort(node, plan.implement(node.input), plan.settings.batch),
+    logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,
     logical.Union: _union,
     logical.Sink: _sink,

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark.common._options.kinds import at_least, choice, integer, text_map
+from pyflink_on_spark.common._options.kinds import (
+    at_least,
+    boolean,
+    choice,
+    duration,
+    integer,
+    memory,
+    text_map,
+)
 from pyflink_on_spark.common._options.option import recorded, works
 
 PREFIX = "pyflink-on-spark."
@@ -36,6 +44,24 @@ PROGRESS = choice(
     ("AUTO", "ON", "OFF"),
     "AUTO",
     effect=works("whether a job shows a line of progress; AUTO: only in a terminal"),
+)
+SAVEPOINT_ON_SIGNAL = boolean(
+    "pyflink-on-spark.savepoint-on-signal",
+    False,
+    effect=works(
+        "whether Ctrl-C and SIGTERM stop a job with a savepoint in "
+        "`execution.checkpointing.savepoint-dir`"
+    ),
+)
+LOG_SIZE = memory(
+    "pyflink-on-spark.log.max-size",
+    100 * 1024**2,
+    effect=works("how long the log of a detached job becomes before it is rotated"),
+)
+HEARTBEAT = duration(
+    "pyflink-on-spark.log.heartbeat-interval",
+    60_000,
+    effect=works("how often a job logs its rate, watermark lag and backlog; 0: never"),
 )
 MAX_STATE_SIZE = integer(
     "pyflink-on-spark.checkpoint-storage.max-state-size",

@@ -17,7 +17,6 @@ _NO_BUNDLES = recorded(
 )
 _STATE_IN_PYTHON = recorded("state is in the process that runs the function")
 _DRIVER = recorded("the script itself is the driver, in the interpreter that started it")
-_OWN_LOGGING = recorded("configure logging in the functions or with Spark's log4j2 file")
 
 FILES = text("python.files", "")
 ARCHIVES = text("python.archives", "")
@@ -80,5 +79,11 @@ SYSTEM_ENVIRONMENT = boolean(
 )
 CLIENT_EXECUTABLE = text("python.client.executable", "python", effect=_DRIVER)
 JOB_OPTIONS = text_map("python.job-options", effect=_DRIVER)
-LOGGING_LEVEL = text("python.logging.default.level", "INFO", effect=_OWN_LOGGING)
-LOGGING_LEVELS = text_map("python.logging.level.overrides", effect=_OWN_LOGGING)
+LOGGING_LEVEL = text(
+    "python.logging.default.level",
+    "INFO",
+    effect=works("what functions log at this level and above is in the driver's log"),
+)
+LOGGING_LEVELS = text_map(
+    "python.logging.level.overrides", effect=works("the level of a logger by its name")
+)

@@ -11,6 +11,7 @@ from pyflink_on_spark.common._options import (
     checkpointing,
     execution,
     file_systems,
+    operation,
     own,
     pipeline,
     python,
@@ -29,6 +30,7 @@ MODULES: tuple[ModuleType, ...] = (
     python,
     file_systems,
     table,
+    operation,
     own,
 )
 

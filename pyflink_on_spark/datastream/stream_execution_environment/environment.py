@@ -11,6 +11,7 @@ from typing import Any
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._job.base_configuration import base_configuration
 from pyflink_on_spark._job.job import JobHandle, current_engine
 from pyflink_on_spark._job.translation import translate
 from pyflink_on_spark._job.unexecuted import UNEXECUTED
@@ -66,13 +67,17 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
     ) -> StreamExecutionEnvironment:
         """Return a new environment.
 
+        Its configuration begins with that of ``FLINK_CONF_DIR`` and with the options of
+        ``python -m pyflink_on_spark``.
+
         Args:
-            configuration: Flink's keys; ``spark.*`` keys go to the session.
+            configuration: Flink's keys; ``spark.*`` keys go to the session. They win.
 
         Raises:
             ValueError: an option has a value that it cannot have.
         """
         environment = StreamExecutionEnvironment(Configuration())
+        environment.configure(Configuration.from_dict(base_configuration()))
         if configuration is not None:
             environment.configure(configuration)
         return environment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.commands import run_command
@@ -18,8 +18,9 @@ from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
-from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.table._data_frames import elements_of, frame_type
 from pyflink_on_spark.table._elements import rows_of_elements
 from pyflink_on_spark.table._results import Outcome
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
@@ -32,6 +33,10 @@ from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_result import TableResult
+from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper, defined
+
+if TYPE_CHECKING:
+    import pandas
 
 _OK = RowSchema(("result",), (logical.STRING,))
 _NO_QUERY = (
@@ -196,6 +201,67 @@ class TableEnvironment(Catalogs):
         )
         path = self._session.catalog.qualify(parse_path(view_path))
         self._session.catalog.add(path, CatalogView(node), temporary=True)
+
+    def from_pandas(
+        self,
+        pdf: pandas.DataFrame,
+        schema: RowType | list[str] | tuple[str] | list[DataType] | tuple[DataType] | None = None,
+        splits_num: int = 1,
+    ) -> Table:
+        """Return a table of the rows of a DataFrame.
+
+        Args:
+            pdf: the DataFrame.
+            schema: the type of the rows, or the names or the types of the columns.
+            splits_num: accepted; the rows are handed over at once.
+
+        Raises:
+            TypeError: the schema is something else.
+        """
+        kind = frame_type(pdf, schema)
+        return Table(rows_of_elements(elements_of(pdf), kind, verified=False), self)
+
+    # -- functions -------------------------------------------------------------------------------
+
+    def create_temporary_system_function(
+        self, name: str, function: UserDefinedFunctionWrapper | AggregateFunction
+    ):
+        """Add a function for this session.
+
+        Args:
+            name: what SQL and ``call`` call it.
+            function: what ``udf``, ``udtf`` or ``udaf`` returned, or an AggregateFunction.
+
+        Raises:
+            ValidationError: there is one of that name.
+        """
+        self._session.functions.add(name, defined(function))
+
+    def create_temporary_function(
+        self, path: str, function: UserDefinedFunctionWrapper | AggregateFunction
+    ):
+        """Add a function for this session.
+
+        Args:
+            path: what SQL and ``call`` call it.
+            function: what ``udf``, ``udtf`` or ``udaf`` returned, or an AggregateFunction.
+
+        Raises:
+            ValidationError: there is one of that name.
+        """
+        self._session.functions.add(path, defined(function))
+
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Remove a function of this session; tell whether there was one."""
+        return self._session.functions.drop(name)
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Remove a function of this session; tell whether there was one."""
+        return self._session.functions.drop(path)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """Return the names of the functions of this session."""
+        return sorted(name.lower() for name in self._session.functions.system)
 
     # -- for the mirror's other classes ----------------------------------------------------------
 

@@ -24,9 +24,10 @@ PACKAGE = Path(__file__).resolve().parents[3] / "pyflink_on_spark"
 REGISTRY = PACKAGE / "common" / "_options"
 # Key, default and former keys of the options of Flink 2.3, without those of its cluster.
 FLINK = json.loads(Path(__file__).with_name("flink_options.json").read_text(encoding="utf-8"))
-# Flink has these options no more, or keeps them with a file system's own library.
+# Flink has these options no more, keeps them with a file system's own library, or they are of its
+# cluster.
 NOT_IN_FLINK = re.compile(
-    r"pyflink-on-spark\..*|s3\..*|fs\.oss\..*|state\.backend\.async"
+    r"pyflink-on-spark\..*|env\.log\..*|metrics\.reporter.*|s3\..*|fs\.oss\..*|state\.backend\.async"
     r"|pipeline\.(auto-type-registration|registered-(kryo|pojo)-types)"
     r"|execution\.checkpointing\.prefer-checkpoint-for-recovery"
 )

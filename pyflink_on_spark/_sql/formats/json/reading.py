@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_t
 Read = Callable[[Any], Any]
 
 
-class _Number(str):
+class Number(str):
     """The text of a number, as it is written."""
 
     __slots__ = ()
@@ -38,14 +38,21 @@ class JsonDecoder(Decoder):
 
     def load(self) -> Decode:
         """Return what reads rows."""
-        fields = [
-            (name, reader(kind, self._strict))
-            for name, kind in zip(self._schema.names, self._schema.types)
-        ]
         # The text of a number with a point matters only where it is kept.
-        exact = any(map(_keeps_text, self._schema.types))
-        loads = json.JSONDecoder(parse_float=_Number if exact else None).decode
-        return _decoding(_row_reader(fields, self._strict), loads, self._lenient)
+        exact = any(map(keeps_text, self._schema.types))
+        loads = json.JSONDecoder(parse_float=Number if exact else None).decode
+        return _decoding(row_reader(self._schema, self._strict), loads, self._lenient)
+
+
+def row_reader(schema: Schema, strict: bool = False) -> Read:
+    """Return what makes a row of an object.
+
+    Args:
+        schema: the columns.
+        strict: whether a missing field is an error.
+    """
+    fields = [(name, reader(kind, strict)) for name, kind in zip(schema.names, schema.types)]
+    return _row_reader(fields, strict)
 
 
 def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
@@ -63,8 +70,9 @@ def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
     return decode
 
 
-def _keeps_text(kind: LogicalType) -> bool:
-    return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(_keeps_text, kind.children))
+def keeps_text(kind: LogicalType) -> bool:
+    """Tell whether the text of a number matters to a type."""
+    return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(keeps_text, kind.children))
 
 
 def reader(kind: LogicalType, strict: bool) -> Read:
@@ -118,7 +126,7 @@ def _found(value: int | None, written: Any) -> int:
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
-    if type(value) is _Number:
+    if type(value) is Number:
         return str(value)
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 

@@ -43,6 +43,23 @@ class JsonEncoder(Encoder):
         return encode
 
 
+def value_writer(kind: LogicalType) -> Write:
+    """Return what writes a value that may be NULL. It can be pickled."""
+    return _ValueWriter(kind)
+
+
+class _ValueWriter:
+    def __init__(self, kind: LogicalType) -> None:
+        self._kind = kind
+        self._write = _writer(kind, iso=False, ignore_nulls=False)
+
+    def __call__(self, value: Any) -> str:
+        return self._write(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ValueWriter, (self._kind,)
+
+
 def _writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
     write = _not_null_writer(kind, iso, ignore_nulls)
     return lambda value: "null" if value is None else write(value)

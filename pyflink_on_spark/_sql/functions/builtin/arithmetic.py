@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.casts import wrapped
@@ -32,6 +33,7 @@ _time = of(Root.TIME)
 _months = of(Root.INTERVAL_MONTH)
 _micros = of(Root.INTERVAL_SECOND)
 _FULL = 38
+_MILLISECONDS = 3
 
 
 # -- whole numbers -------------------------------------------------------------------------------
@@ -191,7 +193,14 @@ def _by_function(function: Callable[..., object]) -> Overload:
 
 
 def _form(one: Parameter, two: Parameter, index: int, code: Code) -> Overload:
-    return Overload((one, two), like(index), code)
+    return Overload((one, two), lambda types: _in_milliseconds(types[index]), code)
+
+
+def _in_milliseconds(kind: LogicalType) -> LogicalType:
+    """Return the type of a result: timestamps have a fraction of three digits at least."""
+    if kind.root in logical.TIMESTAMPS and (kind.precision or 0) < _MILLISECONDS:
+        return replace(kind, precision=_MILLISECONDS)
+    return kind
 
 
 def _months_later(sign: str) -> tuple[Code, Code]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans
+from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -70,6 +71,25 @@ FUNCTIONS = (
                 Nulls.CALLED,
                 variadic=True,
                 unified=common_type,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "IFNULL",
+        (
+            Overload(
+                (any_type, any_type), _coalesce_type, _coalesce, Nulls.CALLED, unified=common_type
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "TYPEOF",
+        (
+            Overload(
+                (any_type,),
+                lambda types: logical.STRING,
+                lambda site: repr(site.types[0].text(string=f"VARCHAR({logical.MAX_LENGTH})")),
+                Nulls.CALLED,
             ),
         ),
     ),

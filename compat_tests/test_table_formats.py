@@ -1,0 +1,142 @@
+"""Formats and folders of the filesystem connector."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from compat_tests.tables import changes, query
+
+
+def table(t_env, name, columns, path, form, more="", options=""):
+    t_env.execute_sql(
+        f"CREATE TABLE {name} ({columns}) {more} WITH "
+        f"('connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}'{options})"
+    )
+
+
+def lines(folder):
+    """Returns the lines of all files in a folder, sorted."""
+    files = [file for file in folder.rglob("*") if file.is_file() and file.name[0] not in "._"]
+    return sorted(line for file in files for line in file.read_text().splitlines())
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*content):
+        path = tmp_path / "in.txt"
+        path.write_text("".join(f"{line}\n" for line in content))
+        return path
+
+    return write
+
+
+def test_raw(t_env, written, tmp_path):
+    table(t_env, "t", "line STRING", written("one", "", "two, three"), "raw")
+    assert query(t_env, "SELECT line FROM t") == [("one",), ("",), ("two, three",)]
+    table(t_env, "target", "line STRING", tmp_path / "out", "raw")
+    t_env.execute_sql("INSERT INTO target SELECT UPPER(line) FROM t").wait()
+    assert lines(tmp_path / "out") == ["", "ONE", "TWO, THREE"]
+
+
+def test_raw_has_one_column(t_env, written):
+    table(t_env, "t", "a STRING, b STRING", written("x"), "raw")
+    with pytest.raises(Exception, match="only supports single physical column"):
+        query(t_env, "SELECT * FROM t")
+
+
+COLUMNS = "id INT, name STRING, price DECIMAL(6, 2)"
+BEFORE = {"id": 1, "name": "a", "price": 1.5}
+AFTER = {"id": 1, "name": "b", "price": 2.25}
+EXPECTED = [
+    ("+I", 1, "a", "1.50"), ("-U", 1, "a", "1.50"), ("+U", 1, "b", "2.25"), ("-D", 1, "b", "2.25"),
+]  # fmt: skip
+CHANGES = {
+    "debezium-json": [
+        {"before": None, "after": BEFORE, "op": "c"},
+        {"before": BEFORE, "after": AFTER, "op": "u"},
+        {"before": AFTER, "after": None, "op": "d"},
+    ],
+    "ogg-json": [
+        {"before": None, "after": BEFORE, "op_type": "I"},
+        {"before": BEFORE, "after": AFTER, "op_type": "U"},
+        {"before": AFTER, "after": None, "op_type": "D"},
+    ],
+    "maxwell-json": [
+        {"data": BEFORE, "type": "insert"},
+        {"data": AFTER, "old": {"name": "a", "price": 1.5}, "type": "update"},
+        {"data": AFTER, "type": "delete"},
+    ],
+    "canal-json": [
+        {"data": [BEFORE], "type": "INSERT"},
+        {"data": [AFTER], "old": [{"name": "a", "price": 1.5}], "type": "UPDATE"},
+        {"data": [AFTER], "type": "DELETE"},
+    ],
+}
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_changelog_formats(t_env, written, tmp_path, form):
+    table(t_env, "t", COLUMNS, written(*map(json.dumps, CHANGES[form])), form)
+    found = changes(t_env.from_path("t"))
+    assert [(*row[:3], str(row[3])) for row in found] == EXPECTED
+    table(t_env, "target", COLUMNS, tmp_path / "out", form)
+    t_env.execute_sql("INSERT INTO target SELECT * FROM t").wait()
+    table(t_env, "again", COLUMNS, tmp_path / "out", form)
+    kinds = {"-U": "-D", "+U": "+I"}
+    found = sorted((*row[:3], str(row[3])) for row in changes(t_env.from_path("again")))
+    assert found == sorted((kinds.get(row[0], row[0]), *row[1:]) for row in EXPECTED)
+
+
+def test_written_changes(t_env, tmp_path):
+    table(t_env, "d", COLUMNS, tmp_path / "d", "debezium-json")
+    t_env.execute_sql("INSERT INTO d VALUES (1, 'a', 1.5)").wait()
+    assert lines(tmp_path / "d") == [
+        '{"before":null,"after":{"id":1,"name":"a","price":1.5},"op":"c"}'
+    ]
+    table(t_env, "c", COLUMNS, tmp_path / "c", "canal-json")
+    t_env.execute_sql("INSERT INTO c VALUES (1, 'a', 1.5)").wait()
+    assert lines(tmp_path / "c") == ['{"data":[{"id":1,"name":"a","price":1.5}],"type":"INSERT"}']
+
+
+def test_a_corrupt_change(t_env, written):
+    path = written('{"before":null,"after":{"id":1},"op":"c"}', "nonsense", '{"op":"c","after":{}}')
+    table(t_env, "lenient", "id INT", path, "debezium-json",
+          options=", 'debezium-json.ignore-parse-errors' = 'true'")  # fmt: skip
+    assert query(t_env, "SELECT id FROM lenient") == [(1,), (None,)]
+    table(t_env, "strict", "id INT", path, "debezium-json")
+    with pytest.raises(Exception, match="JSON message 'nonsense'"):
+        query(t_env, "SELECT id FROM strict")
+
+
+def test_partitions(t_env, tmp_path):
+    table(t_env, "t", "id INT, city STRING, day_ DATE", tmp_path / "t", "csv",
+          "PARTITIONED BY (city, day_)")  # fmt: skip
+    t_env.execute_sql(
+        "INSERT INTO t VALUES (1, 'oslo', DATE '2024-01-02'), (2, 'new york', DATE '2024-01-03'), "
+        "(3, 'oslo', DATE '2024-01-02'), (4, CAST(NULL AS STRING), DATE '2024-01-02')"
+    ).wait()
+    folders = {str(f.parent.relative_to(tmp_path / "t")) for f in (tmp_path / "t").rglob("part-*")}
+    assert folders == {
+        "city=oslo/day_=2024-01-02",
+        "city=new york/day_=2024-01-03",
+        "city=__DEFAULT_PARTITION__/day_=2024-01-02",
+    }
+    assert lines(tmp_path / "t") == ["1", "2", "3", "4"]
+    found = query(t_env, "SELECT city, id, CAST(day_ AS STRING) FROM t")
+    assert sorted(found, key=lambda row: row[1]) == [
+        ("oslo", 1, "2024-01-02"), ("new york", 2, "2024-01-03"), ("oslo", 3, "2024-01-02"),
+        (None, 4, "2024-01-02"),
+    ]  # fmt: skip
+    assert query(t_env, "SELECT id FROM t WHERE city = 'new york'") == [(2,)]
+
+
+def test_metadata_of_files(t_env, written):
+    path = written("1", "2")
+    table(t_env, "t", "id INT, name STRING METADATA FROM 'file.name', "
+          "size BIGINT NOT NULL METADATA FROM 'file.size', "
+          "`file.path` STRING NOT NULL METADATA", path, "csv")  # fmt: skip
+    found = query(t_env, "SELECT id, name, size, `file.path` FROM t")
+    assert [row[:3] for row in found] == [(1, "in.txt", 4), (2, "in.txt", 4)]
+    assert found[0][3].endswith(str(path))

@@ -1,0 +1,112 @@
+"""What is known on disk of the jobs of this user: a small file for each job."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pyflink_on_spark.common import JobStatus
+
+LOST = "LOST"
+"""The state of a job whose driver has ended without a word, for example by SIGKILL."""
+_KEPT = 50
+_SUFFIX = ".json"
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """What anybody has to know of a job to find its driver; times in ms since the epoch.
+
+    Args:
+        id: 32 hexadecimal digits.
+        name: the job's name.
+        pid: the driver's process.
+        socket: where the driver listens.
+        started: when the job began.
+        state: a ``JobStatus`` name; while the job runs, only the driver knows better.
+        ended: when it ended.
+        log: the log file of a detached job.
+        operations: the results of savepoints by their request, for who asks late.
+    """
+
+    id: str
+    name: str
+    pid: int
+    socket: str
+    started: int
+    state: str = "RUNNING"
+    ended: int | None = None
+    log: str | None = None
+    operations: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """Whether the job has ended."""
+        return self.state == LOST or JobStatus[self.state].is_globally_terminal_state()
+
+
+class JobRecords:
+    """The records in a folder.
+
+    Args:
+        folder: where they are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, record: JobRecord) -> None:
+        """Write a record, in place of the one before.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        file = self._folder / f"{record.id}{_SUFFIX}"
+        hidden = file.with_name(f".{file.name}.{os.getpid()}")
+        hidden.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
+        hidden.replace(file)
+
+    def all(self) -> list[JobRecord]:
+        """Return all records, the oldest first; of jobs whose driver is gone as ``LOST``."""
+        return sorted(self._read(), key=lambda record: record.started)
+
+    def of_process(self, pid: int) -> list[JobRecord]:
+        """Return the records of one driver, the oldest first."""
+        return [record for record in self.all() if record.pid == pid]
+
+    def remove_old(self) -> None:
+        """Remove the records of all but the last jobs that have ended."""
+        ended = [record for record in self.all() if record.over]
+        for record in ended[:-_KEPT]:
+            with contextlib.suppress(OSError):
+                (self._folder / f"{record.id}{_SUFFIX}").unlink()
+
+    def _read(self) -> Iterator[JobRecord]:
+        for file in self._folder.glob(f"[!.]*{_SUFFIX}"):
+            with contextlib.suppress(OSError, ValueError, TypeError):
+                record = JobRecord(**json.loads(file.read_text(encoding="utf-8")))
+                yield record if record.over or _lives(record.pid) else self._lost(record)
+
+    def _lost(self, record: JobRecord) -> JobRecord:
+        """Note that a driver is gone, and remove what is left of it."""
+        lost = replace(record, state=LOST, ended=round(time.time() * 1000))
+        with contextlib.suppress(OSError):
+            self.write(lost)
+            Path(record.socket).unlink()
+        return lost
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return False  # the number is another user's process by now
+    return True

@@ -1,0 +1,122 @@
+"""Metrics for Prometheus: a page that it reads, and the push gateway."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._operate.metrics.samples import Sample
+from pyflink_on_spark._operate.metrics.settings import ReporterSettings
+
+_PORT = "9249"
+_INVALID = re.compile("[^a-zA-Z0-9:_]")
+Collect = Callable[[], Iterable[Sample]]
+
+
+class Families:
+    """What ``prometheus_client`` asks for the metrics: each is a gauge, as for Flink.
+
+    Args:
+        collect: returns the metrics as they are now.
+    """
+
+    def __init__(self, collect: Collect) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics by name; texts are none for Prometheus."""
+        from prometheus_client.core import GaugeMetricFamily
+
+        families: dict[str, Any] = {}
+        for sample in self._collect():
+            if isinstance(sample.value, str):
+                continue
+            name = metric_name(sample)
+            labels = sorted(sample.labels)
+            key = f"{name} {labels}"
+            if key not in families:
+                families[key] = GaugeMetricFamily(name, f"{sample.name} (scope: {sample.scope})",
+                                                  labels=labels)  # fmt: skip
+            families[key].add_metric([sample.labels[label] for label in labels], sample.value)
+        yield from families.values()
+
+
+def metric_name(sample: Sample) -> str:
+    """Return the name under which Flink's reporter has a metric."""
+    return _INVALID.sub("_", f"flink_{sample.scope}_{sample.name}")
+
+
+def serve(settings: ReporterSettings, collect: Collect) -> None:
+    """Serve the page on the first free port of ``port``: a number, or a range such as 9249-9260.
+
+    Raises:
+        EnvironmentSetupError: no port is free, or prometheus_client is missing.
+        ValueError: the port is not valid.
+    """
+    client = _client()
+    registry = client.CollectorRegistry()
+    registry.register(Families(collect))
+    wished = settings.options.get("port", _PORT)
+    for port in port_range(wished):
+        try:
+            client.start_http_server(port, registry=registry)
+        except OSError:
+            continue
+        return
+    raise EnvironmentSetupError(
+        f"the metric reporter {settings.name!r} finds no free port in {wished}: set "
+        f"metrics.reporter.{settings.name}.port to another one, or to a range such as 9249-9260"
+    )
+
+
+def push(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
+    """Return what pushes the metrics to the gateway.
+
+    Raises:
+        EnvironmentSetupError: prometheus_client is missing.
+        ValueError: there is no ``hostUrl``.
+    """
+    client = _client()
+    options = settings.options
+    url = options.get("hostUrl")
+    if not url:
+        raise ValueError(f"set metrics.reporter.{settings.name}.hostUrl to the gateway's URL")
+    suffix = secrets.token_hex(16) if options.get("randomJobNameSuffix", "true") == "true" else ""
+    job = f"{options.get('jobName', '')}{suffix}"
+    pairs = (pair.partition("=") for pair in options.get("groupingKey", "").split(";") if pair)
+    grouping = {key: value for key, _, value in pairs}
+    registry = client.CollectorRegistry()
+    registry.register(Families(collect))
+    return lambda: client.push_to_gateway(url, job, registry, grouping)
+
+
+def port_range(text: str) -> list[int]:
+    """Return the ports that a text names.
+
+    Raises:
+        ValueError: it names none.
+    """
+    ports: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if found is None:
+            raise ValueError(f"{text!r} is neither a port nor a range such as 9249-9260")
+        first = int(found[1])
+        ports += range(first, int(found[2] or first) + 1)
+    if not all(0 <= port < 2**16 for port in ports):
+        raise ValueError(f"{text!r} has a port above 65535")
+    return ports
+
+
+def _client() -> Any:
+    try:
+        import prometheus_client
+    except ImportError as error:
+        raise EnvironmentSetupError(
+            "a reporter for Prometheus needs prometheus_client: pip install "
+            "'pyflink_on_spark[metrics]'"
+        ) from error
+    return prometheus_client

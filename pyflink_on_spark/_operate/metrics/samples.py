@@ -1,0 +1,209 @@
+"""What Flink's metrics of a job are worth now, with the scopes that Flink gives them."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._job.history import CheckpointRecord
+from pyflink_on_spark._operate.job_tasks import JobTask, tasks_of
+from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.metrics.group import Measurement
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark.common import JobStatus
+
+JOB = "jobmanager.job"
+TASK = "taskmanager.job.task"
+OPERATOR = "taskmanager.job.task.operator"
+_TASK_MANAGER = "driver"
+Labels = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The value of one metric.
+
+    Args:
+        scope: the logical scope, without variables.
+        name: the metric's name, after the scope and the user's groups.
+        value: a number, or a text for a metric that is no number.
+        labels: the variables of the scope by name.
+    """
+
+    scope: str
+    name: str
+    value: float | int | str
+    labels: Labels
+
+    @property
+    def identifier(self) -> str:
+        """The metric's name in the default scope formats of Flink, such as logs show."""
+        labels = self.labels
+        host, job, index = labels["host"], labels["job_name"], labels.get("subtask_index", "")
+        scopes = {
+            JOB: (host, "jobmanager", job),
+            TASK: (host, "taskmanager", _TASK_MANAGER, job, labels.get("task_name", ""), index),
+            OPERATOR: (
+                host, "taskmanager", _TASK_MANAGER, job, labels.get("operator_name", ""), index
+            ),
+        }  # fmt: skip
+        return ".".join((*scopes[self.scope], self.name))
+
+
+def samples_of(operated: OperatedJob) -> Iterator[Sample]:
+    """Yield all metrics of a job."""
+    labels = {
+        "host": socket.gethostname(),
+        "job_id": operated.id,
+        "job_name": operated.job.name,
+    }
+    for name, value in job_metrics(operated).items():
+        yield Sample(JOB, name, value, labels)
+    tasks = tasks_of(operated.job)
+    yield from _task_samples(operated, tasks, labels)
+    yield from _user_samples(operated, tasks, labels)
+
+
+def job_metrics(operated: OperatedJob) -> dict[str, float | int | str]:
+    """Return the metrics of a job that belong to no task."""
+    history = operated.history
+    counts, status = history.counts, operated.status
+    since = round(time.time() * 1000) - history.times.get(status, operated.started)
+    metrics: dict[str, float | int | str] = {
+        "numRestarts": history.attempt,
+        "fullRestarts": history.attempt,
+        "uptime": since if status is JobStatus.RUNNING else 0,
+        "downtime": since if status is JobStatus.RESTARTING else 0,
+        "runningTime": since if status is JobStatus.RUNNING else 0,
+        "restartingTime": since if status is JobStatus.RESTARTING else 0,
+        "totalNumberOfCheckpoints": counts.total,
+        "numberOfInProgressCheckpoints": counts.in_progress,
+        "numberOfCompletedCheckpoints": counts.completed,
+        "numberOfFailedCheckpoints": counts.failed,
+        "lastCheckpointRestoreTimestamp": (
+            -1 if history.restored is None else history.restored.triggered
+        ),
+    }
+    return metrics | _last_checkpoint(history.last_completed(savepoint=False))
+
+
+def task_metrics(part: TaskProgress, is_source: bool) -> dict[str, float | int | str]:
+    """Return the metrics of one subtask of a task, or of all of them."""
+    metrics: dict[str, float | int | str] = {
+        "numRecordsIn": part.records,
+        "numRecordsInPerSecond": part.records_per_second,
+        "stateEntries": part.state_entries,
+    }
+    watermark = MIN_TIMESTAMP if part.watermark is None else part.watermark
+    metrics["currentOutputWatermark" if is_source else "currentInputWatermark"] = watermark
+    if is_source and MIN_TIMESTAMP < watermark < MAX_WATERMARK:
+        metrics["watermarkLag"] = round(time.time() * 1000) - watermark
+    if part.backlog is not None:
+        metrics["pendingRecords"] = part.backlog
+    return metrics
+
+
+def _last_checkpoint(record: CheckpointRecord | None) -> dict[str, float | int | str]:
+    if record is None or record.ended is None:
+        return {"lastCheckpointDuration": -1, "lastCheckpointSize": -1}
+    return {
+        "lastCompletedCheckpointId": record.number,
+        "lastCheckpointDuration": record.ended - record.triggered,
+        "lastCheckpointSize": record.size,
+        "lastCheckpointFullSize": record.size,
+        "lastCheckpointExternalPath": record.path or "n/a",
+    }
+
+
+def _task_samples(
+    operated: OperatedJob, tasks: tuple[JobTask, ...], labels: Labels
+) -> Iterator[Sample]:
+    by_name: dict[str, JobTask] = {}
+    for task in tasks:
+        by_name.setdefault(task.name, task)
+    parts = list(operated.parts)
+    for part in parts:
+        if part.name in by_name and part.subtask is not None:
+            task = by_name[part.name]
+            scope = {**labels, **_task_labels(operated, task, part.subtask)}
+            for name, value in task_metrics(part, task.has_source).items():
+                yield Sample(TASK, name, value, scope)
+    for name, count in records_out(tasks, parts).items():
+        task = by_name[name]
+        if task.parallelism == 1:
+            scope = {**labels, **_task_labels(operated, task, 0)}
+            yield Sample(TASK, "numRecordsOut", count, scope)
+
+
+def records_out(tasks: tuple[JobTask, ...], parts: list[TaskProgress]) -> dict[str, int]:
+    """Return how many elements have left tasks, where the tasks after them tell it.
+
+    That is where one task reads from a task, and from no other.
+    """
+    names = Counter(task.name for task in tasks)
+    readers: dict[str, list[JobTask]] = defaultdict(list)
+    for task in tasks:
+        for edge in task.inputs:
+            readers[edge.source].append(task)
+    arrived: Counter[str] = Counter()
+    for part in parts:
+        arrived[part.name] += part.records
+    return {
+        task.name: arrived[reader.name]
+        for task in tasks
+        if len(found := readers[task.id]) == 1
+        and len((reader := found[0]).inputs) == 1
+        and names[task.name] == names[reader.name] == 1
+        and reader.name in arrived
+    }
+
+
+def _task_labels(operated: OperatedJob, task: JobTask, subtask: int) -> Labels:
+    return {
+        "tm_id": _TASK_MANAGER,
+        "task_id": task.id,
+        "task_name": task.name,
+        "task_attempt_num": str(operated.history.attempt),
+        "subtask_index": str(subtask),
+    }
+
+
+def _user_samples(
+    operated: OperatedJob, tasks: tuple[JobTask, ...], labels: Labels
+) -> Iterator[Sample]:
+    places = {plan.node: (task, plan) for task in tasks for plan in task.operators}
+    for report in operated.job.accumulators.reports():
+        place = places.get(report.operator)
+        if place is None:
+            continue
+        task, plan = place
+        scope = {
+            **labels,
+            **_task_labels(operated, task, report.subtask),
+            "operator_id": _operator_id(plan.state_id or plan.name),
+            "operator_name": plan.name,
+        }
+        for measurement in report.measurements:
+            for name, value in user_metrics(measurement).items():
+                yield Sample(OPERATOR, name, value, scope)
+
+
+def user_metrics(measurement: Measurement) -> dict[str, Any]:
+    """Return the numbers of a user's metric by name: a meter is its rate, as for Flink."""
+    name, value = measurement.name, measurement.value
+    if measurement.kind == "meter":
+        return {name: value[1], f"{name}_count": value[0]}
+    if measurement.kind == "distribution":
+        parts = dict(zip(("count", "sum", "min", "max"), value, strict=True))
+        return {f"{name}_{part}": number for part, number in parts.items() if number is not None}
+    return {name: value}
+
+
+def _operator_id(name: str) -> str:
+    return hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()

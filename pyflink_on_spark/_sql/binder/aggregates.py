@@ -1,0 +1,190 @@
+"""GROUP BY, HAVING and aggregate functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
+from pyflink_on_spark._sql.binder.overloads import convert_args, wrong_count, wrong_types
+from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.windows import windows_of
+from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.functions.aggregates import AggregateFunction
+from pyflink_on_spark._sql.plan.expressions import (
+    AggregateInvocation,
+    Constant,
+    InputRef,
+    Typed,
+    input_refs,
+)
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Node
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.syntax import expressions as syntax
+
+
+def contains_aggregate(node: Any, functions: Functions) -> bool:
+    """Tell whether an expression calls an aggregate function, but not over a window of rows."""
+    return any(is_aggregate(part, functions) for part in parts(node))
+
+
+def is_aggregate(node: Any, functions: Functions) -> bool:
+    """Tell whether an expression is a call of an aggregate function."""
+    if isinstance(node, syntax.AggregateCall):
+        return True
+    if not isinstance(node, syntax.Call):
+        return False
+    return isinstance(node.function or functions.find(node.name), AggregateFunction)
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """Yield an expression and what it is made of, without queries and windows of rows."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from parts(item)
+    if not isinstance(node, syntax.Expression) or isinstance(node, syntax.OverCall):
+        return
+    yield node
+    if isinstance(node, syntax.Subquery):
+        yield from parts(node.operands)
+        return
+    for each in fields(node):
+        yield from parts(getattr(node, each.name))
+
+
+class AggregatingBinder(ExpressionBinder):
+    """Resolves the expressions over groups of rows; columns have to be keys of the groups.
+
+    Args:
+        scope: the columns of the rows.
+        functions: the functions that there are.
+        keys: what the groups are made of.
+        properties: what functions of a group stand for, as ``TUMBLE_START``.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        functions: Functions,
+        keys: Sequence[Typed],
+        properties: Callable[[syntax.Expression], Typed | None] | None = None,
+    ) -> None:
+        super().__init__(scope, functions)
+        self.keys = tuple(keys)
+        self.calls: list[AggregateInvocation] = []
+        self._rows = ExpressionBinder(scope, functions)
+        self._properties = properties
+
+    def bind(self, node: syntax.Expression) -> Typed:
+        """Return an expression over the columns of the aggregate.
+
+        Raises:
+            ValidationError: something in it is wrong.
+        """
+        if isinstance(node, syntax.Alias):
+            return self.bind(node.operand)
+        if is_aggregate(node, self._functions):
+            return self._aggregate(node)
+        special = None if self._properties is None else self._properties(node)
+        if special is not None:
+            return self._key(special, node)
+        if contains_aggregate(node, self._functions) or self._has_property(node):
+            return super().bind(node)
+        bound = self._rows.bind(node)
+        if bound in self.keys or not input_refs(bound):
+            return self._key(bound, node)
+        if isinstance(node, syntax.Name):
+            raise self._not_grouped(node, bound)
+        return super().bind(node)
+
+    def _has_property(self, node: syntax.Expression) -> bool:
+        if self._properties is None:
+            return False
+        return any(self._properties(part) is not None for part in parts(node))
+
+    def _key(self, bound: Typed, node: syntax.Expression) -> Typed:
+        if isinstance(bound, Constant):
+            return bound
+        if bound in self.keys:
+            index = self.keys.index(bound)
+            return InputRef(self.keys[index].type, index)
+        if not input_refs(bound):
+            return bound
+        raise self._not_grouped(node, bound)
+
+    def _not_grouped(self, node: syntax.Expression, bound: Typed) -> Exception:
+        if node.span is None:
+            listed = ", ".join(name for name, column in self.scope.columns() if column in self.keys)
+            name = node.parts[-1] if isinstance(node, syntax.Name) else str(bound)
+            return invalid(f"Cannot resolve field [{name}], input field list:[{listed}].", None)
+        return invalid(f"Expression '{node.span}' is not being grouped", node.span)
+
+    def _aggregate(self, node: Any) -> Typed:
+        call = aggregate_invocation(node, self._rows, self._functions)
+        if call not in self.calls:
+            self.calls.append(call)
+        return InputRef(call.type, len(self.keys) + self.calls.index(call))
+
+    def node(self, source: Node) -> Aggregate:
+        """Return the aggregate of all calls so far."""
+        names = [f"$k{index}" for index in range(len(self.keys))]
+        for index, key in enumerate(self.keys):
+            if isinstance(key, InputRef):
+                names[index] = source.schema.names[key.index]
+        taken = [*names, *(f"EXPR${index}" for index in range(len(self.calls)))]
+        windows = windows_of(source)
+        windowed = any(isinstance(key, InputRef) and key.index in windows for key in self.keys)
+        kept = (key.type if windowed else key.type.plain() for key in self.keys)
+        types = (*kept, *(call.type for call in self.calls))
+        schema = Schema(_different(taken), types)
+        return Aggregate(schema, source, self.keys, tuple(self.calls))
+
+
+def aggregate_invocation(
+    node: Any, binder: ExpressionBinder, functions: Functions
+) -> AggregateInvocation:
+    """Return a resolved call of an aggregate function.
+
+    Args:
+        node: what was written.
+        binder: resolves the arguments.
+        functions: the functions that there are.
+
+    Raises:
+        ValidationError: the function does not take such arguments.
+    """
+    call = node.call if isinstance(node, syntax.AggregateCall) else node
+    details = node if isinstance(node, syntax.AggregateCall) else syntax.AggregateCall(node)
+    function = call.function or functions.find(call.name)
+    if function is None:
+        raise invalid(f"No match found for function signature {call.name}(...)", node.span)
+    if not isinstance(function, AggregateFunction):
+        raise invalid(f"'{call.name}' is no aggregate function", node.span)
+    if details.order_by:
+        not_yet("ORDER BY in an aggregate function", node.span, "Order the rows before.")
+    args = [binder.bind(arg) for arg in call.args]
+    condition = None
+    if details.filter is not None:
+        condition = binder.condition(details.filter, "FILTER")
+    fitting = [overload for overload in function.overloads if overload.takes(len(args))]
+    if not fitting:
+        raise invalid(wrong_count(function), node.span)
+    for overload in fitting:
+        converted = convert_args(overload, args)
+        if converted is not None:
+            result = overload.result([arg.type for arg in converted])
+            return AggregateInvocation(
+                result.plain(), function, overload, converted, details.distinct, condition
+            )
+    raise invalid(wrong_types(function, args), node.span)
+
+
+def _different(names: Sequence[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in names:
+        candidate, number = name, 0
+        while candidate in found:
+            candidate, number = f"{name}_{number}", number + 1
+        found.append(candidate)
+    return tuple(found)

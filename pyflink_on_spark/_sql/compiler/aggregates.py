@@ -1,0 +1,400 @@
+"""The calls of aggregate functions of one node become Python source."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyflink_on_spark._sql.compiler.call_site import is_atom
+from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.errors import not_yet
+from pyflink_on_spark._sql.functions.aggregates import AggregateCode
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.types import logical
+
+_PLAIN = frozenset(
+    {*logical.INTEGERS, *logical.CHARACTERS, *logical.BYTES_LIKE, *logical.DATETIMES}
+)
+
+
+def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+    """Return lines that are further to the right."""
+    return [f"{'    ' * depth}{line}" for line in lines]
+
+
+@dataclass
+class _Slots:
+    """Where a call keeps what it knows.
+
+    Args:
+        call: the call.
+        code: its code.
+        first: its first slot.
+        seen: the slot with the arguments so far, if only different ones count.
+    """
+
+    call: AggregateInvocation
+    code: AggregateCode
+    first: int
+    seen: int | None
+
+    def of(self, accumulator: str) -> list[str]:
+        """Return the slots of an accumulator."""
+        count = len(self.code.initial)
+        return [f"{accumulator}[{self.first + index}]" for index in range(count)]
+
+
+class AggregateCompiler:
+    """Makes the source of accumulators, which are lists.
+
+    Args:
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        retracting: whether rows are taken back.
+        reserved: how many slots come first that are not those of calls.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[AggregateInvocation],
+        width: int,
+        time_zone: str,
+        *,
+        retracting: bool,
+        reserved: int,
+    ) -> None:
+        self.expressions = ExpressionCompiler([f"row[{i}]" for i in range(width)], time_zone)
+        self._retracting = retracting
+        self._calls: list[_Slots] = []
+        self.initial: list[str] = []
+        for call in calls:
+            types = [arg.type for arg in call.args]
+            code = call.overload.code(self.expressions, types, call.type, retracting)
+            if retracting and not code.reversible:
+                not_yet(
+                    f"{call.function.name} over rows that are taken back", None,
+                    "Aggregate rows that are only added.",
+                )  # fmt: skip
+            seen = None
+            if call.distinct:
+                seen = reserved + len(self.initial)
+                self.initial.append("{}")
+            first = reserved + len(self.initial)
+            self.initial += code.initial
+            self._calls.append(_Slots(call, code, first, seen))
+
+    @property
+    def bindings(self) -> dict[str, object]:
+        """What the source needs to know."""
+        return self.expressions.bindings
+
+    def values(self, accumulator: str = "acc") -> list[str]:
+        """Return the source of the value of each call."""
+        return [slots.code.value(slots.of(accumulator)) for slots in self._calls]
+
+    def changes(self, *, retract: bool, accumulator: str = "acc") -> list[str]:
+        """Return statements that add ``row`` to an accumulator, or take it back."""
+        lines: list[str] = []
+        for number, slots in enumerate(self._calls):
+            lines += self._change(slots, number, retract, accumulator)
+        return lines or ["pass"]
+
+    def merges(self, accumulator: str, other: str) -> list[str]:
+        """Return statements that add another accumulator to one."""
+        lines: list[str] = []
+        for slots in self._calls:
+            if slots.seen is None:
+                lines += slots.code.merge(slots.of(accumulator), slots.of(other))
+            else:
+                lines += self._distinct_merge(slots, accumulator, other)
+        return lines or ["pass"]
+
+    def _distinct_merge(self, slots: _Slots, accumulator: str, other: str) -> list[str]:
+        seen = f"{accumulator}[{slots.seen}]"
+        add = slots.code.accumulate(slots.of(accumulator), ["item"])
+        return [
+            f"for item, count in {other}[{slots.seen}].items():",
+            f"    if item in {seen}: {seen}[item] += count",
+            "    else:",
+            f"        {seen}[item] = count",
+            *indented(add, 2),
+        ]
+
+    def _change(self, slots: _Slots, number: int, retract: bool, accumulator: str) -> list[str]:
+        call, code = slots.call, slots.code
+        before, args, checks = self._arguments(call, number)
+        if code.takes_null:
+            checks = []
+        change = code.retract if retract else code.accumulate
+        lines = change(slots.of(accumulator), args)
+        if slots.seen is not None:
+            lines = _distinct(f"{accumulator}[{slots.seen}]", args[0], lines, retract)
+        if checks:
+            lines = [f"if {' and '.join(checks)}:", *indented(lines)]
+        lines = [*before, *lines]
+        if call.filter is not None:
+            condition = self.expressions.condition(call.filter)
+            lines = [f"if {condition}:", *indented(lines)]
+        return lines
+
+    def _arguments(
+        self, call: AggregateInvocation, number: int
+    ) -> tuple[list[str], list[str], list[str]]:
+        before, args, checks = [], [], []
+        for index, arg in enumerate(call.args):
+            source = self.expressions.value(arg)
+            if not is_atom(source):
+                name = f"x{number}_{index}"
+                before.append(f"{name} = {source}")
+                source = name
+            args.append(source)
+            if arg.type.nullable:
+                checks.append(f"{source} is not None")
+        return before, args, checks
+
+
+def _distinct(seen: str, arg: str, lines: list[str], retract: bool) -> list[str]:
+    if retract:
+        return [
+            f"if {seen}.get({arg}) == 1:",
+            f"    del {seen}[{arg}]",
+            *indented(lines),
+            f"elif {arg} in {seen}: {seen}[{arg}] -= 1",
+        ]
+    return [
+        f"if {arg} in {seen}: {seen}[{arg}] += 1",
+        "else:",
+        f"    {seen}[{arg}] = 1",
+        *indented(lines),
+    ]
+
+
+def joined_tuple(sources: Sequence[str]) -> str:
+    """Return the source of a tuple."""
+    return f"({', '.join(sources)}{',' if len(sources) == 1 else ''})"
+
+
+def compile_group_aggregate(
+    keys: Sequence[Typed],
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+    *,
+    retracting: bool,
+    before: bool,
+    keeps_equal: bool,
+    pairs: bool,
+) -> Program:
+    """Return a generator function that updates groups row by row.
+
+    It is called with pairs of key and element, a dict of accumulators by key, and what notes a key
+    whose accumulator has changed. An accumulator is the last result, the number of rows, and slots.
+
+    Args:
+        keys: the columns that the result begins with.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        retracting: whether elements are pairs of the kind and the row.
+        before: whether a row comes before each update as it was.
+        keeps_equal: whether an update comes also where nothing has changed.
+        pairs: whether pairs of the kind and the row come out, and not rows.
+    """
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=2)
+    made = joined_tuple(compiler.values())
+    group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
+    create = f"[None, 0, {', '.join(compiler.initial)}]"
+    lines = [
+        "def run(pairs, groups, note):",
+        "    get = groups.get",
+        f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
+        "        acc = get(key)",
+        "        if acc is None:",
+        *(["            if kind & 1: continue"] if retracting else []),
+        f"            acc = groups[key] = {create}",
+    ]
+    if retracting:
+        lines += [
+            "        if kind & 1:",
+            "            acc[1] -= 1",
+            *indented(compiler.changes(retract=True), 3),
+            "        else:",
+            "            acc[1] += 1",
+            *indented(compiler.changes(retract=False), 3),
+            "        note(key)",
+            "        old = acc[0]",
+            "        if acc[1] <= 0:",
+            "            del groups[key]",
+            f"            if old is not None: yield 3, {group} + old",
+            "            continue",
+        ]
+    else:
+        lines += [*indented(compiler.changes(retract=False), 2), "        note(key)",
+                  "        old = acc[0]"]  # fmt: skip
+    lines += [
+        f"        new = acc[0] = {made}",
+        "        if old is None:",
+        f"            yield {'0, ' if pairs else ''}{group} + new",
+        f"        {'else' if keeps_equal else 'elif new != old'}:",
+        f"            group = {group}",
+        *(["            yield 1, group + old"] if before else []),
+        *(["            yield 2, group + new"] if pairs else []),
+    ]
+    return Program("\n".join(lines) + "\n", "run", compiler.bindings)
+
+
+def compile_batch_aggregate(
+    keys: Sequence[Typed],
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+    *,
+    retracting: bool,
+) -> Program:
+    """Return two functions: one adds pairs of key and element to a dict, one makes rows of it."""
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=2)
+    group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
+    change = indented(compiler.changes(retract=False), 2)
+    if retracting:
+        change = [
+            "        acc[1] += -1 if kind & 1 else 1",
+            "        if kind & 1:",
+            *indented(compiler.changes(retract=True), 3),
+            "        else:",
+            *indented(compiler.changes(retract=False), 3),
+        ]
+    lines = [
+        "def add(pairs, groups):",
+        "    get = groups.get",
+        f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
+        "        acc = get(key)",
+        "        if acc is None:",
+        f"            acc = groups[key] = [{group}, 0, {', '.join(compiler.initial)}]",
+        *change,
+        "def empty():",
+        f"    return [(), 0, {', '.join(compiler.initial)}]",
+        "def rows(groups):",
+        "    for acc in groups:",
+        *(["        if acc[1] <= 0: continue"] if retracting else []),
+        f"        yield acc[0] + {joined_tuple(compiler.values())}",
+        "def parts():",
+        "    return add, rows, empty",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
+
+
+def compile_window_aggregate(
+    keys: Sequence[Typed],
+    end: Typed,
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+) -> Program:
+    """Return the parts of a window aggregate.
+
+    ``add(pairs, use, watermark, note)`` adds rows to the accumulators of their windows, of which
+    ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has passed
+    are dropped. ``rows(accumulators)`` makes the results.
+
+    Args:
+        keys: the columns that the result begins with.
+        end: the end of a row's window.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+    """
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=1)
+    group = joined_tuple([compiler.expressions.value(key) for key in keys])
+    lines = [
+        "def add(pairs, use, watermark, note):",
+        "    current = groups = None",
+        "    for key, row in pairs:",
+        f"        end = {compiler.expressions.value(end)}",
+        "        if end - 1000 <= watermark: continue",
+        "        if end != current:",
+        "            current, groups = end, use(end)",
+        "        acc = groups.get(key)",
+        "        if acc is None:",
+        f"            acc = groups[key] = [{group}, {', '.join(compiler.initial)}]",
+        *indented(compiler.changes(retract=False), 2),
+        "        note((end, key))",
+        "def rows(groups):",
+        "    for acc in groups:",
+        f"        yield acc[0] + {joined_tuple(compiler.values())}",
+        "def parts():",
+        "    return add, rows",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
+
+
+def compile_session_aggregate(
+    keys: Sequence[Typed | None],
+    start: Typed,
+    end: Typed,
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+) -> Program:
+    """Return the parts of an aggregate over sessions: ``create, add, merge, rows``.
+
+    An accumulator is the row of keys, the start and the end of the session, and slots.
+
+    Args:
+        keys: the columns that the result begins with; the names ``start`` and ``end`` stand for
+            those of the session.
+        start: the start of a row's own session.
+        end: the end of it.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+    """
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=3)
+    value = compiler.expressions.value
+    known: list[str] = []
+    result: list[str] = []
+    for key in keys:
+        if key is not None and key == start:
+            result.append("acc[1]")
+        elif key is not None and key == end:
+            result.append("acc[2]")
+        elif key is None:
+            result.append("acc[2] - 1000")
+        else:
+            result.append(f"acc[0][{len(known)}]")
+            known.append(value(key))
+    made = joined_tuple([*result, *compiler.values()])
+    own = joined_tuple(known) if known else "()"
+    lines = [
+        "def create(row):",
+        f"    return [{', '.join([own, value(start), value(end), *compiler.initial])}]",
+        "def add(acc, row):",
+        *indented(compiler.changes(retract=False)),
+        "def merge(acc, other):",
+        *indented(compiler.merges("acc", "other")),
+        "def rows(groups):",
+        "    for acc in groups:",
+        f"        yield {made}",
+        "def parts():",
+        "    return create, add, merge, rows",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
+
+
+def compile_key(keys: Sequence[Typed], width: int, time_zone: str) -> Program:
+    """Return a function of a row that returns its key: the same one in every process.
+
+    One column of a simple type is the key itself, several are marshalled.
+    """
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    sources = [compiler.value(key) for key in keys]
+    if not sources:
+        source = "0"
+    elif len(sources) == 1 and keys[0].type.root in _PLAIN:
+        source = sources[0]
+    else:
+        source = f"dumps({joined_tuple(sources)}, 2)"
+        compiler.bindings["dumps"] = marshal.dumps
+    return Program(f"def key(row):\n    return {source}\n", "key", compiler.bindings)

@@ -1,0 +1,74 @@
+"""The windows of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.compiler.program import Binding, Program
+from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
+from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_NULL_TIME = "RowTime field should not be null, please convert it to a non-null long value."
+
+
+class Clock(Binding):
+    """Gives the subtask's clock, in microseconds."""
+
+    def load(self, context: OperatorContext | None) -> Any:
+        """Return a function of no arguments."""
+        assert context is not None
+        now = context.clock.now
+        return lambda: now() * 1000
+
+
+def compile_windows(
+    window: WindowTable, zone: str | None, *, by_clock: bool, changelog: bool
+) -> Program:
+    """Return a generator function over rows that adds the start, the end and the time of windows.
+
+    Args:
+        window: the windows.
+        zone: the time zone that windows are in; None where that makes no difference.
+        by_clock: whether the clock says when a row comes, and no column.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+    size, step, offset = window.size, window.step, window.offset
+    time = "now()" if by_clock else f"row[{window.time}]"
+    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
+    moment = "end - 1000"
+    local = []
+    if zone is not None:
+        bindings |= {"to_local": to_local, "to_instant": to_instant}
+        local = [f"        time = to_local(time, {zone!r})"]
+        moment = f"to_instant(end - 1000, {zone!r})"
+    loops = {
+        WindowKind.TUMBLE: [f"start = time - (time - {offset}) % {size}", f"end = start + {size}"],
+        WindowKind.HOP: [
+            f"last = time - (time - {offset}) % {step}",
+            f"for start in range(last, time - {size}, -{step}):",
+            f"    end = start + {size}",
+        ],
+        WindowKind.CUMULATE: [
+            f"start = time - (time - {offset}) % {size}",
+            f"first = time - (time - start) % {step or 1} + {step}",
+            f"for end in range(first, start + {size} + 1, {step or 1}):",
+        ],
+        WindowKind.SESSION: ["start = time", f"end = time + {size}"],
+    }
+    lines = loops[window.kind]
+    made = f"row + (start, end, {moment})"
+    made = f"(kind, {made})" if changelog else made
+    depth = 3 if window.kind in {WindowKind.HOP, WindowKind.CUMULATE} else 2
+    source = [
+        "def calc(rows):",
+        f"    for {'kind, row' if changelog else 'row'} in rows:",
+        f"        time = {time}",
+        f"        if time is None: raise ValueError({_NULL_TIME!r})",
+        *local,
+        *(f"        {line}" for line in lines),
+        f"{'    ' * depth}yield {made}",
+    ]
+    return Program("\n".join(source) + "\n", "calc", bindings)

@@ -1,0 +1,1 @@
+"""The JSON of change data capture: debezium, canal, maxwell and ogg."""

@@ -1,0 +1,319 @@
+"""Functions of JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.formats.json.writing import value_writer
+from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.functions.parameters import always, any_type, characters
+from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+_STEP = re.compile(r"\.([A-Za-z_$][\w$]*)|\.\*|\[\*\]|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\.\.(\w+)")
+_RETURNED = {
+    "STRING": logical.STRING,
+    "VARCHAR": logical.STRING,
+    "BOOLEAN": logical.BOOLEAN,
+    "INTEGER": logical.INT,
+    "INT": logical.INT,
+    "BIGINT": logical.BIGINT,
+    "DOUBLE": logical.DOUBLE,
+}
+_NOTHING = object()
+
+
+class JsonPathError(ValueError):
+    """A path leads nowhere in a strict mode, or a text is no JSON."""
+
+
+@lru_cache(maxsize=512)
+def _path(text: str) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a path is strict, and its steps: names, positions and None for all."""
+    mode, _, path = text.strip().rpartition(" ") if " " in text.strip() else ("", "", text.strip())
+    if not path.startswith("$"):
+        raise ValueError(f"Illegal JSON path: {text}")
+    steps: list[Any] = []
+    position = 1
+    while position < len(path):
+        found = _STEP.match(path, position)
+        if found is None:
+            raise ValueError(f"Illegal JSON path: {text}")
+        name, index, quoted, deep = found.groups()
+        if deep is not None:
+            raise ValueError(f"A JSON path with .. is not supported yet: {text}")
+        steps.append(int(index) if index is not None else name if name is not None else quoted)
+        position = found.end()
+    return mode.strip().lower() == "strict", tuple(steps)
+
+
+def _find(text: str, path: str) -> list[Any]:
+    """Return what a path leads to; nothing if it is lax and leads nowhere."""
+    strict, steps = _path(path)
+    try:
+        found = [json.loads(text)]
+    except ValueError:
+        raise JsonPathError(text) from None
+    for step in steps:
+        found = [each for value in found for each in _step(value, step, strict)]
+    return found
+
+
+def _step(value: Any, step: Any, strict: bool) -> list[Any]:
+    if step is None:
+        if isinstance(value, dict):
+            return list(value.values())
+        return value if isinstance(value, list) else []
+    if isinstance(step, int):
+        if isinstance(value, list) and step < len(value):
+            return [value[step]]
+    elif isinstance(value, dict) and step in value:
+        return [value[step]]
+    if strict:
+        raise JsonPathError(step)
+    return []
+
+
+def json_value(text: str, path: str, on_empty: str, empty: Any, on_error: str, error: Any) -> Any:
+    """Return the scalar that a path leads to, as a text."""
+    try:
+        found = _find(text, path)
+    except JsonPathError:
+        found = [_NOTHING]
+    if not found:
+        if on_empty == "ERROR":
+            raise ValueError(f"Empty result of JSON_VALUE function for path {path!r}")
+        return empty
+    (value, *more) = found
+    if value is _NOTHING or more or isinstance(value, dict | list):
+        if on_error == "ERROR":
+            raise ValueError(f"The result of JSON_VALUE is no scalar for path {path!r}")
+        return error
+    return None if value is None else _scalar_text(value)
+
+
+def _scalar_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def json_exists(text: str, path: str) -> bool:
+    """Tell whether a path leads to something."""
+    try:
+        return bool(_find(text, path))
+    except JsonPathError:
+        return False
+
+
+def json_query(text: str, path: str, wrapper: str) -> str | None:
+    """Return the object or the array that a path leads to."""
+    try:
+        found = _find(text, path)
+    except JsonPathError:
+        return None
+    if not found:
+        return None
+    single = found[0] if len(found) == 1 else found
+    if wrapper == "UNCONDITIONAL" or (
+        wrapper == "CONDITIONAL" and (len(found) > 1 or not isinstance(single, dict | list))
+    ):
+        return _compact(found)
+    if len(found) > 1 or not isinstance(single, dict | list):
+        return None
+    return _compact(single)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def is_json(text: str, kind: str) -> bool:
+    """Tell whether a text is JSON of some kind."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    if kind == "OBJECT":
+        return isinstance(value, dict)
+    if kind == "ARRAY":
+        return isinstance(value, list)
+    return kind != "SCALAR" or not isinstance(value, dict | list)
+
+
+def _value_type(_args: Sequence[Typed], symbols: tuple[str, ...]) -> LogicalType:
+    return _RETURNED[symbols[0]] if symbols else logical.STRING
+
+
+def _value_code(site: CallSite) -> str:
+    """The symbols: the type that is returned, and what happens for nothing and for errors."""
+    _, on_empty, on_error = site.symbols or ("STRING", "NULL", "NULL")
+    name = site.bind(json_value, "json_value")
+    sources = site.sources()
+    text, path, *defaults = sources
+    empty = defaults.pop(0) if on_empty == "DEFAULT" else "None"
+    error = defaults.pop(0) if on_error == "DEFAULT" else "None"
+    call = f"{name}({text}, {path}, {on_empty!r}, {empty}, {on_error!r}, {error})"
+    if site.type.root is Root.VARCHAR:
+        return call
+    read = site.bind(_readers()[site.type.root], "read_json")
+    return f"{read}({call})"
+
+
+def _readers() -> dict[Root, Callable[[str | None], Any]]:
+    return {
+        Root.BOOLEAN: read_boolean,
+        Root.INT: read_integer,
+        Root.BIGINT: read_integer,
+        Root.DOUBLE: read_double,
+    }
+
+
+def read_boolean(text: str | None) -> bool | None:
+    """Read true or false."""
+    return None if text is None else text == "true"
+
+
+def read_integer(text: str | None) -> int | None:
+    """Read a whole number."""
+    return None if text is None else int(text)
+
+
+def read_double(text: str | None) -> float | None:
+    """Read a number."""
+    return None if text is None else float(text)
+
+
+def _query_code(site: CallSite) -> str:
+    wrapper = site.symbols[0] if site.symbols else "WITHOUT"
+    name = site.bind(json_query, "json_query")
+    return f"{name}({', '.join(site.sources())}, {wrapper!r})"
+
+
+def _is_json(negated: bool) -> Code:
+    def code(site: CallSite) -> str:
+        kind = (site.symbols or ("VALUE",))[0]
+        call = f"{site.bind(is_json, 'is_json')}({site.source(0)}, {kind!r})"
+        return f"not {call}" if negated else call
+
+    return code
+
+
+def _written(site: CallSite, index: int) -> str:
+    kind = site.types[index]
+    source = site.source(index)
+    if _is_json_call(site.args[index]):
+        return source
+    writer = site.bind(value_writer(kind), "json_text")
+    return f"{writer}({source})"
+
+
+def _is_json_call(arg: Typed) -> bool:
+    """Tell whether an argument is JSON already, which is no text in other JSON."""
+    function = getattr(arg, "function", None)
+    return function is not None and function.name in {
+        "JSON_OBJECT", "JSON_ARRAY", "JSON_QUERY", "JSON",
+    }  # fmt: skip
+
+
+def _object_code(site: CallSite) -> str:
+    absent = "ABSENT" in site.symbols
+    pairs = [
+        f"({site.source(index)}, {_written(site, index + 1)})"
+        for index in range(0, len(site.args), 2)
+    ]
+    name = site.bind(made_object, "made_object")
+    return f"{name}(({''.join(pair + ', ' for pair in pairs)}), {absent})"
+
+
+def made_object(pairs: tuple[tuple[str, str], ...], absent: bool) -> str:
+    """Return an object of names and JSON."""
+    kept = [(key, value) for key, value in pairs if not (absent and value in {"null", None})]
+    written = [f"{json.dumps(key, ensure_ascii=False)}:{value or 'null'}" for key, value in kept]
+    return "{" + ",".join(written) + "}"
+
+
+def _array_code(site: CallSite) -> str:
+    keeps_null = "NULL" in site.symbols
+    items = [_written(site, index) for index in range(len(site.args))]
+    name = site.bind(made_array, "made_array")
+    return f"{name}(({''.join(item + ', ' for item in items)}), {keeps_null})"
+
+
+def made_array(items: tuple[str, ...], keeps_null: bool) -> str:
+    """Return an array of JSON."""
+    kept = [item or "null" for item in items if keeps_null or item not in {"null", None}]
+    return "[" + ",".join(kept) + "]"
+
+
+def _string_code(site: CallSite) -> str:
+    return _written(site, 0)
+
+
+_STRING = logical.STRING
+_NOT_NULL = logical.STRING.with_nullable(False)
+
+FUNCTIONS = (
+    ScalarFunction(
+        "JSON_VALUE",
+        (
+            Overload(
+                (characters, characters, characters, characters),
+                always(_STRING),
+                _value_code,
+                Nulls.STRICT_NULLABLE,
+                optional=2,
+                shape=_value_type,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "JSON_EXISTS",
+        (
+            Overload(
+                (characters, characters),
+                always(logical.BOOLEAN),
+                lambda site: (
+                    f"{site.bind(json_exists, 'json_exists')}({', '.join(site.sources())})"
+                ),
+                Nulls.STRICT_NULLABLE,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "JSON_QUERY",
+        (Overload((characters, characters), always(_STRING), _query_code, Nulls.STRICT_NULLABLE),),
+    ),
+    ScalarFunction("JSON_STRING", (Overload((any_type,), always(_STRING), _string_code),)),
+    ScalarFunction(
+        "JSON_OBJECT",
+        (
+            Overload((), always(_NOT_NULL), _object_code, Nulls.CALLED),
+            Overload(
+                (characters, any_type),
+                always(_NOT_NULL),
+                _object_code,
+                Nulls.CALLED,
+                variadic=True,
+                alternating=True,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "JSON_ARRAY",
+        (
+            Overload((), always(_NOT_NULL), _array_code, Nulls.CALLED),
+            Overload((any_type,), always(_NOT_NULL), _array_code, Nulls.CALLED, variadic=True),
+        ),
+    ),
+    ScalarFunction("IS JSON", (Overload((characters,), always(logical.BOOLEAN), _is_json(False)),)),
+    ScalarFunction(
+        "IS NOT JSON", (Overload((characters,), always(logical.BOOLEAN), _is_json(True)),)
+    ),
+)

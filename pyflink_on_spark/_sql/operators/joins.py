@@ -1,0 +1,241 @@
+"""Joins of two streams of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator, Process
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_COUNT, _PARTNERS = 0, 1
+
+
+class JoinOperator(Operator):
+    """Keeps the rows of both sides, and joins each row with those of the other side.
+
+    Rows are kept by key, each with how often it is there and how many partners it has.
+
+    Args:
+        condition: a function of a left and a right row, or None for all pairs of a key.
+        widths: how many columns the rows of both sides have.
+        outer: whether rows without partners are kept, for both sides.
+        changelogs: whether the elements of a side are pairs of the kind and the row.
+        null_keys: for each side a function that tells whether a key has NULL, or None.
+        pairs: whether pairs of the kind and the row come out.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(
+        self,
+        condition: Program | None,
+        widths: tuple[int, int],
+        outer: tuple[bool, bool],
+        changelogs: tuple[bool, bool],
+        null_keys: tuple[Program | None, Program | None],
+        pairs: bool,
+    ) -> None:
+        self._condition, self._widths, self._outer = condition, widths, outer
+        self._changelogs, self._null_keys, self._pairs = changelogs, null_keys, pairs
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        self._matches: Callable[[Any, Any], Any] | None = None
+        if self._condition is not None:
+            self._matches = self._condition.load(context).function
+        backend = keyed_state_of(context)
+        self._tables = (backend.table("left", "value"), backend.table("right", "value"))
+        self._has_null = [
+            None if program is None else program.load(context).function
+            for program in self._null_keys
+        ]
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._left, self._right
+
+    def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._changes(elements, 0)
+
+    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._changes(elements, 1)
+
+    def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        changelog, has_null = self._changelogs[side], self._has_null[side]
+        handle = self._handled(side)
+        for key, element in elements:
+            kind, row = element if changelog else (INSERT, element)
+            alone = has_null is not None and has_null(row)
+            changes = handle(key, kind, row, alone)
+            if self._pairs:
+                yield from changes
+            else:
+                for _, joined in changes:
+                    yield joined
+
+    def _handled(self, side: int) -> Callable[[Any, int, Any, bool], Iterator[Any]]:
+        own, others = self._tables[side], self._tables[1 - side]
+
+        def handle(key: Any, kind: int, row: Any, alone: bool) -> Iterator[Any]:
+            found = [] if alone else self._partners(others.current.get(key), row, side)
+            self._note(own, key)
+            if kind & 1:
+                self._remove(own.current, key, row)
+                return self._taken_back(kind, row, found, side)
+            self._add(own.current, key, row, sum(state[_COUNT] for _, state in found))
+            return self._added(kind, row, found, side)
+
+        return handle
+
+    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        outer, other_outer = self._outer[side], self._outer[1 - side]
+        if outer and not found:
+            yield INSERT, self._both(row, None, side)
+        if other_outer:
+            for other, state in found:
+                if state[_PARTNERS] == 0:
+                    yield from repeat((DELETE, self._both(None, other, side)), state[_COUNT])
+                state[_PARTNERS] += 1
+        shown = INSERT if outer or other_outer else kind
+        for other, state in found:
+            yield from repeat((shown, self._both(row, other, side)), state[_COUNT])
+
+    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        outer, other_outer = self._outer[side], self._outer[1 - side]
+        if outer and not found:
+            yield DELETE, self._both(row, None, side)
+        shown = DELETE if outer else kind
+        for other, state in found:
+            yield from repeat((shown, self._both(row, other, side)), state[_COUNT])
+        if not other_outer:
+            return
+        for other, state in found:
+            state[_PARTNERS] -= 1
+            if state[_PARTNERS] == 0:
+                yield from repeat((INSERT, self._both(None, other, side)), state[_COUNT])
+
+    def _both(self, row: Any, other: Any, side: int) -> Any:
+        """Return two rows as one, the left one first; None stands for NULLs."""
+        own = (None,) * self._widths[side] if row is None else row
+        others = (None,) * self._widths[1 - side] if other is None else other
+        return own + others if side == 0 else others + own
+
+    def _partners(self, rows: dict[Any, Any] | None, row: Any, side: int) -> list[Any]:
+        if not rows:
+            return []
+        matches = self._matches
+        if matches is None:
+            return list(rows.items())
+        if side == 0:
+            return [item for item in rows.items() if matches(row, item[0])]
+        return [item for item in rows.items() if matches(item[0], row)]
+
+    @staticmethod
+    def _add(groups: dict[Any, Any], key: Any, row: Any, partners: int) -> None:
+        rows = groups.get(key)
+        if rows is None:
+            rows = groups[key] = {}
+        state = rows.get(row)
+        if state is None:
+            rows[row] = [1, partners]
+        else:
+            state[_COUNT] += 1
+
+    @staticmethod
+    def _remove(groups: dict[Any, Any], key: Any, row: Any) -> None:
+        rows = groups.get(key)
+        state = None if rows is None else rows.get(row)
+        if rows is None or state is None:
+            return
+        state[_COUNT] -= 1
+        if state[_COUNT] == 0:
+            del rows[row]
+            if not rows:
+                del groups[key]
+
+    @staticmethod
+    def _note(table: Any, key: Any) -> None:
+        if table.changed is not None:
+            table.changed.add((None, key))
+
+
+class BatchJoinOperator(Operator):
+    """Joins the rows of both sides at the end.
+
+    Args:
+        condition: a function of a left and a right row, or None for all pairs of a key.
+        widths: how many columns the rows of both sides have.
+        outer: whether rows without partners are kept, for both sides.
+        null_keys: for each side a function that tells whether a key has NULL, or None.
+    """
+
+    frozen = True
+
+    def __init__(
+        self,
+        condition: Program | None,
+        widths: tuple[int, int],
+        outer: tuple[bool, bool],
+        null_keys: tuple[Program | None, Program | None],
+    ) -> None:
+        self._condition, self._widths = condition, widths
+        self._outer, self._null_keys = outer, null_keys
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions."""
+        self._matches: Callable[[Any, Any], Any] = lambda left, right: True
+        if self._condition is not None:
+            self._matches = self._condition.load(context).function
+        self._has_null = [
+            None if program is None else program.load(context).function
+            for program in self._null_keys
+        ]
+        self._lefts: list[Any] = []
+        self._rights: dict[Any, list[Any]] = {}
+        self._alone: list[Any] = []
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._take_left, self._take_right
+
+    def _take_left(self, elements: Iterator[Any]) -> Iterator[Any]:
+        self._lefts += elements
+        return iter(())
+
+    def _take_right(self, elements: Iterator[Any]) -> Iterator[Any]:
+        has_null = self._has_null[1]
+        for key, row in elements:
+            if has_null is not None and has_null(row):
+                self._alone.append(row)
+            else:
+                self._rights.setdefault(key, []).append([row, False])
+        return iter(())
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield the pairs, and what has no partner."""
+        left_pad, right_pad = ((None,) * width for width in self._widths)
+        has_null = self._has_null[0]
+        for key, row in self._lefts:
+            partners = () if has_null is not None and has_null(row) else self._rights.get(key, ())
+            found = [other for other in partners if self._matches(row, other[0])]
+            for other in found:
+                other[1] = True
+                yield row + other[0]
+            if not found and self._outer[0]:
+                yield row + right_pad
+        if self._outer[1]:
+            for rows in self._rights.values():
+                for row, joined in rows:
+                    if not joined:
+                        yield left_pad + row
+            for row in self._alone:
+                yield left_pad + row

@@ -1,0 +1,306 @@
+"""Orders rows, and keeps the first ones."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.planner.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+STATE_NAME = "rows"
+_KEY = itemgetter(0)
+
+
+class SortOperator(Operator):
+    """Gives all rows in an order, at the end.
+
+    Args:
+        program: a function of a row that returns what is compared; None to leave the order.
+        offset: how many rows are left out first.
+        fetch: how many rows are kept; None for all.
+    """
+
+    frozen = True
+
+    def __init__(self, program: Program | None, offset: int, fetch: int | None) -> None:
+        self._program, self._offset, self._fetch = program, offset, fetch
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function."""
+        self._key = None if self._program is None else self._program.load(context).function
+        self._rows: list[Any] = []
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing yet."""
+        self._rows += elements
+        return iter(())
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield the rows."""
+        rows, self._rows = self._rows, []
+        if self._key is not None:
+            rows.sort(key=self._key)
+        end = None if self._fetch is None else self._offset + self._fetch
+        return rows[self._offset : end]
+
+
+class TemporalSortOperator(Operator):
+    """Gives rows in the order of event time, when the watermark has passed them.
+
+    Args:
+        program: a function of a row that returns what is compared.
+        time: the position of the time attribute.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(self, program: Program, time: int) -> None:
+        self._program, self._time = program, time
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function, and find the state."""
+        self._key = self._program.load(context).function
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing yet."""
+        rows = self._table.current
+        for key, row in elements:
+            rows.setdefault(key, []).append(row)
+            if self._table.changed is not None:
+                self._table.changed.add((None, key))
+        return iter(())
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield the rows that are not later."""
+        reached, time = (watermark + 1) * 1000, self._time
+        for key, rows in list(self._table.current.items()):
+            due = [row for row in rows if row[time] < reached]
+            if due:
+                self._table.current[key] = [row for row in rows if row[time] >= reached]
+                if self._table.changed is not None:
+                    self._table.changed.add((None, key))
+                due.sort(key=self._key)
+                yield from due
+
+
+class LimitOperator(Operator):
+    """Keeps some rows of those that come first.
+
+    Args:
+        offset: how many rows are left out first.
+        fetch: how many rows are kept.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(self, offset: int, fetch: int) -> None:
+        self._offset, self._end = offset, offset + fetch
+
+    def open(self, context: OperatorContext) -> None:
+        """Find how many rows there were."""
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows that are kept."""
+        counts = self._table.current
+        for key, row in elements:
+            count = counts.get(key, 0)
+            if count < self._end:
+                counts[key] = count + 1
+                if self._table.changed is not None:
+                    self._table.changed.add((None, key))
+                if count >= self._offset:
+                    yield row
+
+
+class TopNOperator(Operator):
+    """Keeps the first rows of each key, in an order.
+
+    Args:
+        program: a function of a row that returns what is compared.
+        offset: how many rows are left out first.
+        end: the last rank that is kept.
+        ranked: whether the rank is a column after those of the row.
+        changelog: whether elements are pairs of the kind and the row.
+        before: whether a row comes before each update as it was.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(
+        self,
+        program: Program,
+        offset: int,
+        end: int,
+        *,
+        ranked: bool,
+        changelog: bool,
+        before: bool,
+    ) -> None:
+        self._program, self._offset, self._end = program, offset, end
+        self._ranked, self._changelog, self._before = ranked, changelog, before
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function, and find the state."""
+        self._key = self._program.load(context).function
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes."""
+        groups, sort_key = self._table.current, self._key
+        changed = self._table.changed
+        for key, element in elements:
+            kind, row = element if self._changelog else (INSERT, element)
+            rows = groups.get(key)
+            if rows is None:
+                rows = groups[key] = []
+            compared = sort_key(row)
+            before = rows[: self._end]
+            if kind & 1:
+                if (compared, row) not in rows:
+                    continue
+                rows.remove((compared, row))
+            else:
+                rows.insert(bisect_right(rows, compared, key=_KEY), (compared, row))
+                if not self._changelog and len(rows) > self._end:
+                    rows.pop()
+            if changed is not None:
+                changed.add((None, key))
+            yield from self._changes(before, rows[: self._end])
+
+    def _changes(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+        if self._ranked:
+            return self._ranks(before, after)
+        return self._rows(before[self._offset :], after[self._offset :])
+
+    def _rows(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+        gone, come = _difference(before, after), _difference(after, before)
+        for _, row in gone:
+            yield DELETE, row
+        for _, row in come:
+            yield INSERT, row
+
+    def _ranks(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+        for index in range(self._offset, max(len(before), len(after))):
+            rank = (index + 1,)
+            old: Any = before[index][1] if index < len(before) else None
+            new: Any = after[index][1] if index < len(after) else None
+            if old == new and old is not None and before[index] is after[index]:
+                continue
+            if old is None:
+                yield INSERT, new + rank
+            elif new is None:
+                yield DELETE, old + rank
+            else:
+                if self._before:
+                    yield UPDATE_BEFORE, old + rank
+                yield UPDATE_AFTER, new + rank
+
+
+class DeduplicateOperator(Operator):
+    """Keeps the first or the last row of each key.
+
+    Args:
+        time: the position of the event time, or None for the order in which rows come.
+        last: whether the last row is kept.
+        before: whether a row comes before each update as it was.
+        pairs: whether pairs of the kind and the row come out.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(self, time: int | None, *, last: bool, before: bool, pairs: bool) -> None:
+        self._time, self._last, self._before, self._pairs = time, last, before, pairs
+
+    def open(self, context: OperatorContext) -> None:
+        """Find the state."""
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes."""
+        kept, changed = self._table.current, self._table.changed
+        for key, row in elements:
+            old = kept.get(key)
+            if old is not None and not self._replaces(old, row):
+                continue
+            kept[key] = row
+            if changed is not None:
+                changed.add((None, key))
+            if not self._pairs:
+                yield row
+            elif old is None:
+                yield INSERT, row
+            else:
+                if self._before:
+                    yield UPDATE_BEFORE, old
+                yield UPDATE_AFTER, row
+
+    def _replaces(self, old: Any, row: Any) -> bool:
+        if self._time is None:
+            return self._last
+        if self._last:
+            return bool(row[self._time] >= old[self._time])
+        return bool(row[self._time] < old[self._time])
+
+
+class BatchTopNOperator(Operator):
+    """Gives the first rows of each key at the end.
+
+    Args:
+        program: a function of a row that returns what is compared.
+        offset: how many rows are left out first.
+        end: the last rank that is kept.
+        ranked: whether the rank is a column after those of the row.
+    """
+
+    frozen = True
+
+    def __init__(self, program: Program, offset: int, end: int, *, ranked: bool) -> None:
+        self._program, self._offset, self._end, self._ranked = program, offset, end, ranked
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function."""
+        self._key = self._program.load(context).function
+        self._groups: dict[Any, list[Any]] = {}
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing yet."""
+        for key, row in elements:
+            self._groups.setdefault(key, []).append(row)
+        return iter(())
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield the rows."""
+        for rows in self._groups.values():
+            rows.sort(key=self._key)
+            for index, row in enumerate(islice(rows, self._offset, self._end), self._offset + 1):
+                yield (*row, index) if self._ranked else row
+
+
+def _difference(one: list[Any], two: list[Any]) -> list[Any]:
+    rest = list(two)
+    found = []
+    for item in one:
+        if item in rest:
+            rest.remove(item)
+        else:
+            found.append(item)
+    return found

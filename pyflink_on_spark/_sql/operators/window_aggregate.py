@@ -1,0 +1,184 @@
+"""Aggregates the rows of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.functions.builtin.java_formats import to_local
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+STATE_NAME = "windows"
+_MICROS = 1000
+
+
+class WindowOperator(Operator):
+    """What all operators over windows have in common: when windows end.
+
+    Args:
+        event_time: whether watermarks end windows, and not the clock.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    keyed = True
+    frozen = True
+    sorted_in_batch = False
+
+    def __init__(self, event_time: bool, zone: str | None) -> None:
+        self._event_time, self._zone = event_time, zone
+        self._reached = MIN_TIMESTAMP * _MICROS
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield the results of the windows that end."""
+        return self._advance(watermark) if self._event_time else ()
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield the results of the windows that end."""
+        return () if self._event_time else self._advance(now)
+
+    def _advance(self, time: int) -> Iterable[Any]:
+        micros = time * _MICROS
+        reached = micros if self._zone is None else to_local(micros, self._zone)
+        if reached <= self._reached:
+            return ()
+        self._reached = reached
+        return self._ended(reached)
+
+    def _ended(self, reached: int) -> Iterable[Any]:
+        """Yield the results of windows whose last moment is not after a time (microseconds)."""
+        raise NotImplementedError
+
+
+class WindowAggregateOperator(WindowOperator):
+    """Aggregates rows that have the start and the end of their window.
+
+    Args:
+        program: what ``compile_window_aggregate`` returns.
+        event_time: whether watermarks end windows, and not the clock.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    def __init__(self, program: Program, event_time: bool, zone: str | None) -> None:
+        super().__init__(event_time, zone)
+        self._program = program
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        self._loaded = self._program.load(context)
+        self._add, self._rows = self._loaded.function()
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        ends = {end for end, groups in self._table.all_entries() if end is not None and groups}
+        self._ends: set[Any] = ends
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing: results come when windows end."""
+        changed = self._table.changed
+        note: Callable[[Any], object] = _nothing if changed is None else changed.add
+        self._add(elements, self._use, self._reached, note)
+        return iter(())
+
+    def _use(self, end: int) -> dict[Any, Any]:
+        self._ends.add(end)
+        self._table.use(end)
+        return self._table.current
+
+    def _ended(self, reached: int) -> Iterable[Any]:
+        due = sorted(end for end in self._ends if end - _MICROS <= reached)
+        for end in due:
+            self._ends.discard(end)
+            self._table.use(end)
+            groups = self._table.current
+            yield from self._rows(list(groups.values()))
+            if self._table.changed is not None:
+                self._table.changed.update((end, key) for key in groups)
+            groups.clear()
+            self._table.use(None)
+
+    def close(self) -> None:
+        """Close what the functions hold."""
+        if hasattr(self, "_loaded"):
+            self._loaded.close()
+
+
+class SessionAggregateOperator(WindowOperator):
+    """Aggregates rows of a key whose times are close to each other.
+
+    Args:
+        program: what ``compile_session_aggregate`` returns.
+        event_time: whether watermarks end windows, and not the clock.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    def __init__(self, program: Program, event_time: bool, zone: str | None) -> None:
+        super().__init__(event_time, zone)
+        self._program = program
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        self._loaded = self._program.load(context)
+        self._create, self._add, self._merge, self._rows = self._loaded.function()
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing: results come when sessions end."""
+        sessions, changed = self._table.current, self._table.changed
+        for key, row in elements:
+            own = self._create(row)
+            if own[2] - _MICROS <= self._reached:
+                continue
+            kept = []
+            # A session ends before its end: one that begins there continues it.
+            for other in sessions.get(key, ()):
+                if other[1] <= own[2] and own[1] <= other[2]:
+                    own = self._united(other, own)
+                else:
+                    kept.append(other)
+            self._add(own, row)
+            kept.append(own)
+            sessions[key] = kept
+            if changed is not None:
+                changed.add((None, key))
+        return iter(())
+
+    def _united(self, one: Any, two: Any) -> Any:
+        self._merge(one, two)
+        one[1], one[2] = min(one[1], two[1]), max(one[2], two[2])
+        return one
+
+    def _ended(self, reached: int) -> Iterable[Any]:
+        sessions, changed = self._table.current, self._table.changed
+        due = []
+        for key in list(sessions):
+            found = sessions[key]
+            over = [session for session in found if session[2] - _MICROS <= reached]
+            if not over:
+                continue
+            due += over
+            kept = [session for session in found if session[2] - _MICROS > reached]
+            if kept:
+                sessions[key] = kept
+            else:
+                del sessions[key]
+            if changed is not None:
+                changed.add((None, key))
+        due.sort(key=_end)
+        yield from self._rows(due)
+
+    def close(self) -> None:
+        """Close what the functions hold."""
+        if hasattr(self, "_loaded"):
+            self._loaded.close()
+
+
+def _end(session: Any) -> Any:
+    return session[2]
+
+
+def _nothing(_place: Any) -> None:
+    """Note nothing."""

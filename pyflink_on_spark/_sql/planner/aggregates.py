@@ -1,0 +1,122 @@
+"""Aggregates over all rows so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
+from pyflink_on_spark._sql.compiler.aggregates import (
+    compile_batch_aggregate,
+    compile_group_aggregate,
+    compile_key,
+)
+from pyflink_on_spark._sql.operators.group_aggregate import (
+    BatchAggregateOperator,
+    GroupAggregateOperator,
+)
+from pyflink_on_spark._sql.operators.keys import KeyBy
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.calc import shown_expression
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark.common._options.table import STATE_TTL
+
+
+class GroupAggregate(PhysicalNode):
+    """Gives a row for each group, and updates it.
+
+    Args:
+        schema: the columns: the keys, then the calls.
+        source: the input.
+        keys: what groups are made of.
+        calls: what is computed.
+        batch: whether rows come at the end only.
+    """
+
+    name = "GroupAggregate"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        keys: tuple[Typed, ...],
+        calls: tuple[AggregateInvocation, ...],
+        batch: bool,
+    ) -> None:
+        super().__init__(schema, source)
+        self.keys, self.calls, self._batch = keys, calls, batch
+
+    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+        """Rows are updated if anything is computed of them; they go if those of the input do."""
+        if self._batch:
+            return StateDelta.INSERT
+        changes = StateDelta.INSERT
+        if self.calls:
+            changes |= StateDelta.UPDATE
+        if inputs[0] is not StateDelta.INSERT:
+            changes |= StateDelta.DELETE
+        return changes
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        settings = translation.settings
+        width, zone = len(self.inputs[0].schema), settings.time_zone
+        keyed = keyed_edges(translation, source, self.keys, width)
+        parallelism = None if self.keys else 1
+        if self._batch:
+            program = compile_batch_aggregate(
+                self.keys, self.calls, width, zone, retracting=source.changelog
+            )
+            batch = BatchAggregateOperator(program, bool(self.keys))
+            edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
+            return Stream(edges, changelog=False)
+        ttl = STATE_TTL.read(settings.configuration)
+        program = compile_group_aggregate(
+            self.keys,
+            self.calls,
+            width,
+            zone,
+            retracting=source.changelog,
+            before=self.before,
+            keeps_equal=bool(ttl) and bool(self.calls),
+            pairs=self.changelog,
+        )
+        operator = GroupAggregateOperator(program, ttl)
+        edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
+        return Stream(edges, self.changelog)
+
+    def details(self) -> dict[str, str]:
+        """Return the keys and the calls."""
+        return aggregate_details(self, self.keys, self.calls)
+
+
+def aggregate_details(
+    node: PhysicalNode, keys: Sequence[Typed], calls: Sequence[AggregateInvocation]
+) -> dict[str, str]:
+    """Return what plans show of keys and calls."""
+    names = node.inputs[0].schema.names
+    shown = [shown_expression(key, names) for key in keys]
+    for call, name in zip(calls, node.schema.names[len(keys) :]):
+        text = str(call)
+        for index in range(len(names) - 1, -1, -1):
+            text = text.replace(f"${index}", names[index])
+        shown.append(f"{text} AS {name}")
+    group = {"groupBy": ", ".join(shown[: len(keys)])} if keys else {}
+    return {**group, "select": ", ".join(shown)}
+
+
+def keyed_edges(
+    translation: Translation, stream: Stream, keys: Sequence[Typed], width: int
+) -> tuple[Edge, ...]:
+    """Return the rows of a stream in pairs with their keys, spread by them."""
+    program = compile_key(keys, width, translation.settings.time_zone)
+    pairs = translation.aligned("Exchange", stream.edges, KeyBy(program, stream.changelog))
+    return translation.partitioned(pairs, HashPartitioner())

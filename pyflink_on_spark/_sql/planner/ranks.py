@@ -1,0 +1,108 @@
+"""Finds the queries that keep the first rows of each key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.expressions import (
+    Constant,
+    Conversion,
+    InputRef,
+    Invocation,
+    Typed,
+    input_refs,
+    substitute,
+)
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.calc import calc
+from pyflink_on_spark._sql.planner.joins import conjuncts
+from pyflink_on_spark._sql.planner.physical import PhysicalNode
+from pyflink_on_spark._sql.planner.sorting import TopN
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.planner.implementation import Implementation
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+
+
+def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
+    """Return what keeps the first rows of each key, if a projection asks for that.
+
+    The shape is a projection of a filter by the rank of a projection of a rank.
+    """
+    found = _rank_below(node.input)
+    if found is None:
+        return None
+    condition, columns, rank = found
+    width = len(rank.input.schema)
+    start, end, rest = 1, None, []
+    for part in conjuncts(condition):
+        bound = _bound(part, width)
+        if bound is None:
+            rest.append(part)
+            continue
+        operator, value = bound
+        if operator == "=":
+            start, end = value, value
+        elif operator in {"<", "<="}:
+            end = value - (operator == "<")
+        else:
+            start = value + (operator == ">")
+    if end is None or any(width in input_refs(part) for part in rest):
+        return None
+    expressions = tuple(substitute(item, columns) for item in node.expressions)
+    ranked = any(width in input_refs(item) for item in expressions)
+    source = plan.implement(rank.input)
+    schema = rank.schema
+    if not ranked:
+        schema = Schema(schema.names[:-1], schema.types[:-1])
+    top: PhysicalNode = TopN(
+        schema,
+        source,
+        rank.partition,
+        rank.keys,
+        start - 1,
+        end,
+        ranked=ranked,
+        batch=plan.settings.batch,
+    )
+    for part in rest:
+        top = calc(top.schema, top, part, None)
+    return calc(node.schema, top, None, expressions)
+
+
+def _rank_below(
+    node: logical.Node,
+) -> tuple[Typed, tuple[Typed, ...], logical.Rank] | None:
+    """Return the condition and the columns over a rank's rows, and the rank."""
+    if not isinstance(node, logical.Filter):
+        return None
+    condition, below = node.condition, node.input
+    columns: tuple[Typed, ...] = tuple(
+        InputRef(kind, index) for index, kind in enumerate(below.schema.types)
+    )
+    while isinstance(below, logical.Project):
+        columns = tuple(substitute(item, below.expressions) for item in columns)
+        below = below.input
+    if not isinstance(below, logical.Rank):
+        return None
+    return substitute(condition, columns), columns, below
+
+
+def _bound(part: Typed, rank: int) -> tuple[str, int] | None:
+    if not isinstance(part, Invocation) or part.function.name not in _FLIPPED:
+        return None
+    one, two = (_plain(arg) for arg in part.args)
+    name = part.function.name
+    if isinstance(one, Constant):
+        one, two, name = two, one, _FLIPPED[name]
+    if isinstance(one, InputRef) and one.index == rank and isinstance(two, Constant):
+        return name, int(two.value)
+    return None
+
+
+def _plain(expression: Typed) -> Typed:
+    while isinstance(expression, Conversion):
+        expression = expression.operand
+    return expression

@@ -1,0 +1,190 @@
+"""ORDER BY, LIMIT, and the first rows of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
+from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.operators.sorting import (
+    BatchTopNOperator,
+    DeduplicateOperator,
+    LimitOperator,
+    SortOperator,
+    TemporalSortOperator,
+    TopNOperator,
+)
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
+from pyflink_on_spark._sql.plan.nodes import SortKey
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.aggregates import keyed_edges
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.types.logical import Time
+
+
+class Sort(PhysicalNode):
+    """Gives all rows in an order: in batch mode, or in that of event time.
+
+    Args:
+        source: the input.
+        node: the logical node.
+        batch: whether rows come at the end.
+    """
+
+    name = "Sort"
+
+    def __init__(self, source: PhysicalNode, node: LogicalSort, batch: bool) -> None:
+        super().__init__(node.schema, source)
+        self.node, self._batch = node, batch
+
+    def accepts(self, port: int) -> StateDelta:
+        """Rows are only added."""
+        return StateDelta.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operator."""
+        (source,) = inputs
+        node, zone = self.node, translation.settings.time_zone
+        program = compile_sort_key(node.keys, len(self.schema), zone) if node.keys else None
+        if self._batch:
+            operator = SortOperator(program, node.offset, node.fetch)
+            edges = translation.operator(self.name, source.edges, operator, parallelism=1)
+            return Stream(edges, changelog=False)
+        keyed = keyed_edges(translation, source, (), len(self.schema))
+        if program is None:
+            assert node.fetch is not None
+            limit = LimitOperator(node.offset, node.fetch)
+            return Stream(translation.operator("Limit", keyed, limit, parallelism=1), False)
+        time = node.keys[0].value
+        assert isinstance(time, InputRef)
+        sort = TemporalSortOperator(program, time.index)
+        edges = translation.operator("TemporalSort", keyed, sort, parallelism=1)
+        return Stream(edges, changelog=False)
+
+    def details(self) -> dict[str, str]:
+        """Return the order."""
+        return {"orderBy": ", ".join(map(str, self.node.keys))}
+
+
+class TopN(PhysicalNode):
+    """Keeps the first rows of each key, in an order.
+
+    Args:
+        schema: the columns; the rank is the last one, if it is one.
+        source: the input.
+        partition: which rows are together.
+        keys: what the order is made of.
+        offset: how many rows are left out first.
+        end: the last rank that is kept.
+        ranked: whether the rank is a column.
+        batch: whether rows come at the end.
+    """
+
+    name = "Rank"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        partition: Sequence[Typed],
+        keys: Sequence[SortKey],
+        offset: int,
+        end: int,
+        *,
+        ranked: bool,
+        batch: bool,
+    ) -> None:
+        super().__init__(schema, source)
+        self.partition, self.keys = tuple(partition), tuple(keys)
+        self.offset, self.end, self.ranked, self._batch = offset, end, ranked, batch
+
+    @property
+    def _deduplicates(self) -> bool:
+        """Whether the first or last row by time is kept."""
+        if self._batch or self.ranked or (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
+            return False
+        value = self.keys[0].value
+        if not isinstance(value, InputRef) or value.type.time is None:
+            return False
+        return self.inputs[0].changes is StateDelta.INSERT
+
+    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+        """Rows that are no more among the first ones go."""
+        if self._batch:
+            return StateDelta.INSERT
+        if self._deduplicates:
+            by_clock = self.keys[0].value.type.time is Time.PROCTIME
+            first = self.keys[0].ascending and by_clock
+            return StateDelta.INSERT if first else StateDelta.INSERT | StateDelta.UPDATE
+        return StateDelta.ALL
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
+        keyed = keyed_edges(translation, source, self.partition, width)
+        parallelism = None if self.partition else 1
+        if self._deduplicates:
+            value = self.keys[0].value
+            assert isinstance(value, InputRef)
+            time = value.index if value.type.time is Time.ROWTIME else None
+            deduplicate = DeduplicateOperator(
+                time, last=not self.keys[0].ascending, before=self.before, pairs=self.changelog
+            )
+            edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
+            return Stream(edges, self.changelog)
+        program = compile_sort_key(self.keys, width, zone)
+        if self._batch:
+            batch = BatchTopNOperator(program, self.offset, self.end, ranked=self.ranked)
+            edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
+            return Stream(edges, changelog=False)
+        operator = TopNOperator(
+            program,
+            self.offset,
+            self.end,
+            ranked=self.ranked,
+            changelog=source.changelog,
+            before=self.before,
+        )
+        edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
+        return Stream(edges, self.changelog)
+
+    def details(self) -> dict[str, str]:
+        """Return the keys, the order and the ranks."""
+        return {
+            "partitionBy": ", ".join(map(str, self.partition)),
+            "orderBy": ", ".join(map(str, self.keys)),
+            "rankRange": f"rankStart={self.offset + 1}, rankEnd={self.end}",
+        }
+
+
+def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:
+    """Return what orders rows, or keeps the first ones.
+
+    Raises:
+        TableError: a stream that does not end cannot be in such an order.
+    """
+    if batch:
+        return Sort(source, node, batch)
+    if node.keys and node.fetch is not None:
+        end = node.offset + node.fetch
+        return TopN(node.schema, source, (), node.keys, node.offset, end, ranked=False, batch=False)
+    if node.keys:
+        first = node.keys[0]
+        if first.value.type.time is not Time.ROWTIME or not isinstance(first.value, InputRef):
+            raise TableError("Sort on a non-time-attribute field is not supported.")
+        if not first.ascending:
+            raise TableError("Primary sort order of a streaming table must be ascending on time.")
+        if node.offset:
+            not_yet("OFFSET without LIMIT", None, "Set LIMIT, too.")
+        return Sort(source, node, batch)
+    if node.fetch is None:
+        not_yet("OFFSET without LIMIT", None, "Set LIMIT, too.")
+    return Sort(source, node, batch)

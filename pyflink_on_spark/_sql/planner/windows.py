@@ -1,0 +1,136 @@
+"""Windows of time."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._sql.compiler.aggregates import (
+    compile_session_aggregate,
+    compile_window_aggregate,
+)
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.windows import compile_windows
+from pyflink_on_spark._sql.operators.calc import CalcOperator
+from pyflink_on_spark._sql.operators.window_aggregate import (
+    SessionAggregateOperator,
+    WindowAggregateOperator,
+)
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.types.logical import Root, Time
+
+
+def zone_of(window: WindowTable, time_zone: str) -> str | None:
+    """Return the time zone that matters for windows, or None."""
+    local = window.input.schema.types[window.time].root is Root.TIMESTAMP_LTZ
+    return time_zone if local and time_zone not in {"UTC", "Z", "GMT"} else None
+
+
+class WindowTableFunction(PhysicalNode):
+    """Gives each row once for each of its windows.
+
+    Args:
+        source: the input.
+        window: the logical node.
+    """
+
+    name = "WindowTableFunction"
+
+    def __init__(self, source: PhysicalNode, window: WindowTable) -> None:
+        super().__init__(window.schema, source)
+        self.window = window
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the compiled function."""
+        (source,) = inputs
+        window = self.window
+        kind = window.input.schema.types[window.time]
+        program = compile_windows(
+            window,
+            zone_of(window, translation.settings.time_zone),
+            by_clock=kind.time is Time.PROCTIME,
+            changelog=source.changelog,
+        )
+        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
+        return Stream(edges, source.changelog)
+
+    def details(self) -> dict[str, str]:
+        """Return the windows."""
+        window = self.window
+        name = self.schema.names[window.time]
+        return {
+            "window": f"{window.kind.value}(time_col=[{name}], size=[{window.size // 1000} ms])"
+        }
+
+
+class WindowAggregate(PhysicalNode):
+    """Gives a row for each group and window, when the window ends.
+
+    Args:
+        schema: the columns: the keys, then the calls.
+        source: the input.
+        keys: what groups are made of; the start and the end of windows among them.
+        calls: what is computed.
+        window: the windows.
+        parts: the positions of the start, the end and the time of windows among the keys.
+    """
+
+    name = "WindowAggregate"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        keys: tuple[Typed, ...],
+        calls: tuple[AggregateInvocation, ...],
+        window: WindowTable,
+        parts: dict[int, int],
+    ) -> None:
+        super().__init__(schema, source)
+        self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
+
+    def accepts(self, port: int) -> StateDelta:
+        """Rows are only added to windows."""
+        return StateDelta.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        settings = translation.settings
+        width, zone = len(self.inputs[0].schema), settings.time_zone
+        plain = [key for index, key in enumerate(self.keys) if index not in self.parts]
+        attribute = self.window.input.schema.types[self.window.time]
+        event_time, local = attribute.time is Time.ROWTIME, zone_of(self.window, zone)
+        operator: WindowAggregateOperator | SessionAggregateOperator
+        if self.window.kind is WindowKind.SESSION:
+            sessions = self._sessions(width, zone)
+            operator = SessionAggregateOperator(sessions, event_time, local)
+        else:
+            end = self.keys[self._part(1)]
+            program = compile_window_aggregate(self.keys, end, self.calls, width, zone)
+            operator = WindowAggregateOperator(program, event_time, local)
+        edges = keyed_edges(translation, source, plain, width)
+        parallelism = None if plain else 1
+        return Stream(
+            translation.operator(self.name, edges, operator, parallelism=parallelism),
+            changelog=False,
+        )
+
+    def _sessions(self, width: int, zone: str) -> Program:
+        start, end = self.keys[self._part(0)], self.keys[self._part(1)]
+        keys: list[Typed | None] = [
+            None if self.parts.get(index) == 2 else key for index, key in enumerate(self.keys)
+        ]
+        return compile_session_aggregate(keys, start, end, self.calls, width, zone)
+
+    def _part(self, wanted: int) -> int:
+        return next(index for index, part in self.parts.items() if part == wanted)
+
+    def details(self) -> dict[str, str]:
+        """Return the keys, the windows and the calls."""
+        window = self.window
+        shown = f"{window.kind.value}(size=[{window.size // 1000} ms])"
+        return {"window": shown, **aggregate_details(self, self.keys, self.calls)}

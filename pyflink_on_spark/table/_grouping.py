@@ -1,0 +1,101 @@
+"""What the DSL groups rows by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.projections import dsl_projection, project
+from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.windows import interval_of, window_table
+from pyflink_on_spark._sql.compiler.folding import folded
+from pyflink_on_spark._sql.errors import ValidationError, not_yet
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Node
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.syntax import expressions as syntax
+
+_PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
+
+
+class Grouping:
+    """Rows in groups, to be selected from.
+
+    Args:
+        node: the rows.
+        session: what plans queries.
+        keys: what the groups are made of, as written.
+        window: the window that is among the keys, or None.
+    """
+
+    def __init__(
+        self, node: Node, session: Session, keys: Sequence[Any], window: Any = None
+    ) -> None:
+        self._session = session
+        self._scope = Scope.of(node.schema)
+        self._window_name = None if window is None else window.name
+        self._window: tuple[Typed, ...] = ()
+        if window is not None:
+            node = self._windowed(node, window)
+        self.node = node
+        binder = ExpressionBinder(self._scope, session.functions)
+        self._names: dict[str, Typed] = {}
+        bound: list[Typed] = []
+        for key in keys:
+            if self._window_name is not None and _is_name(key, self._window_name):
+                bound += self._window
+                continue
+            typed = binder.bind(key)
+            bound.append(typed)
+            if isinstance(key, syntax.Alias):
+                self._names[key.names[0]] = typed
+        self.keys = tuple(bound)
+
+    def _windowed(self, node: Node, window: Any) -> Node:
+        time = window.time._written
+        if isinstance(window.size._written, syntax.Call):
+            not_yet("a window of a number of rows", None, "Use count_window of a DataStream.")
+        binder = ExpressionBinder(self._scope, self._session.functions)
+        size = interval_of(window.size._written)
+        step = 0 if window.step is None else interval_of(window.step._written)
+        found = window_table(node, window.kind, binder.bind(time), size, step)
+        first = len(node.schema)
+        self._window = tuple(
+            InputRef(found.schema.types[first + index], first + index) for index in range(3)
+        )
+        return found
+
+    def binder(self) -> AggregatingBinder:
+        """Return what resolves expressions over the groups."""
+        return AggregatingBinder(self._scope, self._session.functions, self.keys, self._property)
+
+    def _property(self, node: Any) -> Typed | None:
+        if isinstance(node, syntax.Name) and len(node.parts) == 1 and node.parts[0] in self._names:
+            return self._names[node.parts[0]]
+        if not isinstance(node, syntax.Call) or node.name not in _PARTS or len(node.args) != 1:
+            return None
+        if self._window_name is None or not _is_name(node.args[0], self._window_name):
+            return None
+        return self._window[_PARTS[node.name]]
+
+    def select(self, items: Sequence[Any]) -> Node:
+        """Return what is computed of the groups.
+
+        Raises:
+            ValidationError: something in an expression is wrong.
+        """
+        for item in items:
+            if isinstance(item, syntax.Star):
+                raise ValidationError("'*' cannot be selected from groups: name the columns")
+        binder = self.binder()
+        projection = dsl_projection(self.node, binder, items)
+        grouped = binder.node(self.node)
+        zone = self._session.settings().time_zone
+        columns = [folded(item, zone) for item in projection.expressions]
+        return project(grouped, columns, projection.schema.names)
+
+
+def _is_name(node: Any, name: str) -> bool:
+    return isinstance(node, syntax.Name) and node.parts == (name,)

@@ -1,0 +1,110 @@
+"""Columns that are added and dropped, and functions over whole rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._sql.binder.correlate import correlate
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.tables import TableFunction
+from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Correlate, Node
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark.table.expression import Expression
+
+
+def columns_of(node: Node) -> list[tuple[str, Typed]]:
+    """Return the names of a node's columns, and the columns."""
+    schema = node.schema
+    return [
+        (name, InputRef(kind, index))
+        for index, (name, kind) in enumerate(zip(schema.names, schema.types))
+    ]
+
+
+def projected(node: Node, columns: list[tuple[str, Typed]]) -> Node:
+    """Return a node with other columns."""
+    return project(node, [column for _, column in columns], tuple(name for name, _ in columns))
+
+
+def named(binder: ExpressionBinder, item: Any, position: int) -> tuple[str, Typed]:
+    """Return the name of an expression, and the expression."""
+    if isinstance(item, syntax.Alias):
+        return item.names[0], binder.bind(item)
+    if isinstance(item, syntax.Name):
+        return item.parts[-1], binder.bind(item)
+    return f"_c{position}", binder.bind(item)
+
+
+def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
+    """Return the call of a function, and the names of its columns.
+
+    Args:
+        function: a call, or a function that gets whole rows.
+        node: the rows.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(function, Expression):
+        found = function._written
+        if isinstance(found, syntax.Alias):
+            return found.operand, found.names
+        return found, ()
+    if not hasattr(function, "_over_rows"):
+        raise TypeError(f"a function of udf, udtf or udaf is needed, not {function!r}")
+    names = node.schema.names
+    args = tuple(syntax.Name((name,)) for name in names)
+    call = syntax.Call(function._name, args, function._over_rows(names))
+    return call, function._alias_names
+
+
+def mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
+    """Return a row for each row; the fields of a ROW become columns."""
+    call, names = call_over(function, node)
+    value = binder.bind(call)
+    if value.type.root is not Root.ROW:
+        return projected(node, [((names or ("_c0",))[0], value)])
+    made = projected(node, [("$row", value)])
+    row = InputRef(value.type, 0)
+    fields = [
+        (name, FieldAccess(kind.with_nullable(True), row, index))
+        for index, (name, kind) in enumerate(zip(names or value.type.names, value.type.children))
+    ]
+    return projected(made, [(name, field) for name, field in fields])
+
+
+def correlated(node: Node, binder: ExpressionBinder, function: Any, *, left: bool) -> Correlate:
+    """Return the rows of a node with those of a table function.
+
+    Raises:
+        ValidationError: it is no table function.
+    """
+    call, names = call_over(function, node)
+    found = binder.function(call) if isinstance(call, syntax.Call) else None
+    if not isinstance(found, TableFunction):
+        raise ValidationError(
+            "A lateral join only accepts an expression which defines a table function call"
+        )
+    args = tuple(binder.bind(arg) for arg in call.args)
+    return correlate(node, found, args, names, left)
+
+
+def flat_mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
+    """Return the rows that a table function has for each row."""
+    made = correlated(node, binder, function, left=False)
+    width = len(node.schema)
+    call, names = call_over(function, node)
+    found = binder.function(call)
+    own = found.columns([binder.bind(arg).type for arg in call.args])
+    assert own is not None
+    return projected(
+        made,
+        [
+            (name, InputRef(kind, width + index))
+            for index, (name, kind) in enumerate(zip(names or own[0], own[1]))
+        ],
+    )

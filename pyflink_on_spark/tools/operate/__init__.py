@@ -1,0 +1,1 @@
+"""Flink's commands: ``run``, ``info``, ``list``, ``cancel``, ``stop``, ``savepoint``, ..."""

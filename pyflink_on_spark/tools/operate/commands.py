@@ -1,0 +1,205 @@
+"""The commands for a job of another process: ``list``, ``cancel``, ``stop``, ``savepoint``, ..."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._operate.client import OperationError, RemoteJob, find_job
+from pyflink_on_spark._operate.home import jobs_folder
+from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
+from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
+from pyflink_on_spark.common import JobStatus
+
+_RULE = "-" * 62
+_JOB = "the job's id, the beginning of its id, or its name"
+
+
+def run_operation(name: str, arguments: list[str]) -> int:
+    """Carry out a command; return its exit status.
+
+    Args:
+        name: one of ``OPERATIONS``.
+        arguments: what follows it.
+    """
+    operation, _ = OPERATIONS[name]
+    try:
+        return operation(arguments, JobRecords(jobs_folder()))
+    except (OperationError, CheckpointError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _list(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("list", "List the jobs of this user on this machine.")
+    parser.add_argument("-r", "--running", action="store_true", help="those that run: the default")
+    parser.add_argument("-a", "--all", action="store_true", help="also those that have ended")
+    parser.add_argument("-s", "--scheduled", action="store_true", help="those that wait: none")
+    options = parser.parse_args(arguments)
+    jobs = [(record, _state(record, records)) for record in records.all()]
+    print("Waiting for response...")
+    running = [(r, state) for r, state in jobs if not _over(state)]
+    if options.running or not options.scheduled or options.all:
+        _print_jobs("Running/Restarting Jobs", running, "No running jobs.")
+    if options.scheduled or not options.running:
+        print("No scheduled jobs.")
+    if options.all:
+        ended = [(r, state) for r, state in jobs if _over(state)]
+        _print_jobs("Terminated Jobs", ended, "No terminated jobs.")
+    return 0
+
+
+def _print_jobs(title: str, jobs: Sequence[tuple[JobRecord, str]], none: str) -> None:
+    if not jobs:
+        print(none)
+        return
+    print(f" {title} ".center(len(_RULE), "-"))
+    for record, state in jobs:
+        print(
+            f"{_time(record.started, '%d.%m.%Y %H:%M:%S')} : {record.id} : {record.name} ({state})"
+        )
+    print(_RULE)
+
+
+def _cancel(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("cancel", "Cancel a job; its checkpoints stay if they are retained.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument(
+        "-s", "--withSavepoint", nargs="?", const="", metavar="DIR", help="as `stop` does it"
+    )
+    options = parser.parse_args(arguments)
+    job = find_job(options.job, records)
+    if options.withSavepoint is not None:
+        return _stop_job(job, options.withSavepoint or None, drain=False)
+    print(f"Cancelling job {job.id}.")
+    job.request("PATCH", "?mode=cancel")
+    state = job.wait_for_end()
+    if state != JobStatus.CANCELED.name:
+        raise OperationError(f"the job {job.id} was not cancelled: it is {state}")
+    print(f"Cancelled job {job.id}.")
+    return 0
+
+
+def _stop(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("stop", "Stop a job with a savepoint.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument(
+        "-p", "--savepointPath", metavar="DIR",
+        help="where to write it; default: execution.checkpointing.savepoint-dir",
+    )  # fmt: skip
+    parser.add_argument(
+        "-d", "--drain", action="store_true", help="let all windows and timers fire before"
+    )
+    options = parser.parse_args(arguments)
+    return _stop_job(find_job(options.job, records), options.savepointPath, options.drain)
+
+
+def _stop_job(job: RemoteJob, place: str | None, drain: bool) -> int:
+    print(f'Suspending job "{job.id}" with a CANONICAL savepoint.')
+    body = {"drain": drain, "targetDirectory": place, "formatType": "CANONICAL"}
+    request = job.request("POST", "/stop", body)["request-id"]
+    print(f"Triggering stop-with-savepoint for job {job.id}.\nWaiting for response...")
+    print(f"Savepoint completed. Path: {job.path_of(request)}")
+    return 0
+
+
+def _savepoint(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("savepoint", "Write a savepoint of a job that continues, or remove one.")
+    parser.add_argument("job", metavar="JOB", nargs="?", help=_JOB)
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?",
+        help="where to write it; default: execution.checkpointing.savepoint-dir",
+    )  # fmt: skip
+    parser.add_argument("-d", "--dispose", metavar="PATH", help="remove this savepoint")
+    options = parser.parse_args(arguments)
+    if options.dispose is not None:
+        return _dispose(options.dispose)
+    if options.job is None:
+        parser.error("which job? savepoint JOB [DIR]")
+    job = find_job(options.job, records)
+    print(f"Triggering savepoint for job {job.id}.\nWaiting for response...")
+    body = {"cancel-job": False, "target-directory": options.directory}
+    request = job.request("POST", "/savepoints", body)["request-id"]
+    print(f"Savepoint completed. Path: {job.path_of(request)}")
+    print("You can resume your program from this savepoint with the run command.")
+    return 0
+
+
+def _dispose(path: str) -> int:
+    place = find_checkpoint(path)
+    metadata = read_metadata(place)
+    if not metadata.savepoint:
+        raise OperationError(
+            f"{place.shown} is a checkpoint of the job {metadata.job_id}, no savepoint: the job "
+            "removes it, or remove the folder of a job that has ended"
+        )
+    print(f"Disposing savepoint '{path}'.\nWaiting for response...")
+    place.remove()
+    print(f"Savepoint '{path}' disposed.")
+    return 0
+
+
+def _checkpoints(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("checkpoints", "List the latest checkpoints and savepoints of a job.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    job = find_job(parser.parse_args(arguments).job, records)
+    told = job.get("/checkpoints")
+    counts = told["counts"]
+    print(
+        f"{counts['completed']} completed, {counts['failed']} failed, {counts['in_progress']} in "
+        f"progress, {counts['restored']} restored"
+    )
+    if (restored := told["latest"]["restored"]) is not None:
+        print(f"began with {restored['id']}: {restored['external_path']}")
+    for each in told["history"]:
+        print("  ".join(_columns(each)))
+    return 0
+
+
+def _columns(told: dict[str, Any]) -> list[str]:
+    kind = "savepoint" if told["is_savepoint"] else "checkpoint"
+    return [
+        f"{told['id']:>6}",
+        _time(told["trigger_timestamp"], "%Y-%m-%d %H:%M:%S"),
+        f"{kind:<10}",
+        f"{told['status']:<11}",
+        f"{told['end_to_end_duration']:>6} ms",
+        f"{told['state_size']:>10,} bytes",
+        str(told.get("external_path") or told.get("failure_message") or ""),
+    ]
+
+
+def _state(record: JobRecord, records: JobRecords) -> str:
+    return record.state if record.over else RemoteJob(record, records).state()
+
+
+def _over(state: str) -> bool:
+    with contextlib.suppress(KeyError):
+        return JobStatus[state].is_globally_terminal_state()
+    return True
+
+
+def _time(milliseconds: int, form: str) -> str:
+    moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).astimezone()
+    return moment.strftime(form)
+
+
+def _parser(name: str, what: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"python -m pyflink_on_spark {name}", description=what)
+
+
+Operation = Callable[[list[str], JobRecords], int]
+OPERATIONS: dict[str, tuple[Operation, str]] = {
+    "list": (_list, "list the jobs of this user on this machine"),
+    "cancel": (_cancel, "cancel a job"),
+    "stop": (_stop, "stop a job with a savepoint"),
+    "savepoint": (_savepoint, "write a savepoint of a job, or remove a savepoint"),
+    "checkpoints": (_checkpoints, "list the latest checkpoints and savepoints of a job"),
+}

@@ -1,0 +1,32 @@
+"""``python -m pyflink_on_spark info``: the plan of a script as Flink's JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+from pyflink_on_spark._graph.execution_plan import execution_plan_json
+from pyflink_on_spark.tools.operate.run import check_script, configure
+from pyflink_on_spark.tools.operate.run_options import RunOptions
+from pyflink_on_spark.tools.plan.recording import record
+
+
+def show_plan(options: RunOptions) -> int:
+    """Print the plan of a script's first job, as ``flink info`` does.
+
+    Args:
+        options: those of ``run``.
+    """
+    configure(options, None)
+    script = Path(check_script(options))
+    with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
+        jobs = record(script, options.arguments)
+    graph = next((job.graph for job in jobs if job.graph is not None), None)
+    if graph is None:
+        print(f"info: {script} ran to its end without executing a job", file=sys.stderr)
+        return 1
+    print("----------------------- Execution Plan -----------------------")
+    print(execution_plan_json(graph))
+    print("--------------------------------------------------------------")
+    return 0

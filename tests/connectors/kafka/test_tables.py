@@ -1,0 +1,118 @@
+"""Tables of Kafka's topics."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pyflink_on_spark.errors import PyFlinkOnSparkError
+from pyflink_on_spark.table import StreamTableEnvironment
+
+BOUNDED = "'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset'"
+
+
+@pytest.fixture
+def t_env(env):
+    env.set_parallelism(1)
+    return StreamTableEnvironment.create(env)
+
+
+def table(t_env, kafka, name, columns, topic, *options, connector="kafka"):
+    servers = f"'properties.bootstrap.servers' = '{kafka.servers}'"
+    named = f"'connector' = '{connector}', 'topic' = '{topic}'"
+    given = ", ".join([named, servers, *options])
+    t_env.execute_sql(f"CREATE TABLE {name} ({columns}) WITH ({given})")
+
+
+def rows(t_env, text):
+    with t_env.execute_sql(text).collect() as found:
+        return [tuple(row) for row in found]
+
+
+def test_there_and_back(kafka, t_env):
+    topic = kafka.topic(1)
+    table(t_env, kafka, "t", "id INT, name STRING", topic, "'format' = 'json'", BOUNDED)
+    t_env.execute_sql("INSERT INTO t VALUES (1, 'a'), (2, CAST(NULL AS STRING))").wait()
+    assert [message.value() for message in kafka.read(topic)] == [
+        b'{"id":1,"name":"a"}', b'{"id":2,"name":null}',
+    ]  # fmt: skip
+    assert rows(t_env, "SELECT name, id + 1 FROM t") == [("a", 2), (None, 3)]
+
+
+def test_metadata(kafka, t_env):
+    topic = kafka.topic(1)
+    kafka.write(topic, ['{"id":1}', None, '{"id":2}'], 0, since=1_700_000_000_123)
+    columns = (
+        "at_ TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', id INT, "
+        "`offset` BIGINT METADATA VIRTUAL, `partition` INT METADATA VIRTUAL, "
+        "name STRING METADATA FROM 'topic' VIRTUAL"
+    )
+    table(t_env, kafka, "t", columns, topic, "'format' = 'json'", BOUNDED)
+    t_env.get_config().set_local_timezone("UTC")
+    assert rows(t_env, "SELECT CAST(at_ AS STRING), id, `offset`, `partition`, name FROM t") == [
+        ("2023-11-14 22:13:20.123", 1, 0, 0, topic), ("2023-11-14 22:13:20.125", 2, 2, 0, topic),
+    ]  # fmt: skip
+
+
+def test_a_written_timestamp(kafka, t_env):
+    topic = kafka.topic(1)
+    table(t_env, kafka, "t", "ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', id INT", topic,
+          "'format' = 'json'")  # fmt: skip
+    t_env.execute_sql("INSERT INTO t VALUES (TO_TIMESTAMP_LTZ(1700000000123, 3), 7)").wait()
+    (message,) = kafka.read(topic)
+    assert (message.timestamp()[1], message.value()) == (1_700_000_000_123, b'{"id":7}')
+
+
+def test_keys(kafka, t_env):
+    topic = kafka.topic(1)
+    table(t_env, kafka, "t", "k_id INT, v STRING", topic, "'key.format' = 'json'",
+          "'key.fields' = 'k_id'", "'key.fields-prefix' = 'k_'", "'value.format' = 'json'",
+          "'value.fields-include' = 'EXCEPT_KEY'", BOUNDED)  # fmt: skip
+    t_env.execute_sql("INSERT INTO t VALUES (1, 'a')").wait()
+    (message,) = kafka.read(topic)
+    assert (message.key(), message.value()) == (b'{"id":1}', b'{"v":"a"}')
+    assert rows(t_env, "SELECT v, k_id FROM t") == [("a", 1)]
+
+
+def test_changes(kafka, t_env):
+    topic = kafka.topic(1)
+    before, after = {"id": 1, "v": "a"}, {"id": 1, "v": "b"}
+    kafka.write(topic, [
+        json.dumps({"before": None, "after": before, "op": "c"}),
+        json.dumps({"before": before, "after": after, "op": "u"}),
+    ], 0)  # fmt: skip
+    table(t_env, kafka, "t", "id INT, v STRING", topic, "'format' = 'debezium-json'", BOUNDED)
+    with t_env.execute_sql("SELECT * FROM t").collect() as found:
+        assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
+    target = kafka.topic(1)
+    table(t_env, kafka, "u", "id INT PRIMARY KEY NOT ENFORCED, v STRING", target,
+          "'key.format' = 'json'", "'value.format' = 'json'", connector="upsert-kafka")  # fmt: skip
+    t_env.execute_sql("INSERT INTO u SELECT * FROM t").wait()
+    assert [(m.key(), m.value()) for m in kafka.read(target)] == [
+        (b'{"id":1}', b'{"id":1,"v":"a"}'), (b'{"id":1}', b'{"id":1,"v":"b"}'),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["'format' = 'json'"], "properties.group.id"),
+        (["'format' = 'nope'", BOUNDED], "Could not find any factory for identifier 'nope'"),
+        (["'format' = 'json'", "'scan.startup.mode' = 'timestamp'"], "timestamp-millis"),
+        (["'format' = 'json'", "'nope' = '1'", BOUNDED], "Unsupported options"),
+        (["'format' = 'json'", "'key.fields' = 'id'", BOUNDED], "key format"),
+    ],
+)
+def test_what_is_wrong(kafka, t_env, options, text):
+    table(t_env, kafka, "t", "id INT", "topic", *options)
+    with pytest.raises(PyFlinkOnSparkError, match=text):
+        t_env.sql_query("SELECT * FROM t")
+
+
+def test_a_corrupt_record_is_named(kafka, t_env):
+    topic = kafka.topic(1)
+    kafka.write(topic, ["nonsense"], 0)
+    table(t_env, kafka, "t", "id INT", topic, "'format' = 'json'", BOUNDED)
+    with pytest.raises(PyFlinkOnSparkError, match="Failed to deserialize JSON 'nonsense'"):
+        rows(t_env, "SELECT * FROM t")

@@ -1,0 +1,246 @@
+"""The commands of an operator, over the socket of a driver in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pyflink_on_spark._job.history import CheckpointRecord
+from pyflink_on_spark._operate.job_records import JobRecord
+from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark.tools.operate.commands import OPERATIONS, run_operation
+
+
+@pytest.fixture
+def run(home, capsys):
+    """Run a command; returns its status, output and errors."""
+
+    def ran(*arguments):
+        status = run_operation(arguments[0], list(arguments[1:]))
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return ran
+
+
+def id_of(handle):
+    return handle.job.settings.job_id
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_each_command_has_help(name, home, capsys):
+    with pytest.raises(SystemExit) as ended:
+        run_operation(name, ["--help"])
+    assert ended.value.code == 0
+    assert f"pyflink_on_spark {name}" in capsys.readouterr().out
+
+
+def test_no_jobs(run):
+    assert run("list") == (
+        0,
+        "Waiting for response...\nNo running jobs.\nNo scheduled jobs.\n",
+        "",
+    )
+
+
+def test_jobs_are_listed_as_flink_lists_them(run, start):
+    running, ended = start("one"), start("two")
+    ended.enter(JobStatus.FAILED, RuntimeError("why"))
+    _, out, _ = run("list", "-r")
+    lines = out.splitlines()
+    assert lines[1] == "------------------ Running/Restarting Jobs -------------------"
+    assert lines[2].endswith(f" : {id_of(running)} : one (RUNNING)")
+    assert lines[3] == "-" * 62
+    assert len(lines) == 4
+    _, out, _ = run("list", "-a")
+    assert "---------------------- Terminated Jobs -----------------------" in out
+    assert f"{id_of(ended)} : two (FAILED)" in out
+
+
+def test_a_job_of_a_driver_that_is_gone_is_lost(run, records):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    records.write(JobRecord("a" * 32, "gone", process.pid, "/nowhere", 0))
+    assert f"{'a' * 32} : gone (LOST)" in run("list", "-a")[1]
+    assert run("stop", "gone") == (
+        1,
+        'Suspending job "' + "a" * 32 + '" with a CANONICAL savepoint.\n',
+        f"stop: the job 'gone' ({'a' * 32}) is LOST: it has ended\n",
+    )
+
+
+def test_a_driver_that_does_not_listen_any_more(run, records):
+    records.write(JobRecord("a" * 32, "silent", os.getpid(), "/nowhere", 0))
+    status, _, err = run("cancel", "silent")
+    assert status == 1
+    assert err == f"cancel: the driver of the job 'silent' ({'a' * 32}) is gone\n"
+
+
+def test_a_savepoint_of_a_job_by_the_beginning_of_its_id(run, start):
+    handle = start()
+    status, out, _ = run("savepoint", id_of(handle)[:8], "file:///data")
+    assert status == 0
+    assert "Savepoint completed. Path: file:///data/savepoint-1\n" in out
+    assert handle.asked == [("savepoint", "file:///data")]
+
+
+def test_a_savepoint_that_fails(run, start):
+    handle = start()
+    handle.error = PermissionError("cannot write a savepoint to /data")
+    status, _, err = run("savepoint", "counter")
+    assert status == 1
+    assert err == "savepoint: cannot write a savepoint to /data\n"
+    assert handle.asked == [("savepoint", None)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        (["stop", "counter"], ("stop", None, False)),
+        (["stop", "counter", "-p", "/data", "--drain"], ("stop", "/data", True)),
+        (["cancel", "counter", "-s", "/data"], ("stop", "/data", False)),
+    ],
+)
+def test_a_job_is_stopped(run, start, arguments, asked):
+    handle = start()
+    assert run(*arguments)[0] == 0
+    assert handle.asked == [asked]
+
+
+def test_a_job_is_cancelled(run, start):
+    handle = start()
+    status, out, _ = run("cancel", "counter")
+    assert (status, out) == (
+        0,
+        f"Cancelling job {id_of(handle)}.\nCancelled job {id_of(handle)}.\n",
+    )
+    status, _, err = run("cancel", "counter")
+    assert status == 1
+    assert err == f"cancel: the job 'counter' ({id_of(handle)}) is CANCELED: it has ended\n"
+
+
+def test_an_unknown_job_and_an_ambiguous_name(run, start):
+    status, _, err = run("stop", "counter")
+    assert status == 1
+    assert err.startswith("stop: this user has no job 'counter' on this machine; ")
+    handles = [start(), start()]
+    status, _, err = run("stop", "counter")
+    assert status == 1
+    assert all(id_of(handle) in err for handle in handles)
+    assert "more than one job" in err
+
+
+def test_a_name_means_the_job_that_runs(run, start):
+    start().cancel()
+    running = start()
+    assert run("cancel", "counter")[0] == 0
+    assert running.asked == ["cancel"]
+
+
+def test_the_checkpoints_of_a_job(run, start):
+    handle = start()
+    history = handle.job.history
+    history.restored_from(3, "file:/old", savepoint=True)
+    with history.checkpoint(4, "file:/chk-4", savepoint=False) as record:
+        record.size = 12_345
+    with pytest.raises(OSError, match="full"), history.checkpoint(5, "file:/chk-5", False):
+        raise OSError("the disk is full")
+    status, out, _ = run("checkpoints", "counter")
+    lines = out.splitlines()
+    assert status == 0
+    assert lines[:2] == [
+        "1 completed, 1 failed, 0 in progress, 1 restored",
+        "began with 3: file:/old",
+    ]
+    assert lines[2].split()[0] == "5"
+    assert lines[2].endswith("the disk is full")
+    assert "12,345 bytes  file:/chk-4" in lines[3]
+
+
+def saved(path, savepoint):
+    complete(
+        folder(path.as_uri()), checkpoint_id=1, job_id="j", job_name="n", time=0,
+        savepoint=savepoint, files=[], committables=[],
+    )  # fmt: skip
+
+
+def test_a_savepoint_is_disposed(run, tmp_path):
+    saved(tmp_path / "savepoint-1", True)
+    status, out, _ = run("savepoint", "--dispose", str(tmp_path / "savepoint-1"))
+    assert status == 0
+    assert "disposed" in out
+    assert not (tmp_path / "savepoint-1").exists()
+
+
+def test_a_checkpoint_and_what_is_none_are_not_disposed(run, tmp_path):
+    saved(tmp_path / "chk-1", False)
+    assert "no savepoint" in run("savepoint", "-d", str(tmp_path / "chk-1"))[2]
+    assert (tmp_path / "chk-1").exists()
+    assert "_metadata is missing" in run("savepoint", "-d", str(tmp_path))[2]
+
+
+def test_the_result_of_a_savepoint_outlives_the_driver(run, start, records, driver, monkeypatch):
+    """The process ends with its last job: the answer is on disk."""
+    handle = start()
+    stop = handle.stop_with_savepoint
+
+    def stop_and_go(*arguments):
+        path = stop(*arguments)
+        driver._server.shutdown()
+        driver._server.server_close()
+        os.unlink(records.all()[0].socket)
+        return path
+
+    handle.stop_with_savepoint = stop_and_go
+    status, out, _ = run("stop", "counter", "-p", "/data")
+    assert status == 0
+    assert "Path: /data/savepoint-2" in out
+
+
+def test_the_socket_and_its_folder_are_the_user_s_own(start, records):
+    start()
+    socket = records.all()[0].socket
+    assert os.stat(socket).st_mode & 0o777 == 0o600
+    assert os.stat(os.path.dirname(socket)).st_mode & 0o777 == 0o700
+
+
+def test_a_home_that_cannot_be_made(monkeypatch, tmp_path, driver, caplog):
+    from tests.operate.operated import Handle, job
+
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PYFLINK_ON_SPARK_HOME", str(tmp_path / "file"))
+    made = job()
+    driver.offer(OperatedJob(made, Handle(made)))
+    assert "cannot be operated from another shell" in caplog.text
+    assert driver.jobs.all()[0].job is made
+
+
+def test_a_long_path_has_its_socket_elsewhere(monkeypatch, tmp_path, start, run):
+    monkeypatch.setenv("PYFLINK_ON_SPARK_HOME", str(tmp_path / ("long" * 30)))
+    start()
+    assert "counter (RUNNING)" in run("list")[1]
+
+
+def test_only_the_last_records_stay(start, records):
+    for _ in range(55):
+        start().cancel()
+    start()
+    assert len(records.all()) == 51
+
+
+def test_a_damaged_record_is_no_job(run, records, start):
+    start()
+    (records._folder / ("b" * 32 + ".json")).write_text("{")
+    (records._folder / ("c" * 32 + ".json")).write_text(json.dumps({"id": "c"}))
+    assert run("list")[1].count("RUNNING") == 1
+
+
+def test_a_checkpoint_record_in_progress_has_no_end():
+    assert CheckpointRecord(1, False, 0, None).ended is None
