@@ -9,8 +9,8 @@ from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark.testing import LocalEngine
 
 # How long an example takes says more of the machine than of the code.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    "any", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
 
