@@ -10,9 +10,7 @@ from pyflink_on_spark.testing import LocalEngine
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    "any", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
+settings.load_profile("any")
 
 
 @pytest.fixture
