@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,25 @@ def test_a_file_sink_commits_the_last_attempt_only(restarting_env, tmp_path):
     attempts(restarting_env).sink_to(sink)
     restarting_env.execute()
     assert lines_of(tmp_path) == ["1-1", "1-2", "1-3", "1-4"]
+
+
+def test_in_batch_mode_an_attempt_begins_with_the_whole_input(env, tmp_path):
+    class Slow(FailsAtFirst):
+        def map(self, value):
+            time.sleep(0.02)
+            return int(super().map(value)[2:])
+
+    configuration = Configuration()
+    configuration.set_string("execution.runtime-mode", "BATCH")
+    configuration.set_string("execution.checkpointing.interval", "10 ms")
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    configuration.set_string("restart-strategy.fixed-delay.delay", "0 ms")
+    env.configure(configuration)
+    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    numbers = env.from_collection([1, 2, 3, 4], Types.INT()).map(Slow(), Types.INT())
+    numbers.key_by(lambda v: "all").map(str, Types.STRING()).sink_to(sink)
+    env.execute()
+    assert lines_of(tmp_path) == ["1", "2", "3", "4"]
 
 
 def lines_of(folder: Path) -> list[str]:

@@ -119,6 +119,17 @@ def slow(value):
     return value
 
 
+@pytest.mark.parametrize(("interval", "expected"), [
+    (10, [LOWEST, 9, 19]),
+    (3_600_000, [LOWEST] * 3),
+    (0, [LOWEST] * 3),
+])  # fmt: skip
+def test_a_watermark_follows_each_interval_of_the_clock(paced_env, interval, expected):
+    paced_env.get_config().set_auto_watermark_interval(interval)
+    stream = paced(paced_env, [("a", 10), ("a", 20), ("a", 30)]).process(Clock())
+    assert [watermark for _, _, watermark in collect(stream)] == expected
+
+
 @pytest.mark.one_attempt("a restart sets the watermark back")
 def test_an_ended_input_holds_nothing_back(paced_env):
     ended = timed(paced_env.from_collection([("e", 1)]))

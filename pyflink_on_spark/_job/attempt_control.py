@@ -6,8 +6,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.hosts import Hosts
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.steps import step
 
@@ -27,6 +29,17 @@ class SavepointRequest:
     stop: bool = False
     drain: bool = False
     path: Future[str] = field(default_factory=Future)
+
+
+def check_may_be_saved(job: Job, call: str) -> None:
+    """Raise if a job has BATCH semantics; ``call`` is what would save its state."""
+    if job.settings.batch:
+        raise_unsupported(
+            call,
+            kind=Gap.NEVER,
+            reason="a job with BATCH semantics has no checkpoints",
+            instead="Choose RuntimeExecutionMode.STREAMING, and the job can be saved.",
+        )
 
 
 class AttemptControl:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -112,9 +113,10 @@ class CheckpointCoordinator:
 
     @classmethod
     def of(cls, job: Job, clock: Clock) -> CheckpointCoordinator:
-        """Return the coordinator of a job."""
+        """Return the coordinator of a job; one with BATCH semantics takes no checkpoints."""
+        settings = CheckpointSettings.of(job.settings.configuration)
         return cls(
-            CheckpointSettings.of(job.settings.configuration),
+            replace(settings, interval=None) if job.settings.batch else settings,
             job.settings.job_id,
             job.name,
             list(job.operators()),

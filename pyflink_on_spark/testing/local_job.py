@@ -11,7 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._job.attempt_control import (
+    AttemptControl,
+    SavepointRequest,
+    check_may_be_saved,
+)
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import (
@@ -120,12 +124,14 @@ class LocalJob:
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint while the job runs in a thread of its own; return its path."""
+        check_may_be_saved(self._job, "trigger_savepoint()")
         return self._request(SavepointRequest(savepoint_directory))
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
         """Write a savepoint and end the job; return the savepoint's path."""
+        check_may_be_saved(self._job, "stop_with_savepoint()")
         request = SavepointRequest(
             savepoint_directory, stop=True, drain=advance_to_end_of_event_time
         )

@@ -49,7 +49,7 @@ PHRASES = [
     (r"\blevels? \d", "level 0", "stage"),
 ]
 # What is quoted: options of others, SQL, and the name of a table that databases contain.
-QUOTED = re.compile(r"SELECT |INSERT INTO|PRIMARY KEY|--mode=continuous|\"EPOCH\"")
+QUOTED = re.compile(r"SELECT |INSERT INTO|PRIMARY KEY|--mode=continuous|\"EPOCH\"|leader.epoch")
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}
 

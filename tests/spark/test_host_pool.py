@@ -165,6 +165,21 @@ def test_how_far_the_hosts_are(hosts):
     assert hosts.pool.progress() == ["a", "b"]
 
 
+def test_a_host_whose_subtasks_read_no_source_pauses_with_the_others(hosts):
+    hosts.report(0, paused=True)
+    hosts.report(1, paused=None)
+    hosts.reaches(lambda: hosts.pool.paused)
+    outcome = hosts.snapshot(1)
+    for host in range(2):
+        hosts.answer(host, "done")
+    outcome.result(10)
+    assert not hosts.pool.paused
+    hosts.report(0, paused=True)  # the other one has nothing new to report
+    hosts.reaches(lambda: hosts.pool.paused)
+    hosts.report(0, paused=None)
+    hosts.reaches(lambda: not hosts.pool.paused)
+
+
 def test_hosts_that_pause_continue_with_the_checkpoint(hosts):
     for host in range(2):
         hosts.report(host, paused=True)

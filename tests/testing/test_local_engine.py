@@ -12,7 +12,7 @@ from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.connector import Source, SourceReader
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
-from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import (
     FileCompactor,
     FileCompactStrategy,
@@ -367,6 +367,16 @@ def test_a_job_that_has_ended_has_no_state_to_save(env, tmp_path):
         client.trigger_savepoint(str(tmp_path)).result()
 
 
+def test_a_batch_job_has_no_savepoint(env):
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    env.from_collection([1]).map(lambda v: v)
+    client = env.execute_async()
+    with pytest.raises(NotImplementedError, match="a job with BATCH semantics has no checkpoints"):
+        client.trigger_savepoint("/nowhere").result()
+    with pytest.raises(NotImplementedError, match="a job with BATCH semantics has no checkpoints"):
+        client.stop_with_savepoint(False, "/nowhere").result()
+
+
 def test_a_savepoint_that_cannot_be_written_does_not_end_the_job(engine, tmp_path):
     (tmp_path / "file").touch()
     log = Log()
@@ -471,5 +481,5 @@ def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):
         lines.sink_to(sink.build())
         env.execute()
     texts = sorted(path.read_text() for path in finished(tmp_path))
-    assert texts == ["0\n1\n2\n3\n4\n5\n", "6\n7\n8\n"]
+    assert texts == ["0\n1\n2\n3\n4\n", "5\n6\n7\n8\n"]
     assert [p for p in tmp_path.rglob(".*") if p.is_file()] == []

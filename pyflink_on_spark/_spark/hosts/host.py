@@ -74,7 +74,7 @@ class HostReport:
     """
 
     ended: bool
-    paused: bool
+    paused: bool | None
     progress: tuple[TaskProgress, ...] | None
 
 
@@ -202,7 +202,9 @@ class Host:
         assert self._group is not None
         now = time.monotonic()
         ended = self._group.ended
-        paused = self._pending is None and self._group.paused
+        paused = None
+        if self._group.reading:
+            paused = self._pending is None and self._group.paused
         timely = now >= self._next_report
         if timely or (ended, paused) != (self._told.ended, self._told.paused):
             progress = tuple(self._group.progress()) if timely or ended else None

@@ -221,7 +221,8 @@ class HostPool:
     def paused(self) -> bool:
         """Whether the sources of all hosts wait for the next checkpoint, or have ended."""
         reports = [host.report for host in self._hosts.values()]
-        return any(r.paused for r in reports) and all(r.paused or r.ended for r in reports)
+        reading = [report for report in reports if not report.ended and report.paused is not None]
+        return bool(reading) and all(report.paused for report in reading)
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each chain of each subtask is."""
@@ -240,7 +241,8 @@ class HostPool:
     ) -> dict[int, HostSnapshot]:
         """Take a checkpoint; return the part of each host, by its number."""
         for host in self._hosts.values():
-            host.report = HostReport(host.report.ended, False, None)
+            paused = None if host.report.paused is None else False
+            host.report = HostReport(host.report.ended, paused, None)
         return self._call_all("snapshot", checkpoint_id, where, contents, halt, timeout=timeout)
 
     def committables(self) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.attempt_control import check_may_be_saved
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
@@ -36,23 +36,15 @@ class BatchJob(RunningJob):
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Raise: a job with BATCH semantics has no state to save."""
-        self._no_savepoints("trigger_savepoint()")
+        check_may_be_saved(self._job, "trigger_savepoint()")
         return ""
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
         """Raise: a job with BATCH semantics has no state to save."""
-        self._no_savepoints("stop_with_savepoint()")
+        check_may_be_saved(self._job, "stop_with_savepoint()")
         return ""
-
-    def _no_savepoints(self, call: str) -> None:
-        raise_unsupported(
-            call,
-            kind=Gap.NEVER,
-            reason="a job with BATCH semantics has no checkpoints",
-            instead="Choose RuntimeExecutionMode.STREAMING, and the job can be saved.",
-        )
 
     def _run(self) -> None:
         self._open_channel(PREPARED, self._prepared.add)

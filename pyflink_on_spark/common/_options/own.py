@@ -70,6 +70,11 @@ SAVEPOINT_ON_SIGNAL = boolean(
         "`execution.checkpointing.savepoint-dir`"
     ),
 )
+REST_TOKEN = text(
+    "pyflink-on-spark.rest.token",
+    None,
+    effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
+)
 LOG_SIZE = memory(
     "pyflink-on-spark.log.max-size",
     100 * 1024**2,

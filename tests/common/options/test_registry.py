@@ -27,7 +27,7 @@ FLINK = json.loads(Path(__file__).with_name("flink_options.json").read_text(enco
 # Flink has these options no more, keeps them with a file system's own library, or they are of its
 # cluster.
 NOT_IN_FLINK = re.compile(
-    r"pyflink-on-spark\..*|env\.log\..*|metrics\.reporter.*|s3\..*|fs\.oss\..*|state\.backend\.async"
+    r"pyflink-on-spark\..*|env\.log\..*|rest\..*|metrics\.reporter.*|s3\..*|fs\.oss\..*|state\.backend\.async"
     r"|pipeline\.(auto-type-registration|registered-(kryo|pojo)-types)"
     r"|execution\.checkpointing\.prefer-checkpoint-for-recovery"
 )
