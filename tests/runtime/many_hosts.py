@@ -193,9 +193,8 @@ class ManyHosts:
         except BaseException as error:
             for number in orders:  # their orders are under way, and come before what follows
                 parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
-            for writer, _ in parts.values():
-                if writer is not None:
-                    writer.abandon(error)
+            for writer in filter(None, [writer for writer, _ in parts.values()]):
+                writer.abandon(error)
             raise
         return {
             number: HostSnapshot(writer.finish(), list(self.groups[number].prepared))
