@@ -65,7 +65,6 @@ def run(env):
         ("pipeline.jars", "file:///a.jar", "spark.jars"),
         ("taskmanager.numberOfTaskSlots", "4", "Spark runs the job"),
         ("task.cancellation-interval", "5 s", "Spark schedules"),
-        ("metrics.reporters", "a", "no metric reporter"),
     ],
 )
 def test_a_key_without_effect_is_said_once(said, key, value, reason):
