@@ -38,3 +38,9 @@ def test_type_variables_make_generic_functions():
             yield key, len(elements)
 
     assert list(Counts().process("k", None, [1, 2])) == [("k", 2)]
+
+
+def test_the_version_is_that_of_pyflink():
+    package = importlib.import_module("pyflink")
+    version = importlib.import_module("pyflink.version")
+    assert package.__version__ == version.__version__ == "2.3.0"

@@ -328,3 +328,44 @@ def test_time_zone_of_the_session(t_env):
     t_env.get_config().set_local_timezone("Asia/Shanghai")
     text = "SELECT CAST(CAST('2024-01-01 00:00:00' AS TIMESTAMP_LTZ(3)) AS STRING)"
     assert query(t_env, text) == [("2024-01-01 00:00:00.000",)]
+
+
+def test_databases_and_catalogs(t_env):
+    t_env.execute_sql("CREATE DATABASE d")
+    t_env.execute_sql("CREATE DATABASE IF NOT EXISTS d")
+    with pytest.raises(Exception, match="already exist"):
+        t_env.execute_sql("CREATE DATABASE d")
+    t_env.execute_sql("USE d")
+    t_env.execute_sql("CREATE TABLE t (n INT) WITH ('connector' = 'datagen')")
+    assert t_env.list_databases() == ["d", "default_database"]
+    t_env.execute_sql("USE default_database")
+    with pytest.raises(Exception, match="is not empty"):
+        t_env.execute_sql("DROP DATABASE d RESTRICT")
+    t_env.execute_sql("DROP DATABASE d CASCADE")
+    assert t_env.list_databases() == ["default_database"]
+    t_env.execute_sql("CREATE CATALOG c WITH ('type' = 'generic_in_memory')")
+    assert t_env.list_catalogs() == ["c", "default_catalog"]
+    t_env.execute_sql("DROP CATALOG c")
+    assert t_env.list_catalogs() == ["default_catalog"]
+
+
+def test_tables_like_others(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE t (n INT, twice AS n * 2, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, "
+        "PRIMARY KEY (n) NOT ENFORCED) WITH ('connector' = 'datagen', 'number-of-rows' = '1')"
+    )
+    t_env.execute_sql(
+        "CREATE TABLE u (extra STRING) WITH ('connector' = 'print') LIKE t (EXCLUDING GENERATED EXCLUDING OPTIONS)"
+    )
+    schema = t_env.from_path("t").get_schema().get_field_names()
+    assert schema == ["n", "twice", "ts"]
+    names = [row[0] for row in t_env.execute_sql("DESCRIBE u").collect()]
+    assert names == ["n", "ts", "extra"]
+    t_env.execute_sql("CREATE TABLE w LIKE t")
+    assert t_env.from_path("w").get_schema().get_field_names() == ["n", "twice", "ts"]
+
+
+def test_in_with_a_query(t_env):
+    rows = "(VALUES (1, 'a'), (2, 'b'), (3, 'c')) AS v (n, s)"
+    text = f"SELECT s FROM {rows} WHERE n IN (SELECT m FROM (VALUES (1), (3), (3)) AS w (m))"
+    assert sorted(row[0] for row in t_env.sql_query(text).execute().collect()) == ["a", "c"]

@@ -69,6 +69,23 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   PyFlink fails with a `NullPointerException` where such an element leaves its Python worker.
 - A `reduce` that returns None clears the state of the key: the next element is the first again. In
   PyFlink all further results of the key are None.
+
+## Tables and SQL
+
+- **Times** are exact to the microsecond, also in columns with more digits.
+- **Late rows.** A watermark follows a bundle of rows, not a row: a row that is late within its
+  bundle is not dropped from its window, as Flink drops it. Kafka's tables have one watermark for
+  each subtask, not for each partition.
+- **Python aggregate functions** update their group after each row. PyFlink emits one update for
+  each bundle; the rows at the end are the same.
+- **State of joins and Top-N** is kept without a time limit: `table.exec.state.ttl` has an effect on
+  groups only.
+- **Not supported yet:** OVER aggregates (`ROW_NUMBER` with a filter by it works), interval,
+  temporal and lookup joins, `NOT IN` and `EXISTS` with a query, `GROUPING SETS`, `MATCH_RECOGNIZE`,
+  CREATE TABLE AS, INSERT OVERWRITE, changes as input of the windows of table functions, windows of
+  a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as formats of tables, and
+  the connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
+  formats and connectors that there are.
 """
 
 

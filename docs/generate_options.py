@@ -42,6 +42,7 @@ TITLES = {
     "restart_strategy": "Restart strategies",
     "python": "Python",
     "file_systems": "File systems",
+    "network": "Network",
     "table": "Tables and SQL",
     "operation": "Operation",
     "own": "Options of this package",

@@ -6,8 +6,7 @@ import os
 import sys
 
 from pyflink_on_spark import __pyflink_version__, __version__
-from pyflink_on_spark.tools.commands import COMMANDS, run_command
-from pyflink_on_spark.tools.operate.commands import OPERATIONS, run_operation
+from pyflink_on_spark.tools.commands import COMMANDS, OPERATIONS, run_command
 from pyflink_on_spark.tools.operate.run_options import (
     RunOptions,
     UsageError,
@@ -19,7 +18,7 @@ _USAGE = "usage: python -m pyflink_on_spark [run] [OPTION ...] SCRIPT [ARGUMENT 
 _COMMANDS = {
     "run": "run a script; the same without the word, which logs less",
     "info": "show the plan of a script as Flink's JSON, without running its jobs",
-    **{name: what for name, (_, what) in OPERATIONS.items()},
+    **OPERATIONS,
     **COMMANDS,
 }
 _HELP = "\n".join(
@@ -56,10 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     command = given[0] if given[0] in _COMMANDS and not os.path.isfile(given[0]) else ""
     rest = given[1:] if command else given
-    if command in COMMANDS:
+    if command in COMMANDS or command in OPERATIONS:
         return run_command(command, rest)
-    if command in OPERATIONS:
-        return run_operation(command, rest)
     return _run(command, rest)
 
 

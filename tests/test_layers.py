@@ -28,13 +28,14 @@ MAY_IMPORT = {
     "_job": ENGINE,
     "_operate": ENGINE,
     "_sql": ENGINE,
+    "state": RUNTIME,
     "errors": {"_connectors", "_runtime", "_compat"},
     "datastream": ENGINE,
     "table": ENGINE | {"_sql", "datastream"},
     "extensions": ENGINE | MIRROR | {"_sql"},
     "testing": ENGINE | MIRROR | {"extensions"},
     "_spark": ENGINE | MIRROR | {"extensions", "_operate"},
-    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark"},
+    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 

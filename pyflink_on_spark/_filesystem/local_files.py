@@ -62,8 +62,17 @@ class LocalFiles(FileSystem):
         return open(path, "rb")
 
     def create(self, path: str) -> BinaryIO:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self._make_folders(os.path.dirname(path))
         return open(path, "xb")
+
+    def _make_folders(self, path: str) -> None:
+        """Create a folder and those that it is in, so that they survive a power failure."""
+        missing = [path]
+        while not os.path.isdir(missing[-1]):
+            missing.append(os.path.dirname(missing[-1]))
+        os.makedirs(path, exist_ok=True)
+        for parent in missing[1:]:
+            self.make_durable(parent)
 
     def make_durable(self, path: str) -> None:
         descriptor = os.open(path, os.O_RDONLY)

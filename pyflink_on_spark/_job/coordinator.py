@@ -15,11 +15,13 @@ from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     StateFile,
+    check_visible,
     complete,
     find_checkpoint,
     read_committables,
@@ -91,11 +93,10 @@ class CheckpointCoordinator:
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
-        self._retained = RetainedCheckpoints(
-            None if settings.directory is None else self._folder(f"{settings.directory}/{job_id}"),
-            settings.retained,
-            settings.incremental,
-        )
+        directory = settings.directory
+        home = None if directory is None else self._folder(f"{directory}/{job_id}")
+        self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
+        self._ownership = Ownership(job_id, home)
         self._has_savepoint = False
         self._unacknowledged = False
         self._changelog = (
@@ -148,6 +149,8 @@ class CheckpointCoordinator:
         self.restore = metadata.checkpoint_id, place.uri
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.safe(committables, self._number, final=True)
+        if not metadata.savepoint:
+            self._ownership.take_over(place.parent())
 
     def attempt_begins(self) -> None:
         """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
@@ -155,6 +158,7 @@ class CheckpointCoordinator:
         if self._changelog is not None:
             self._changelog.broken()
         self._unacknowledged = False
+        self._confirm_ownership()
         self._commits.commit(again=True)
 
     @property
@@ -264,6 +268,7 @@ class CheckpointCoordinator:
                 self._keep_named(place, metadata, answers)
         self._has_savepoint = True
         if stop:
+            self._confirm_ownership()
             self._completed(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
@@ -308,6 +313,7 @@ class CheckpointCoordinator:
         if self._settings.interval is not None:
             return self.checkpoint(hosts, final=True)
         self._number += 1
+        self._confirm_ownership()
         self._commits.safe(self._named(hosts.committables()), self._number, final=True)
         self.over = True  # from here on some of it may be visible, so no attempt may follow
         self._commits.commit()
@@ -315,7 +321,7 @@ class CheckpointCoordinator:
 
     def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
         """Throw away what the sinks of a failed attempt have prepared, if no checkpoint has it."""
-        if not self._unacknowledged and not self.over:
+        if not self._unacknowledged and not self.over and not self._ownership.lost:
             self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
 
     def job_finished(self) -> None:
@@ -340,7 +346,21 @@ class CheckpointCoordinator:
         """Remove the checkpoints, unless they are to stay."""
         self._job_ended_early(self._settings.kept_when_failed)
 
+    def _confirm_ownership(self) -> None:
+        """Check that no other run has continued the job; this one never starts again then.
+
+        Raises:
+            JobTakenOverError: one has.
+        """
+        try:
+            self._ownership.confirm()
+        except JobTakenOverError:
+            self.over = True
+            raise
+
     def _job_ended_early(self, kept: bool) -> None:
+        if self._ownership.lost:
+            return  # another run needs it
         if not kept:
             self._retained.drop_all()
         if not self.resumable:
@@ -353,13 +373,16 @@ class CheckpointCoordinator:
             with self._written(hosts, None) as record:
                 content, answers = self._in_memory(hosts)
                 record.size = len(content)
+            self._confirm_ownership()
             self._completed(content, answers, final)
         else:
             place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
             with self._written(hosts, place) as record:
                 metadata, answers = self._write(hosts, place, savepoint=False)
                 record.size = _size(metadata)
+            self._confirm_ownership()
             self._completed(place.uri, answers, final)
+            self._ownership.has_checkpoint()
             self._retained.keep(place, metadata)
         self._commits.commit()
         self.over = final
@@ -418,6 +441,8 @@ class CheckpointCoordinator:
         contents = WHOLE if changelog is None else changelog.next()
         answers = hosts.snapshot(self._number, place.uri, contents, halt=halt, timeout=timeout)
         files = {host: _file(answer) for host, answer in sorted(answers.items())}
+        check_visible(place, files.values())
+        self._confirm_ownership()
         metadata = complete(
             place,
             checkpoint_id=self._number,

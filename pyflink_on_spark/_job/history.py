@@ -78,7 +78,7 @@ class JobListener:
         """Take a failure after which the job starts again."""
 
     def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
-        """Take a checkpoint that is complete, or was aborted."""
+        """Take a checkpoint that is complete or aborted."""
 
 
 class JobHistory:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
+from pyflink_on_spark._operate.job_records import JobRecord, JobRecords, lives
 from pyflink_on_spark._operate.rest.control import operation_status
 from pyflink_on_spark._operate.unix_socket import UnixConnection
 
@@ -101,12 +101,12 @@ class RemoteJob:
             return self.get(f"/savepoints/{request}")
         except DriverGone:
             deadline = time.monotonic() + _GRACE_SECONDS
-        while time.monotonic() < deadline:
-            record = self._last_known()
-            if request in record.operations:
-                return operation_status(record.operations[request])
-            if record.over:
-                break
+        alive = True
+        while alive and time.monotonic() < deadline:
+            alive = lives(self.record.pid)  # before its last words are read
+            operations = self._last_known().operations
+            if request in operations:
+                return operation_status(operations[request])
             time.sleep(_LOOK_SECONDS)
         raise OperationError(
             f"the driver of the job {self.id} has ended, and did not say what became of the "

@@ -9,7 +9,7 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._job.history import JobListener
 from pyflink_on_spark._job.job import Job
@@ -18,14 +18,20 @@ from pyflink_on_spark._operate.job_log import JobLog
 from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
 from pyflink_on_spark._operate.jobs import OperatedJobs
 from pyflink_on_spark._operate.metrics.reporters import Reporters
+from pyflink_on_spark._operate.network import NetworkServer
 from pyflink_on_spark._operate.operated_job import OperableHandle, OperatedJob
 from pyflink_on_spark._operate.operations import Operations
 from pyflink_on_spark._operate.rest.checkpoints import Checkpoints
 from pyflink_on_spark._operate.rest.control import Control
+from pyflink_on_spark._operate.rest.job import JobDetails
+from pyflink_on_spark._operate.rest.metrics import Metrics
 from pyflink_on_spark._operate.rest.overview import Overview
+from pyflink_on_spark._operate.rest.page import Page
 from pyflink_on_spark._operate.rest.routing import Router
-from pyflink_on_spark._operate.unix_socket import UnixRestServer, new_socket_path
 from pyflink_on_spark.common import JobStatus
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.unix_socket import UnixRestServer
 
 _WAIT_SECONDS = 5.0
 _log = logging.getLogger("pyflink_on_spark")
@@ -46,22 +52,28 @@ class Driver:
         self._server: UnixRestServer | None = None
         self.router = Router()
         for part in (
+            Page(),
             Overview(self.jobs),
+            JobDetails(self.jobs),
+            Metrics(self.jobs),
             Control(self.jobs, self._operations),
             Checkpoints(self.jobs),
         ):
             part.add_to(self.router)
+        self.network = NetworkServer(self.router)
 
     def watch(self, job: Job, handle: OperableHandle) -> OperatedJob:
         """Log what happens to a job from its start on, and report its metrics.
 
         Raises:
-            EnvironmentSetupError: a metric reporter has no free port, or lacks a library.
+            EnvironmentSetupError: a metric reporter or the REST API has no free port, or a library
+                is missing.
             UnsupportedFlinkFeature: a metric reporter needs Flink's JVM.
-            ValueError: an option of a metric reporter cannot be read.
+            ValueError: an option of a metric reporter or the REST API cannot be used.
         """
         operated = OperatedJob(job, handle)
         self._reporters.start(job.settings.configuration)
+        self.network.start(job.settings.configuration)
         job.history.listen(JobLog(operated))
         return operated
 
@@ -121,6 +133,8 @@ class Driver:
         self._written[record.id] = record
 
     def _open(self) -> None:
+        from pyflink_on_spark._operate.unix_socket import UnixRestServer, new_socket_path
+
         folder = jobs_folder()
         path = new_socket_path(folder)
         self._server = UnixRestServer(path, self.router)

@@ -42,7 +42,7 @@ class JobLog(JobListener):
             _log.info("%s is %s after %.1f s%s", self._name, status.name, seconds, why)
 
     def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
-        """Log a checkpoint that is complete, or was aborted."""
+        """Log a checkpoint that is complete or aborted."""
         kind = "savepoint" if checkpoint.savepoint else "checkpoint"
         took = (checkpoint.ended or checkpoint.triggered) - checkpoint.triggered
         if checkpoint.status == COMPLETED:

@@ -91,7 +91,7 @@ class JobRecords:
         for file in self._folder.glob(f"[!.]*{_SUFFIX}"):
             with contextlib.suppress(OSError, ValueError, TypeError):
                 record = JobRecord(**json.loads(file.read_text(encoding="utf-8")))
-                yield record if record.over or _lives(record.pid) else self._lost(record)
+                yield record if record.over or lives(record.pid) else self._lost(record)
 
     def _lost(self, record: JobRecord) -> JobRecord:
         """Note that a driver is gone, and remove what is left of it."""
@@ -102,7 +102,8 @@ class JobRecords:
         return lost
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Return whether a process of this user exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

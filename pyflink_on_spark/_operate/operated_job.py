@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._operate.job_tasks import JobTask, tasks_of
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark.common import JobStatus
 
@@ -67,6 +69,11 @@ class OperatedJob:
     def status(self) -> JobStatus:
         """Where the job is in its life."""
         return self.handle.status()
+
+    @functools.cached_property
+    def tasks(self) -> tuple[JobTask, ...]:
+        """The chains of the job."""
+        return tasks_of(self.job)
 
     @property
     def over(self) -> bool:

@@ -10,6 +10,7 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._operate.driver import DRIVER
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
 
@@ -17,7 +18,7 @@ class SparkEngine:
     """Runs jobs on the active Spark session, or on a local one that it starts."""
 
     def __init__(self) -> None:
-        self._server: ResultServer | None = None
+        self._servers: dict[tuple[int, ...], ResultServer] = {}
         self._lock = threading.Lock()
 
     def submit(self, job: Job) -> BatchJob | StreamingJob:
@@ -37,10 +38,9 @@ class SparkEngine:
         DRIVER.offer(operated)
         return handle
 
-    def server(self, session: SparkSession) -> ResultServer:
-        """Return what workers send results to; one for the whole process."""
+    def server(self, session: SparkSession, ports: tuple[int, ...]) -> ResultServer:
+        """Return what workers send results to; one for all jobs of the process with these ports."""
         with self._lock:
-            if self._server is None:
-                host = session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-                self._server = ResultServer(host or "127.0.0.1")
-            return self._server
+            if ports not in self._servers:
+                self._servers[ports] = ResultServer(driver_endpoint(session, ports))
+            return self._servers[ports]

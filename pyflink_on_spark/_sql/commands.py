@@ -9,6 +9,13 @@ from typing import Any
 
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
+from pyflink_on_spark._sql.creation import (
+    create_catalog,
+    create_database,
+    create_function,
+    create_table_like,
+    drop,
+)
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.session import Session
@@ -50,9 +57,12 @@ def run_command(session: Session, statement: syntax.Statement) -> Listing | None
 
 
 def _create_table(session: Session, statement: syntax.CreateTable) -> None:
-    if statement.like is not None or statement.query is not None:
-        not_yet("CREATE TABLE with LIKE or AS", statement.span, "Write out the columns.")
-    session.create_table(statement)
+    if statement.query is not None:
+        not_yet("CREATE TABLE AS", statement.span, "Create the table, then INSERT INTO it.")
+    if statement.like is not None:
+        create_table_like(session, statement)
+    else:
+        session.create_table(statement)
 
 
 def _create_view(session: Session, statement: syntax.CreateView) -> None:
@@ -70,7 +80,8 @@ def _create_view(session: Session, statement: syntax.CreateView) -> None:
 
 def _drop(session: Session, statement: syntax.Drop) -> None:
     if statement.kind not in {ObjectKind.TABLE, ObjectKind.VIEW}:
-        not_yet(f"DROP {statement.kind.value}", statement.span, "Leave it where it is.")
+        drop(session, statement)
+        return
     kind = CatalogTable if statement.kind is ObjectKind.TABLE else CatalogView
     path = session.catalog.qualify(statement.path)
     session.catalog.drop(path, kind, temporary=statement.temporary, if_exists=statement.if_exists)
@@ -180,6 +191,9 @@ def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -
 _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.CreateTable: _create_table,
     syntax.CreateView: _create_view,
+    syntax.CreateDatabase: create_database,
+    syntax.CreateCatalog: create_catalog,
+    syntax.CreateFunction: create_function,
     syntax.Drop: _drop,
     syntax.Use: _use,
     syntax.Show: _show,

@@ -192,7 +192,11 @@ class Configuration:
         return isinstance(other, Configuration) and _typed_values(self) == _typed_values(other)
 
     def __str__(self) -> str:
-        return "{" + ", ".join(f"{k}={_shown(k, v)}" for k, v in self._values.items()) + "}"
+        return "{" + ", ".join(f"{k}={v}" for k, v in self._without_secrets().items()) + "}"
+
+    def _without_secrets(self) -> dict[str, str]:
+        """Return all options as texts, those that are secret hidden."""
+        return {key: _shown(key, value) for key, value in self._values.items()}
 
     def _read(self, option: Option[T]) -> T:
         """Return an option's value, or its default."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import ValidationError, not_yet
+from pyflink_on_spark._sql.functions.python import PythonTableAggregate
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate
+from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table._grouping import Grouping
@@ -54,7 +57,7 @@ class GroupedTable:
     def flat_aggregate(
         self, func: Expression | UserDefinedAggregateFunctionWrapper
     ) -> FlatAggregateTable:
-        """Compute any number of rows of each group. On Spark: not supported yet."""
+        """Compute any number of rows of each group, of which ``select`` then chooses columns."""
         return FlatAggregateTable((self._table, self._keys, func), self._t_env)
 
     def _grouping(self) -> Grouping:
@@ -182,8 +185,15 @@ class FlatAggregateTable:
         self._t_env = t_env
 
     def select(self, *fields: Expression) -> Table:
-        """Choose among the keys and the columns of the rows. On Spark: not supported yet."""
-        not_yet("flat_aggregate", None, "Use a KeyedProcessFunction of a DataStream.")
+        """Choose among the keys and the columns of the rows.
+
+        Raises:
+            ValidationError: something in an expression is wrong.
+        """
+        table, keys, function = self._parts
+        session = self._t_env._session
+        grouping = Grouping(table._node, session, keys)
+        return table._then(flat_aggregated(grouping, table, function))._select(written(fields))
 
 
 def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
@@ -202,6 +212,25 @@ def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
     args = tuple(syntax.Name((name,)) for name in names)
     call = syntax.Call(function._name, args, function._over_rows(names))
     return call, function._alias_names
+
+
+def flat_aggregated(grouping: Grouping, table: Table, function: Any) -> FlatAggregate:
+    """Return the keys and the rows that a table aggregate function has for each group.
+
+    Raises:
+        ValidationError: it is no table aggregate function.
+    """
+    call, names = aggregate_call(function, table)
+    found = call.function
+    if not isinstance(found, PythonTableAggregate):
+        raise ValidationError("flat_aggregate needs a function of udtaf")
+    args = tuple(grouping.bound(arg) for arg in call.args)
+    keys = grouping.key_names()
+    schema = Schema(
+        (*keys, *(names or found.names)),
+        (*(key.type.plain() for key in grouping.keys), *found.types),
+    )
+    return FlatAggregate(schema, grouping.node, grouping.keys, found, args)
 
 
 def _text(value: str) -> syntax.Literal:

@@ -80,6 +80,19 @@ class Grouping:
             return None
         return self._window[_PARTS[node.name]]
 
+    def bound(self, item: Any) -> Typed:
+        """Return an expression over the rows."""
+        return ExpressionBinder(self._scope, self._session.functions).bind(item)
+
+    def key_names(self) -> tuple[str, ...]:
+        """Return the names of the keys."""
+        known = {key: name for name, key in self._names.items()}
+        return tuple(
+            known.get(key)
+            or (self.node.schema.names[key.index] if isinstance(key, InputRef) else f"_k{index}")
+            for index, key in enumerate(self.keys)
+        )
+
     def select(self, items: Sequence[Any]) -> Node:
         """Return what is computed of the groups.
 

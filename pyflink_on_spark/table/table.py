@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.joins import join
+from pyflink_on_spark._sql.binder.joins import distinct, join
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project, renamed
-from pyflink_on_spark._sql.binder.queries import distinct
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sets import set_operation
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
@@ -101,7 +100,10 @@ class Table:
         Raises:
             ValidationError: something in an expression is wrong.
         """
-        items = self._expanded(written(fields))
+        return self._select(written(fields))
+
+    def _select(self, fields: list[Any]) -> Table:
+        items = self._expanded(fields)
         functions = self._t_env._session.functions
         if any(contains_aggregate(item, functions) for item in items):
             return self._then(Grouping(self._node, self._t_env._session, ()).select(items))
@@ -227,7 +229,7 @@ class Table:
     def flat_aggregate(
         self, func: Expression | UserDefinedAggregateFunctionWrapper
     ) -> FlatAggregateTable:
-        """Compute any number of rows of all rows. On Spark: not supported yet."""
+        """Compute any number of rows of all rows, of which ``select`` then chooses columns."""
         return FlatAggregateTable((self, (), func), self._t_env)
 
     # -- several tables --------------------------------------------------------------------------

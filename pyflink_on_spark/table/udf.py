@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.functions.context import FunctionContext
 from pyflink_on_spark._sql.functions.python import (
     PandasAggregate,
+    PythonTableAggregate,
     python_aggregate,
     python_scalar,
     python_table,
@@ -288,13 +289,13 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
     def _define(self, row_names: tuple[str, ...] | None) -> Any:
         function = PandasAggregate(self._func) if self._func_type == "pandas" else self._func
         kind = logical_type(self._result_type)
-        return python_aggregate(
-            self._name,
-            UserFunction.of(function),
-            kind,
-            row_names,
-            several=self._is_table_aggregate,
-        )
+        if self._is_table_aggregate:
+            is_row = kind.root is Root.ROW
+            names, types = (kind.names, kind.children) if is_row else (("f0",), (kind,))
+            return PythonTableAggregate(
+                self._name, UserFunction.of(function), names, types, row_names
+            )
+        return python_aggregate(self._name, UserFunction.of(function), kind, row_names)
 
 
 def udf(

@@ -7,17 +7,31 @@ import importlib
 COMMANDS = {
     "check": "report what of a script works on Spark, without running it",
     "compare": "run a script here and on real PyFlink, and show where their outputs differ",
+    "state": "show what a checkpoint or savepoint holds",
     "plan": "show the graph of a script as text, JSON or a picture, without running its jobs",
 }
+
+OPERATIONS = {
+    "list": "list the jobs of this user on this machine",
+    "cancel": "cancel a job",
+    "stop": "stop a job with a savepoint",
+    "savepoint": "write a savepoint of a job, or remove a savepoint",
+    "checkpoints": "list the latest checkpoints and savepoints of a job",
+}
+"""The commands for a job of another process."""
 
 
 def run_command(name: str, arguments: list[str]) -> int:
     """Run a subcommand; return its exit status.
 
     Args:
-        name: one of ``COMMANDS``.
+        name: one of ``COMMANDS`` or ``OPERATIONS``.
         arguments: what follows it on the command line.
     """
+    if name in OPERATIONS:
+        operations = importlib.import_module("pyflink_on_spark.tools.operate.commands")
+        done: int = operations.run_operation(name, arguments)
+        return done
     module = importlib.import_module(f"pyflink_on_spark.tools.{name}.command")
     status: int = module.main(arguments)
     return status

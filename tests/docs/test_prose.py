@@ -39,13 +39,17 @@ PHRASES = [
     (r"(?-i:(?<!there )\bis none\b)", "what is none", "is not a valid X"),
     (r"\bcheckpoint is safe\b|\bmade safe\b", "the checkpoint is safe", "is complete"),
     (r"\bslot hosts?\b", "a slot host", "host"),
-    (r"(?<!since the )(?<!leader[-_])\bepochs?\b(?!-elements| engine\b)", "an epoch", "checkpoint, micro-batch"),
+    (
+        r"(?<!since the )(?<!leader[-_])\bepochs?\b(?!-elements| engine\b)",
+        "an epoch",
+        "checkpoint, micro-batch",
+    ),
     (r"\bcontinuous mode\b", "continuous mode", "unbounded job"),
     (r"\bsegments?\b", "a segment", "chain"),
     (r"\blevels? \d", "level 0", "stage"),
 ]
 # What is quoted: options of others, SQL, and the name of a table that databases contain.
-QUOTED = re.compile(r"SELECT |INSERT INTO|PRIMARY KEY|--mode=continuous|\"EPOCH\"")
+QUOTED = re.compile(r"SELECT |INSERT INTO|PRIMARY KEY|--mode=continuous|\"EPOCH\"|leader.epoch")
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}
 

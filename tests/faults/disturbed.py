@@ -17,11 +17,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tests.faults.processes import PYTHON_WORKER, SLOT_HOST, Process, descendants, still_alive
+from tests.faults.processes import (
+    Process,
+    descendants,
+    hosts,
+    java_processes,
+    python_daemons,
+    still_alive,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ORPHANS_END_WITHIN = 20.0
 """In seconds; a JVM has files to remove before it ends."""
+ENDS_WITHOUT_SPARK_WITHIN = 60.0
+"""In seconds."""
+
+
+OTHERS = {"host": hosts, "Python daemon": python_daemons, "Java process": java_processes}
+"""What is killed besides the driver, and how it is found among all that the driver has started."""
 
 
 class SoakError(AssertionError):
@@ -37,7 +50,7 @@ class Plan:
         seconds: how long events are written.
         rate: how many a second.
         kills: how often the driver is killed.
-        others: how many slot hosts and Python workers are killed.
+        others: how many other processes are killed.
         parallelism: of the job.
         pause: the mean time between two kills, in seconds.
         patience: how long the job has to catch up in the end, in seconds.
@@ -139,9 +152,9 @@ class DisturbedJob(ABC):
 
     def _todo(self) -> list[str]:
         kills, plan = self._report.kills, self._plan
-        others = plan.others - kills["slot host"] - kills["Python worker"]
+        others = plan.others - sum(kills[what] for what in OTHERS)
         drivers = plan.kills - sum(n for what, n in kills.items() if what.startswith("driver"))
-        return ["driver"] * drivers + ["slot host", "Python worker"] * max(0, others)
+        return ["driver"] * drivers + list(OTHERS) * max(0, others)
 
     def _disturb(self, what: str) -> None:
         if self._choose.random() < 0.6:  # else while it starts, or starts again
@@ -152,18 +165,38 @@ class DisturbedJob(ABC):
             what, family = self._kill_driver()
             self._bury(family)
             self._driver = self._start()
-        else:
-            mark = SLOT_HOST if what == "slot host" else PYTHON_WORKER
-            found = [p for p in descendants(self._driver.pid) if mark in p.command]
-            if not found:
-                return
-            self._choose.choice(found).kill()
+        elif not self._kill_other(what):
+            return
         self._report.kills[what] += 1
         newest, seconds = self._newest_checkpoint(), time.monotonic() - self._begun
         self._tell(
             f"{seconds:6.0f} s: kill {self._report.kills.total()}, of a {what}; "
             f"newest checkpoint {newest.name if newest else 'none'}"
         )
+
+    def _kill_other(self, what: str) -> bool:
+        """Kill something else than the driver; tell whether there was one."""
+        family = descendants(self._driver.pid)
+        found = OTHERS[what](family)
+        if not found:
+            return False
+        self._choose.choice(found).kill()
+        if what == "Java process":
+            self._end_without_spark(family)
+        return True
+
+    def _end_without_spark(self, family: list[Process]) -> None:
+        """Wait for the driver, which has to end with an error by itself; start it again."""
+        try:
+            code = self._driver.wait(ENDS_WITHOUT_SPARK_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._report.problems.append("the driver outlives its Java process")
+            self._driver.kill()
+        else:
+            if code != 1:
+                self._report.problems.append(f"without Spark the driver ends with the code {code}")
+        self._bury(family)
+        self._driver = self._start()
 
     def _kill_driver(self) -> tuple[str, list[Process]]:
         """Kill the driver; return what to call that, and what it had started."""
@@ -249,7 +282,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--kills", type=int, default=20, help="of the driver")
-    parser.add_argument("--others", type=int, default=10, help="of slot hosts and Python workers")
+    parser.add_argument("--others", type=int, default=10, help="of other processes")
     parser.add_argument("--rate", type=float, default=500, help="events a second")
     parser.add_argument("--parallelism", type=int, default=2)
     parser.add_argument("--pause", type=float, default=6.0, help="mean seconds between two kills")

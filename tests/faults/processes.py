@@ -9,8 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-SLOT_HOST = "_spark.continuous.host"
-PYTHON_WORKER = "pyspark.daemon"
+_PYTHON = "pyspark.daemon"
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,23 @@ class Process:
         if self.alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.number, signal.SIGKILL)
+
+
+def hosts(processes: list[Process]) -> list[Process]:
+    """Return Spark's Python workers, in each of which a host may run: children of a daemon."""
+    daemons = {process.number for process in processes if _PYTHON in process.command}
+    return [p for p in processes if p.number in daemons and p.parent in daemons]
+
+
+def python_daemons(processes: list[Process]) -> list[Process]:
+    """Return the processes that start Spark's Python workers."""
+    workers = hosts(processes)
+    return [p for p in processes if _PYTHON in p.command and p not in workers]
+
+
+def java_processes(processes: list[Process]) -> list[Process]:
+    """Return the Java processes."""
+    return [p for p in processes if p.command.partition(" ")[0].endswith("java")]
 
 
 def descendants(number: int) -> list[Process]:

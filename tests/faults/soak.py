@@ -4,8 +4,9 @@
 
 A generator writes files of numbered events; a job (`job.py`) counts them in state and in windows,
 with checkpoints. Its driver is killed at random moments and started again from the newest complete
-checkpoint; slot hosts and Spark's Python workers are killed too, and there the job has to help
-itself. In the end the committed files have to hold exactly what the events give.
+checkpoint. Hosts and the daemon that starts them are killed too, and there the job has to help
+itself; and Spark's Java process, without which the driver has to end with an error. In the end the
+committed files have to hold exactly what the events give.
 """
 
 from __future__ import annotations

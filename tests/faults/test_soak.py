@@ -13,7 +13,14 @@ from tests.faults.events import (
     line_of,
     write_file,
 )
-from tests.faults.processes import descendants, still_alive
+from tests.faults.processes import (
+    Process,
+    descendants,
+    hosts,
+    java_processes,
+    python_daemons,
+    still_alive,
+)
 
 
 def counted(numbers):
@@ -77,3 +84,17 @@ def test_descendants_are_found_and_their_end_is_noticed():
         assert child.alive
         child.kill()
     assert still_alive(found, 10) == []
+
+
+def test_hosts_are_told_from_what_starts_them():
+    daemon, worker = "python -m pyspark.daemon pyspark.worker", "python -m pyspark.daemon worker"
+    processes = [
+        Process(10, 0, 1, "/usr/bin/java -cp x org.apache.spark.deploy.SparkSubmit"),
+        Process(11, 0, 10, daemon),
+        Process(12, 0, 11, worker),
+        Process(13, 0, 11, worker),
+        Process(14, 0, 1, "sh -c grep java"),
+    ]
+    assert [process.number for process in hosts(processes)] == [12, 13]
+    assert [process.number for process in python_daemons(processes)] == [11]
+    assert [process.number for process in java_processes(processes)] == [10]

@@ -370,7 +370,8 @@ class NeverTwice(Sink):
 
 def with_sink(path, sink, **more):
     operator = OperatorPlan(1, "sink", SinkOperator(sink, 1), "sink", state_id="sink")
-    settings = CheckpointSettings.of({"execution.checkpointing.dir": path.as_uri(), **more})
+    where = {} if path is None else {"execution.checkpointing.dir": path.as_uri()}
+    settings = CheckpointSettings.of({**where, **more})
     return CheckpointCoordinator(settings, "j", "job", [operator], {1: sink}, FakeClock())
 
 

@@ -15,7 +15,8 @@ from pyflink_on_spark._operate.operated_job import OperatedJob
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark.common import JobStatus
-from pyflink_on_spark.tools.operate.commands import OPERATIONS, run_operation
+from pyflink_on_spark.tools.commands import OPERATIONS
+from pyflink_on_spark.tools.operate.commands import run_operation
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
 from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._operate.ports import port_range
 from pyflink_on_spark._runtime.metrics.accumulators import MetricReport
 from pyflink_on_spark._runtime.metrics.group import Measurement
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -144,13 +145,13 @@ def test_a_port_that_is_taken():
     ("text", "ports"), [("9249", [9249]), ("9249-9251, 5", [9249, 9250, 9251, 5])]
 )
 def test_ports(text, ports):
-    assert prometheus.port_range(text) == ports
+    assert port_range(text) == ports
 
 
 @pytest.mark.parametrize("text", ["x", "", "1-", "70000"])
 def test_what_is_no_port(text):
     with pytest.raises(ValueError, match="port"):
-        prometheus.port_range(text)
+        port_range(text)
 
 
 def test_the_log(operated, caplog):

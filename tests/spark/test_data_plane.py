@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 
 import pytest
 
 from pyflink_on_spark._runtime.task.exchange import Row
-from pyflink_on_spark._spark.transport.data_plane import MOST_IN_FLIGHT, DataPlane, PeerLost
+from pyflink_on_spark._spark.transport.data_plane import (
+    _FRAME,
+    MOST_IN_FLIGHT,
+    DataPlane,
+    PeerLost,
+)
+from pyflink_on_spark._spark.transport.seal import TAG_BYTES
+from tests.spark.connections import connected
 
 STAGE = 1
 
@@ -16,10 +22,10 @@ STAGE = 1
 class Planes:
     """Two hosts; subtask n and channel n are in host n."""
 
-    def __init__(self):
+    def __init__(self, kind):
         self.arrived = ([], [])
         self.planes = [DataPlane(arrived.append) for arrived in self.arrived]
-        self.wires = socket.socketpair()
+        self.wires = connected(kind)
         for number, plane in enumerate(self.planes):
             plane.connect({1 - number: self.wires[number]}, {0: 0, 1: 1}, {0: 0, 1: 1})
 
@@ -33,9 +39,9 @@ class Planes:
         raise AssertionError("it did not happen")
 
 
-@pytest.fixture
-def planes():
-    made = Planes()
+@pytest.fixture(params=["sealed", "encrypted"])
+def planes(request):
+    made = Planes(request.param)
     yield made
     for plane in made.planes:
         plane.close()
@@ -98,6 +104,34 @@ def test_a_host_that_is_gone(planes, what):
     with pytest.raises(PeerLost) as lost:
         until_noticed()
     assert lost.value.host == 1
+
+
+def test_a_row_that_comes_with_the_greeting_is_not_lost():
+    dialer, listener = connected()
+    arrived = []
+    sender, receiver = DataPlane(print), DataPlane(arrived.append)
+    dialer.send_bytes(b"host 0")
+    sender.connect({1: dialer}, {0: 0, 1: 1}, {0: 0, 1: 1})
+    sender.send(Row(1, 0, 0, b"early"), STAGE)
+    assert listener.recv_bytes() == b"host 0"
+    while not listener.inbox:
+        listener.poll()
+    receiver.connect({0: listener}, {0: 0, 1: 1}, {0: 0, 1: 1})
+    assert arrived == [Row(1, 0, 0, b"early")]
+    sender.close()
+    receiver.close()
+
+
+def test_a_changed_row_ends_the_connection():
+    dialer, listener = connected()
+    arrived = []
+    receiver = DataPlane(arrived.append)
+    receiver.connect({0: listener}, {0: 0, 1: 1}, {0: 0, 1: 1})
+    dialer.stream.send([memoryview(_FRAME.pack(1, 0, 0, 3) + bytes(TAG_BYTES) + b"bad")])
+    with pytest.raises(PeerLost):
+        receiver.pump(10.0)
+    assert arrived == []
+    receiver.close()
 
 
 def test_waking(planes):

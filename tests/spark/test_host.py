@@ -22,6 +22,7 @@ from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener
 from tests.runtime.rounds import job_of
+from tests.spark.connections import HERE
 
 
 class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
@@ -80,7 +81,7 @@ class Running:
             count,
             configuration={"execution.checkpointing.interval": "1 h"},
         )
-        self.pool = HostPool("127.0.0.1", count)
+        self.pool = HostPool(HERE, count)
         task = HostTask(self.pool.control, WorkerEnvironment.of_driver(ShippedDependencies()))
         spawning = multiprocessing.get_context("spawn")
         for number in range(count):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,7 +15,9 @@ from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts import pool as pool_module
 from pyflink_on_spark._spark.hosts.host import HostReport
 from pyflink_on_spark._spark.hosts.pool import HostPool
-from pyflink_on_spark._spark.transport.rpc import HostLost, connect
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
+from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, connect
+from tests.spark.connections import HERE
 
 
 def nothing():
@@ -26,7 +28,7 @@ class Hosts:
     """Hosts without a process each; what they answer is up to the test."""
 
     def __init__(self, count):
-        self.pool = HostPool("127.0.0.1", count)
+        self.pool = HostPool(HERE, count)
         self.wires = [call_in(self.pool.control, number) for number in range(count)]
         self.thread = ThreadPoolExecutor(1)
         self.pool.assemble(10.0, nothing)
@@ -163,6 +165,21 @@ def test_how_far_the_hosts_are(hosts):
     assert hosts.pool.progress() == ["a", "b"]
 
 
+def test_a_host_whose_subtasks_read_no_source_pauses_with_the_others(hosts):
+    hosts.report(0, paused=True)
+    hosts.report(1, paused=None)
+    hosts.reaches(lambda: hosts.pool.paused)
+    outcome = hosts.snapshot(1)
+    for host in range(2):
+        hosts.answer(host, "done")
+    outcome.result(10)
+    assert not hosts.pool.paused
+    hosts.report(0, paused=True)  # the other one has nothing new to report
+    hosts.reaches(lambda: hosts.pool.paused)
+    hosts.report(0, paused=None)
+    hosts.reaches(lambda: not hosts.pool.paused)
+
+
 def test_hosts_that_pause_continue_with_the_checkpoint(hosts):
     for host in range(2):
         hosts.report(host, paused=True)
@@ -175,42 +192,92 @@ def test_hosts_that_pause_continue_with_the_checkpoint(hosts):
 
 
 def test_a_stranger_who_says_nothing_holds_nobody_up():
-    pool = HostPool("127.0.0.1", 1)
+    pool = HostPool(HERE, 1)
     with socket.create_connection((pool.control.host, pool.control.port)):
         wire = call_in(pool.control)
         pool.assemble(10.0, nothing)
     wire.close()
 
 
-def test_what_spark_runs_twice_counts_once():
-    pool = HostPool("127.0.0.1", 2)
-    wires = [call_in(pool.control, 0) for _ in range(2)]
-    with ThreadPoolExecutor(2) as threads:
-        ends = [threads.submit(wire.receive, 5) for wire in wires]
-        refused = next(as_completed(ends))
-        assert isinstance(refused.exception(), HostLost)
-        for wire in wires:
-            wire.close()
+def test_a_copy_that_spark_starts_beside_waits_for_the_end():
+    pool = HostPool(HERE, 2)
+    wires = [call_in(pool.control, 0), call_in(pool.control, 1)]
+    pool.assemble(10.0, nothing)
+    copy = call_in(pool.control, 1)
+    while not pool._copies:
+        pool.wait(0.01)
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(pool.close, False)
+        for wire, failed, prepared in (
+            (wires[0], False, [(1, "a")]),
+            (wires[1], False, []),
+            (copy, True, [(1, "not counted")]),
+        ):
+            number, *command = wire.receive(10)
+            assert command == ["close", failed]
+            wire.send(number, "done", prepared)
+        assert ended.result(10) == [(1, "a")]
 
 
-def test_hosts_that_do_not_come():
-    pool = HostPool("127.0.0.1", 2)
+def test_a_copy_that_is_lost_is_no_failure():
+    pool = HostPool(HERE, 1)
     wire = call_in(pool.control)
-    with pytest.raises(TimeoutError, match=r"1 of 2 task slots were free within 0\.3 s"):
-        pool.assemble(0.3, nothing)
-    with pytest.raises(HostLost):
-        connect(pool.control, "the driver")
+    pool.assemble(10.0, nothing)
+    call_in(pool.control).close()
+    while not (pool._copies and pool._copies[0].failure):
+        pool.wait(0.01)
+    pool.check()
+    wire.close()
+    pool.close(True)
+
+
+QUICK = NetworkSettings(heartbeat_interval=0.05, heartbeat_timeout=1.0)
+
+
+def test_a_host_that_answers_heartbeats_is_alive_whatever_it_does():
+    pool = HostPool(HERE, 1, QUICK)
+    wire = call_in(pool.control)
+    for _ in range(40):  # twice the timeout
+        assert wire.receive(10)[1] == HEARTBEAT
+        wire.send(None, HEARTBEAT, None)
+        pool.check()
+    wire.close()
+    pool.close(True)
+
+
+def test_a_host_that_is_silent_is_lost():
+    pool = HostPool(HERE, 1, QUICK)
+    wire = call_in(pool.control)
+    pool.assemble(10.0, nothing)
+    outcome = pool._hosts[0].call("snapshot")
+    with pytest.raises(HostLost, match=r"host 0 was silent for 1 s, which is the heartbeat"):
+        outcome.result(10)
+    with pytest.raises(HostLost, match="stuck"):
+        pool.check()
+    pool.close(True)
     wire.close()
 
 
+def test_hosts_that_do_not_come():
+    pool = HostPool(HERE, 2)
+    wire = call_in(pool.control)
+    with pytest.raises(TimeoutError, match=r"1 of 2 task slots were free within 0\.3 s"):
+        pool.assemble(0.3, nothing)
+    wire.close()
+    pool.close(True)
+    with pytest.raises(HostLost):
+        connect(pool.control, "the driver")
+
+
 def test_what_ends_the_attempt_ends_the_waiting_for_hosts():
-    pool = HostPool("127.0.0.1", 1)
+    pool = HostPool(HERE, 1)
 
     def fail():
         raise OSError("no more processes")
 
     with pytest.raises(OSError, match="no more processes"):
         pool.assemble(10.0, fail)
+    pool.close(True)
     with pytest.raises(HostLost):
         connect(pool.control, "the driver")
 

@@ -9,24 +9,26 @@ import socket
 import subprocess
 import sys
 import threading
-from multiprocessing.connection import Client
+from dataclasses import replace
 
 import pytest
 
 from pyflink_on_spark._spark.transport import handshake
+from pyflink_on_spark._spark.transport.handshake import dial
 from pyflink_on_spark._spark.transport.result_channel import (
     ChannelClosed,
     ChannelFailed,
     ResultServer,
     connect,
 )
+from tests.spark.connections import endpoint
 
 DEADLINE = 20
 
 
-@pytest.fixture
-def server():
-    with ResultServer(window=4) as running:
+@pytest.fixture(params=["sealed", "encrypted"])
+def server(request):
+    with ResultServer(endpoint(request.param), window=4) as running:
         yield running
 
 
@@ -253,8 +255,8 @@ def test_garbage_and_silent_connections_do_no_harm(server):
         garbage.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
     with socket.create_connection(place) as garbage:
         garbage.sendall(b"\0\0\0\x04abcd" * 10)
-    with pytest.raises(multiprocessing.AuthenticationError):
-        Client(place, authkey=b"a wrong key")
+    with pytest.raises((EOFError, OSError, multiprocessing.AuthenticationError)):
+        dial(replace(server.address, authkey=b"a wrong key"))
     got = []
     server.open_channel("lines", got.extend)
     produce(server.address, "lines", 0, [["still here"]])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
+from pyflink_on_spark._job.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark.common import JobStatus
@@ -34,14 +36,36 @@ class Asked(list):
         return self.pop(0)
 
 
+class Context:
+    """What a session says of its SparkContext."""
+
+    def __init__(self, stopped=False, died=False):
+        self._jsc, self._stopped, self._died = self, stopped, died
+
+    def sc(self):
+        if self._died:
+            raise ConnectionRefusedError
+        return self
+
+    def isStopped(self):  # noqa: N802 - the name in Java
+        return self._stopped
+
+
+def stopped_in_python():
+    context = Context()
+    context._jsc = None
+    return context
+
+
 class Acted(StreamingJob):
     """A job whose attempts do what the test says, one after the other."""
 
-    def __init__(self, *attempts):
+    def __init__(self, *attempts, context=None):
         settings = {**RESTARTS, "execution.checkpointing.interval": "1 s"}
         job = job_of(lambda stream: stream.map(str), CutSource([1]), configuration=settings)
         job.printers.clear()
-        super().__init__(job, lambda session: None)
+        super().__init__(job, lambda session, ports: None)
+        self._session = SimpleNamespace(sparkContext=context or Context())
         self.attempts, self._requests = list(attempts), Asked()
         self._thread.start()
 
@@ -77,6 +101,36 @@ def test_but_not_once_all_is_committed():
     assert status_of(job) == JobStatus.FAILED
     assert len(job.attempts) == 1
     with pytest.raises(JobExecutionError, match="close failed"):
+        job.result()
+
+
+@pytest.mark.parametrize(
+    ("context", "why"),
+    [
+        (Context(died=True), "Spark's Java process has ended"),
+        (Context(stopped=True), "its SparkContext was stopped"),
+        (stopped_in_python(), "its SparkContext was stopped"),
+    ],
+)
+def test_nor_without_spark(context, why):
+    job = Acted(fails, ends, context=context)
+    assert status_of(job) == JobStatus.FAILED
+    assert len(job.attempts) == 1
+    with pytest.raises(JobExecutionError, match=rf"{why}.*run the program again") as failure:
+        job.result()
+    assert "close failed" in str(failure.value.__cause__)
+
+
+def taken_over(job):
+    job._coordinator.over = True
+    raise JobTakenOverError("the job b has continued")
+
+
+def test_nor_when_another_run_has_continued_the_job():
+    job = Acted(taken_over, ends)
+    assert status_of(job) == JobStatus.FAILED
+    assert len(job.attempts) == 1
+    with pytest.raises(JobTakenOverError, match="the job b has continued"):
         job.result()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.metrics.samples import Sample
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings
+from pyflink_on_spark._operate.ports import port_range
 
 _PORT = "9249"
 _INVALID = re.compile("[^a-zA-Z0-9:_]")
@@ -54,7 +55,11 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
 
     Raises:
         EnvironmentSetupError: no port is free, or prometheus_client is missing.
+    <<<<<<< HEAD
+        ValueError: the port is not a valid one.
+    =======
         ValueError: the port is not valid.
+    >>>>>>> main
     """
     client = _client()
     registry = client.CollectorRegistry()
@@ -91,24 +96,6 @@ def push(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
     registry = client.CollectorRegistry()
     registry.register(Families(collect))
     return lambda: client.push_to_gateway(url, job, registry, grouping)
-
-
-def port_range(text: str) -> list[int]:
-    """Return the ports that a text names.
-
-    Raises:
-        ValueError: it names none.
-    """
-    ports: list[int] = []
-    for part in text.split(","):
-        found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
-        if found is None:
-            raise ValueError(f"{text!r} is neither a port nor a range such as 9249-9260")
-        first = int(found[1])
-        ports += range(first, int(found[2] or first) + 1)
-    if not all(0 <= port < 2**16 for port in ports):
-        raise ValueError(f"{text!r} has a port above 65535")
-    return ports
 
 
 def _client() -> Any:

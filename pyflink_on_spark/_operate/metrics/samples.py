@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._job.history import CheckpointRecord
-from pyflink_on_spark._operate.job_tasks import JobTask, tasks_of
+from pyflink_on_spark._operate.job_tasks import JobTask
 from pyflink_on_spark._operate.operated_job import OperatedJob
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.metrics.group import Measurement
@@ -65,7 +65,7 @@ def samples_of(operated: OperatedJob) -> Iterator[Sample]:
     }
     for name, value in job_metrics(operated).items():
         yield Sample(JOB, name, value, labels)
-    tasks = tasks_of(operated.job)
+    tasks = operated.tasks
     yield from _task_samples(operated, tasks, labels)
     yield from _user_samples(operated, tasks, labels)
 

@@ -37,7 +37,6 @@ class Control:
         router.add("GET", "/jobs/:job_id/savepoints/:request_id", self.result)
         router.add("POST", "/jobs/:job_id/stop", self.stop)
         router.add("PATCH", "/jobs/:job_id", self.terminate)
-        router.add("GET", "/jobs/:job_id/yarn-cancel", self.terminate)
 
     def savepoint(self, request: Request, job_id: str) -> Answer:
         """Begin a savepoint; with ``cancel-job`` the job ends with it."""

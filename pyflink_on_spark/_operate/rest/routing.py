@@ -9,7 +9,8 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
-OK, ACCEPTED, BAD_REQUEST, NOT_FOUND, NOT_ALLOWED, CONFLICT = 200, 202, 400, 404, 405, 409
+OK, ACCEPTED = 200, 202
+BAD_REQUEST, FORBIDDEN, NOT_FOUND, NOT_ALLOWED, CONFLICT = 400, 403, 404, 405, 409
 
 
 class RestError(PyFlinkOnSparkError):
@@ -47,12 +48,14 @@ class Answer:
     """An answer.
 
     Args:
-        content: what becomes JSON.
+        content: what becomes JSON, or bytes as they are.
         status: the HTTP status.
+        kind: the content's MIME type.
     """
 
     content: Any
     status: int = OK
+    kind: str = "application/json; charset=UTF-8"
 
 
 Handler = Callable[..., Answer]
@@ -83,8 +86,7 @@ class Router:
             return Answer({"errors": [str(error)]}, error.status)
 
     def _handler(self, request: Request) -> Answer:
-        path = request.path.rstrip("/")
-        path = path.removeprefix("/v1")
+        path = request.path.removeprefix("/v1").rstrip("/") or "/"
         found = [(m, match, h) for m, p, h in self._routes if (match := p.fullmatch(path))]
         for method, match, handler in found:
             if method == request.method:

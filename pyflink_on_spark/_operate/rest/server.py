@@ -10,7 +10,15 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from pyflink_on_spark._operate.rest.routing import BAD_REQUEST, Answer, Request, Router
+from pyflink_on_spark._operate.rest.access import Access
+from pyflink_on_spark._operate.rest.page import PAGES
+from pyflink_on_spark._operate.rest.routing import (
+    BAD_REQUEST,
+    FORBIDDEN,
+    Answer,
+    Request,
+    Router,
+)
 
 _LONGEST_BODY = 1024 * 1024
 _IDLE_SECONDS = 60.0
@@ -40,20 +48,33 @@ class RestHandler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         try:
-            answer = self.server.router.answer(self._request())
+            request = self._request()
+            refusal = None if self.server.access is None else self._refusal(request)
+            answer = self.server.router.answer(request) if refusal is None else refusal
         except ValueError as error:
             answer = Answer({"errors": [f"Bad request: {error}"]}, BAD_REQUEST)
             self.close_connection = True
         except Exception as error:  # noqa: BLE001 - the client gets it, and the log
             _log.exception("a request failed: %s %s", self.command, self.path)
             answer = Answer({"errors": [f"Internal error: {error!r}"]}, 500)
-        self._write(answer.status, "application/json; charset=UTF-8", _json(answer.content))
+        self._write(answer)
 
-    def _write(self, status: int, kind: str, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
+    def _refusal(self, request: Request) -> Answer | None:
+        """Return the answer to one who may not ask; the page itself has no secrets."""
+        assert self.server.access is not None
+        refusal = self.server.access.refusal(dict(self.headers.items()))
+        if refusal is None or (request.path in PAGES and "Origin" not in self.headers):
+            return None
+        return Answer({"errors": [refusal]}, FORBIDDEN)
+
+    def _write(self, answer: Answer) -> None:
+        content = answer.content if isinstance(answer.content, bytes) else _json(answer.content)
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
+        self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         self.wfile.write(content)
 
@@ -74,14 +95,15 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     Args:
         address: where to listen.
         router: what answers.
+        access: who may ask; None for everybody who can connect.
     """
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
 
-    def __init__(self, address: Any, router: Router) -> None:
-        self.router = router
+    def __init__(self, address: Any, router: Router, access: Access | None = None) -> None:
+        self.router, self.access = router, access
         super().__init__(address, RestHandler)
 
     def start(self) -> None:

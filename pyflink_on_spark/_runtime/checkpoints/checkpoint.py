@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -148,9 +148,36 @@ def complete(
     """Make a checkpoint of state files that are written: from now on it can be restored."""
     file = _write(place, COMMITTABLES, serialize(committables))
     metadata = Metadata(checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file)
-    text = json.dumps({"format": _FORMAT, **asdict(metadata)}, indent=1)
+    content = {"format": _FORMAT, **asdict(metadata)}
+    text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)
     _write(place, METADATA, text.encode())
     return metadata
+
+
+def check_visible(place: Folder, files: Iterable[StateFile]) -> None:
+    """Check that this process sees files that other processes have written.
+
+    Raises:
+        CheckpointError: one is missing, or has another size.
+    """
+    for file in files:
+        where = file.folder(place)
+        try:
+            size = where.size(file.name)
+        except FileNotFoundError as error:
+            raise CheckpointError(
+                f"a host has written {where.shown}/{file.name}, and the driver does not see it: "
+                "all machines have to share the folder of the checkpoints "
+                "(execution.checkpointing.dir)"
+            ) from error
+        except OSError as error:
+            raise CheckpointError(f"cannot read {where.shown}/{file.name}: {error}") from error
+        if size != file.size:
+            raise _damaged(place, file, size)
+
+
+def _checksum(content: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
 def read_metadata(place: Folder) -> Metadata:
@@ -161,6 +188,7 @@ def read_metadata(place: Folder) -> Metadata:
     """
     try:
         content = json.loads(place.read(METADATA))
+        checksum, computed = content.pop("checksum", None), _checksum(content)
         written = content.pop("format")
         if written != _FORMAT:
             raise CheckpointError(
@@ -168,6 +196,8 @@ def read_metadata(place: Folder) -> Metadata:
                 f"keys are in the key groups of format {_FORMAT}; begin without it, or run the job "
                 "with the version of pyflink_on_spark that wrote it"
             )
+        if checksum not in (None, computed):
+            raise ValueError("its content does not have its checksum")
         files = tuple(StateFile(**file) for file in content.pop("files"))
         committables = StateFile(**content.pop("committables"))
         return Metadata(files=files, committables=committables, **content)

@@ -100,13 +100,25 @@ class Folder:
         with self.open(name) as file:
             return file.read()
 
+    def size(self, name: str) -> int:
+        """Return the size of a file in bytes.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        return self._files.status(f"{self.path}/{name}").size
+
+    def parent(self) -> Folder:
+        """Return the folder that this one is in."""
+        return type(self)(self.uri.rpartition("/")[0], self._configuration)
+
     def inside(self, name: str) -> Folder:
         """Return a folder in this one."""
         return type(self)(f"{self.uri}/{name}", self._configuration)
 
     def beside(self, name: str) -> Folder:
         """Return a folder next to this one."""
-        return type(self)(f"{self.uri.rpartition('/')[0]}/{name}", self._configuration)
+        return self.parent().inside(name)
 
 
 def folder(uri: str, configuration: Mapping[str, str] | None = None) -> Folder:

@@ -6,13 +6,11 @@ import contextlib
 import os
 import pickle
 import queue
-import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -45,10 +43,18 @@ from pyflink_on_spark._spark.hosts.deployment import (
     slots_of,
 )
 from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
-from pyflink_on_spark._spark.transport.handshake import Address, Listener, dial
+from pyflink_on_spark._spark.transport.handshake import (
+    HANDSHAKE_SECONDS,
+    Address,
+    Endpoint,
+    Listener,
+    dial,
+)
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
-from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
+from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._spark.transport.wire import Wire
 
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _LONGEST_REST = 0.001, 0.02
@@ -67,7 +73,7 @@ class HostReport:
     """
 
     ended: bool
-    paused: bool
+    paused: bool | None
     progress: tuple[TaskProgress, ...] | None
 
 
@@ -77,11 +83,15 @@ class Host:
     Args:
         number: which host.
         control: the connection to the driver.
-        authkey: what other hosts have to know.
+        driver: the driver's address, whose secret is that of all hosts.
+        network: how hosts connect.
     """
 
-    def __init__(self, number: int, control: RpcConnection, authkey: bytes) -> None:
+    def __init__(
+        self, number: int, control: RpcConnection, driver: Address, network: NetworkSettings
+    ) -> None:
         self._number, self._control = number, control
+        self._patience = network.heartbeat_timeout
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._commands: dict[str, Callable[..., Any]] = {
             "deploy": self._deploy,
@@ -98,14 +108,16 @@ class Host:
         self._running = self._closed = False
         self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
         self._senders: dict[tuple[str, int], Sender] = {}
-        self._callers: dict[int, socket.socket] = {}
+        self._callers: dict[int, Wire] = {}
         self._called = threading.Condition()
         self._log: FunctionLog | None = None
         self._told = HostReport(False, False, None)
         self._next_report = 0.0
         self._rest = _SHORTEST_REST
-        self._listener = Listener(control.own_address(), authkey, self._greet, "peers")
-        self.address = (self._listener.address.host, self._listener.address.port)
+        here = control.own_address()
+        place = Endpoint(here, here, network.host_ports, driver.identity)
+        self._listener = Listener(place, driver.authkey, self._greet, "peers")
+        self.address = (here, self._listener.address.port)
         threading.Thread(target=self._listen, name="driver", daemon=True).start()
 
     def run(self) -> None:
@@ -125,11 +137,16 @@ class Host:
         """Take the driver's orders; without a driver end at once, whatever the host does."""
         try:
             while True:
-                order = self._control.receive()
-                self._orders.put(order)
-                self._data.wake()
-        except HostLost:
+                order = self._control.receive(self._patience)
+                if order[1] == HEARTBEAT:
+                    self._control.send(None, HEARTBEAT, None)
+                else:
+                    self._orders.put(order)
+                    self._data.wake()
+        except (HostLost, TimeoutError) as error:
             if not self._closed:
+                sys.stderr.write(f"host {self._number} ends: {error}\n")
+                sys.stderr.flush()
                 _leave(1)
 
     def _obey(self, wait: bool) -> None:
@@ -184,7 +201,9 @@ class Host:
         assert self._group is not None
         now = time.monotonic()
         ended = self._group.ended
-        paused = self._pending is None and self._group.paused
+        paused = None
+        if self._group.reading:
+            paused = self._pending is None and self._group.paused
         timely = now >= self._next_report
         if timely or (ended, paused) != (self._told.ended, self._told.paused):
             progress = tuple(self._group.progress()) if timely or ended else None
@@ -229,7 +248,7 @@ class Host:
 
     def _connect(self, _: int, addresses: Mapping[int, Address]) -> None:
         """Connect with all other hosts, and begin to work."""
-        peers: dict[int, socket.socket] = {}
+        peers: dict[int, Wire] = {}
         for number, address in addresses.items():
             if number < self._number:
                 peers[number] = _call(self._number, address)
@@ -331,13 +350,16 @@ class Host:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _greet(self, connection: Connection) -> None:
+    def _greet(self, wire: Wire) -> None:
         """Take the call of another host, which says its number."""
-        number = int.from_bytes(connection.recv_bytes(4), "big")
+        try:
+            number = int.from_bytes(wire.recv_bytes(HANDSHAKE_SECONDS), "big")
+        except (OSError, EOFError):
+            wire.close()
+            return
         with self._called:
-            self._callers[number] = socket.socket(fileno=os.dup(connection.fileno()))
+            self._callers[number] = wire
             self._called.notify_all()
-        connection.close()
 
     def _driver(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
@@ -363,12 +385,10 @@ def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
     """Take the state of a subtask, and do nothing with it."""
 
 
-def _call(number: int, address: Address) -> socket.socket:
-    connection = dial(address.host, address.port, address.authkey)
-    connection.send_bytes(number.to_bytes(4, "big"))
-    called = socket.socket(fileno=os.dup(connection.fileno()))
-    connection.close()
-    return called
+def _call(number: int, address: Address) -> Wire:
+    wire = dial(address)
+    wire.send_bytes(number.to_bytes(4, "big"))
+    return wire
 
 
 def _restored(

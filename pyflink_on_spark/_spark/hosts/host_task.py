@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 
 from pyflink_on_spark._spark.hosts.host import Host
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.rpc import HostLost, connect
 
 
@@ -22,10 +23,12 @@ class HostTask:
     Args:
         driver: where hosts call in.
         environment: of the user's functions.
+        network: how hosts connect.
     """
 
     driver: Address
     environment: WorkerEnvironment
+    network: NetworkSettings = field(default_factory=NetworkSettings)
 
     def __call__(self, numbers: Iterable[int]) -> None:
         """Run the host whose number is in the partition."""
@@ -38,7 +41,7 @@ class HostTask:
         except (HostLost, AuthenticationError):
             return  # the attempt is over: what Spark runs again is not wanted
         with self.environment.active():
-            host = Host(number, control, self.driver.authkey)
+            host = Host(number, control, self.driver, self.network)
             control.send(number, host.address)
             try:
                 host.run()

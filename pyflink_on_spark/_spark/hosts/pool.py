@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from multiprocessing.connection import Connection
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -18,13 +18,17 @@ from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts.deployment import Deployment
 from pyflink_on_spark._spark.hosts.host import HostReport
-from pyflink_on_spark._spark.transport.handshake import Address, Listener
-from pyflink_on_spark._spark.transport.rpc import HostLost, RpcConnection
+from pyflink_on_spark._spark.transport.handshake import Address, Endpoint, Listener
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
+from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._spark.transport.wire import Wire
 
 _CALL_SECONDS = 20.0
+_HEARTBEAT_NUMBER = 0
 _CLOSE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
 _PEER_SECONDS = 5.0
+_DEFAULTS = NetworkSettings()
 _ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
 
 
@@ -33,14 +37,21 @@ class _HostConnection:
 
     Args:
         number: the number of the host.
+        address: where it listens.
         connection: the connection.
         changed: is notified of everything that the host says.
+        patience: after which silence it counts as lost, in s.
     """
 
     def __init__(
-        self, number: int, address: Address, connection: RpcConnection, changed: threading.Condition
+        self,
+        number: int,
+        address: Address,
+        connection: RpcConnection,
+        changed: threading.Condition,
+        patience: float,
     ) -> None:
-        self.number, self.address = number, address
+        self.number, self.address, self._patience = number, address, patience
         self._connection, self._changed = connection, changed
         self._requests: dict[int, Future[Any]] = {}
         self._number = 0
@@ -65,6 +76,11 @@ class _HostConnection:
             self._fail(error)
         return future
 
+    def beat(self) -> None:
+        """Ask whether the host is alive."""
+        with contextlib.suppress(HostLost):  # which the thread that reads notices, too
+            self._connection.send(_HEARTBEAT_NUMBER, HEARTBEAT)
+
     def close(self) -> None:
         """Hang up."""
         self._connection.close()
@@ -72,7 +88,7 @@ class _HostConnection:
     def _read(self) -> None:
         try:
             while True:
-                number, kind, content = self._connection.receive()
+                number, kind, content = self._connection.receive(self._patience)
                 if number is None:
                     self._note(kind, content)
                     continue
@@ -88,6 +104,14 @@ class _HostConnection:
                     self._changed.notify_all()
         except HostLost as error:
             self._fail(error)
+        except TimeoutError:
+            self._fail(
+                HostLost(
+                    f"host {self.number} was silent for {self._patience:g} s, which is the "
+                    "heartbeat.timeout: its process or its machine is stuck"
+                )
+            )
+            self.close()
 
     def _note(self, kind: str, content: Any) -> None:
         """Take what a host says unasked."""
@@ -96,6 +120,8 @@ class _HostConnection:
                 self.report = content
                 if content.progress is not None:
                     self.progress = content.progress
+            elif kind == HEARTBEAT:
+                return
             elif kind == "peer lost":
                 self.lost_peer = time.monotonic(), content
             else:
@@ -115,16 +141,22 @@ class HostPool:
     """Waits for the hosts of an attempt to call in, then has them do things; see ``Hosts``.
 
     Args:
-        address: where to listen, as the hosts reach it.
+        endpoint: where to listen.
         count: how many hosts there will be.
+        network: how hosts connect.
     """
 
-    def __init__(self, address: str, count: int) -> None:
-        self._count = count
+    def __init__(
+        self, endpoint: Endpoint, count: int, network: NetworkSettings = _DEFAULTS
+    ) -> None:
+        self._count, self._network = count, network
         self._hosts: dict[int, _HostConnection] = {}
+        self._copies: list[_HostConnection] = []
         self._changed = threading.Condition()
-        self._listener = Listener(address, secrets.token_bytes(32), self._take_call, "hosts")
+        self._ending, self._closed = False, threading.Event()
+        self._listener = Listener(endpoint, secrets.token_bytes(32), self._take_call, "hosts")
         self.control = self._listener.address
+        threading.Thread(target=self._beat, name="heartbeats", daemon=True).start()
 
     def assemble(self, seconds: float, check: Callable[[], None]) -> None:
         """Wait until all hosts have called in.
@@ -137,18 +169,15 @@ class HostPool:
             TimeoutError: if one does not call.
         """
         deadline = time.monotonic() + seconds
-        try:
-            while len(self._hosts) < self._count:
-                check()
-                if time.monotonic() >= deadline:
-                    raise TimeoutError(
-                        f"{len(self._hosts)} of {self._count} task slots were free within "
-                        f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
-                    )
-                with self._changed:
-                    self._changed.wait(_LOOK_SECONDS)
-        finally:
-            self._listener.close()
+        while len(self._hosts) < self._count:
+            check()
+            if time.monotonic() >= deadline:
+                raise TimeoutError(
+                    f"{len(self._hosts)} of {self._count} task slots were free within "
+                    f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
+                )
+            with self._changed:
+                self._changed.wait(_LOOK_SECONDS)
 
     def deploy(self, deployment: Deployment) -> None:
         """Let all hosts open their subtasks, then connect with each other and begin to work.
@@ -192,7 +221,8 @@ class HostPool:
     def paused(self) -> bool:
         """Whether the sources of all hosts wait for the next checkpoint, or have ended."""
         reports = [host.report for host in self._hosts.values()]
-        return any(r.paused for r in reports) and all(r.paused or r.ended for r in reports)
+        reading = [report for report in reports if not report.ended and report.paused is not None]
+        return bool(reading) and all(report.paused for report in reading)
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each chain of each subtask is."""
@@ -211,7 +241,8 @@ class HostPool:
     ) -> dict[int, HostSnapshot]:
         """Take a checkpoint; return the part of each host, by its number."""
         for host in self._hosts.values():
-            host.report = HostReport(host.report.ended, False, None)
+            paused = None if host.report.paused is None else False
+            host.report = HostReport(host.report.ended, paused, None)
         return self._call_all("snapshot", checkpoint_id, where, contents, halt, timeout=timeout)
 
     def committables(self) -> list[Any]:
@@ -252,19 +283,24 @@ class HostPool:
             HostLost: if one is gone before it has closed all of a job that did not fail.
             TimeoutError: if the caller stopped waiting before the end.
         """
+        self._ending = True
         self._listener.close()
-        futures = {number: host.call("close", failed) for number, host in self._hosts.items()}
+        futures = [host.call("close", failed) for host in self._hosts.values()]
+        copies = [host.call("close", True) for host in self._copies]
         deadline = time.monotonic() + _CLOSE_SECONDS
         prepared: list[Any] = []
         try:
-            for future in futures.values():
-                prepared += self._closed(future, deadline, failed, given_up)
+            for future in futures:
+                prepared += self._await_close(future, deadline, failed, given_up)
+            for future in copies:
+                self._await_close(future, deadline, True, given_up)
         finally:
-            for host in self._hosts.values():
+            self._closed.set()
+            for host in [*self._hosts.values(), *self._copies]:
                 host.close()
         return prepared
 
-    def _closed(
+    def _await_close(
         self, future: Future[Any], deadline: float, failed: bool, given_up: Callable[[], bool]
     ) -> list[Any]:
         try:
@@ -278,22 +314,34 @@ class HostPool:
                 raise
             return []
 
-    def _take_call(self, connection: Connection) -> None:
-        control = RpcConnection(connection, "a host")
+    def _take_call(self, wire: Wire) -> None:
+        control = RpcConnection(wire, "a host")
         try:
             number, (host, port) = control.receive(_CALL_SECONDS)
-            control.set_unacked_timeout()
         except (HostLost, TimeoutError):
             control.close()
             return
+        if self._ending:
+            control.close()
+            return
+        control.peer = f"host {number}"
+        place = replace(self.control, host=host, port=port)
+        patience = self._network.heartbeat_timeout
         with self._changed:
+            called = _HostConnection(number, place, control, self._changed, patience)
             if number in self._hosts:
-                control.close()  # what Spark runs twice: the first one counts
-                return
-            control.peer = f"host {number}"
-            place = Address(host, port, self.control.authkey)
-            self._hosts[number] = _HostConnection(number, place, control, self._changed)
+                self._copies.append(called)  # which Spark has started beside: it waits for the end
+            else:
+                self._hosts[number] = called
             self._changed.notify_all()
+
+    def _beat(self) -> None:
+        """Ask all hosts again and again whether they are alive, until the pool is closed."""
+        while not self._closed.wait(self._network.heartbeat_interval):
+            with self._changed:
+                hosts = [*self._hosts.values(), *self._copies]
+            for host in hosts:
+                host.beat()
 
     def _call_all(self, *message: Any, timeout: float | None = None) -> dict[int, Any]:
         """Send a command to all hosts at once; return what each answers."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from pyflink_on_spark._job.attempt_control import check_may_be_saved
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import (
     run_stages,
     subtasks_of,
 )
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
 
 
 class BatchJob(RunningJob):
@@ -26,7 +23,7 @@ class BatchJob(RunningJob):
         server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+    def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._prepared = PreparedCommits(job.sinks)
 

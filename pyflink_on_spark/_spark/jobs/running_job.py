@@ -16,17 +16,20 @@ from pyspark.sql import SparkSession
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
-from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.clock import SteadyClock
 from pyflink_on_spark._spark.jobs.collected import CollectedElements
 from pyflink_on_spark._spark.jobs.failures import job_error, print_error
 from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
+from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.own_package import ship_own_package
 from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 
+GivesServer = Callable[[SparkSession, tuple[int, ...]], ResultServer]
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -35,14 +38,15 @@ class RunningJob(ABC):
 
     Args:
         job: what to run.
-        server: gives what workers send results to.
+        server: gives what workers send results to, on one of some ports.
     """
 
     _long_running = False
+    _spark_gone = False
     slot_timeout = 300.0
     """How long to wait for task slots, in s."""
 
-    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+    def __init__(self, job: Job, server: GivesServer) -> None:
         self._job, self._get_server = job, server
         self.job_id = job.settings.job_id
         self._status = JobStatus.CREATED
@@ -52,6 +56,8 @@ class RunningJob(ABC):
         self._channels: dict[str, Channel] = {}
         self._dependencies = ShippedDependencies()
         self._restarts = restart_strategy(job.settings)
+        self._clock = SteadyClock()
+        self._network = NetworkSettings.of(job.settings.configuration)
         self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)
 
     def start(self) -> None:
@@ -66,7 +72,7 @@ class RunningJob(ABC):
         self._session = obtain_session(wished, long_running=self._long_running)
         ship_own_package(self._session)
         self._dependencies = ship(self._session, configuration)
-        self._server = self._get_server(self._session)
+        self._server = self._get_server(self._session, self._network.driver_ports)
         for name in channel_names(self._job):
             self._open_channel(name, self._job.printers.get(name))
         self._thread.start()
@@ -151,11 +157,12 @@ class RunningJob(ABC):
             except BaseException as error:  # noqa: BLE001 - the strategy decides what it means
                 self._check_cancelled()
                 self._check_printers()
+                self._check_spark(error)
                 self._wait_for_restart(error)
 
     def _wait_for_restart(self, error: BaseException) -> None:
         """Wait as the restart strategy says; raise the error if it allows no restart."""
-        delay = self._restarts.delay(SystemClock().now())
+        delay = self._restarts.delay(self._clock.now())
         if delay is None:
             raise error
         told = self._told(error)
@@ -207,6 +214,21 @@ class RunningJob(ABC):
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
             raise JobCancelledError("Job was cancelled.")
+
+    def _check_spark(self, error: BaseException) -> None:
+        """Raise if Spark itself is gone, whatever the restart strategy says.
+
+        Raises:
+            JobExecutionError: no attempt can run in this process any more.
+        """
+        why = why_gone(self._session)
+        if why is None:
+            return
+        self._spark_gone = True
+        raise JobExecutionError(
+            f"the job {self._job.name!r} failed: {why}. The job cannot continue in this process; "
+            "run the program again."
+        ) from error
 
     def _check_printers(self) -> None:
         error = self._failed_printer()

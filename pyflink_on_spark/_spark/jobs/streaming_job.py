@@ -7,11 +7,10 @@ import itertools
 import logging
 import pickle
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
@@ -19,19 +18,19 @@ from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointReque
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_line import Progress, line_for
-from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.failures import job_error
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
+from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import hosts_for
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
@@ -39,6 +38,7 @@ _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
 _REASON_SECONDS = 1.0
+_log = logging.getLogger("pyflink_on_spark")
 _numbers = itertools.count()
 
 
@@ -50,7 +50,7 @@ class StreamingJob(RunningJob):
         server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: Callable[[SparkSession], ResultServer]) -> None:
+    def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._long_running = not job.bounded
         self._requests: list[SavepointRequest] = []
@@ -59,7 +59,7 @@ class StreamingJob(RunningJob):
         self._progress = Progress(
             job.name, job.listeners, None if job.bounded else line_for(setting)
         )
-        self._coordinator = CheckpointCoordinator.of(job, SystemClock())
+        self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
     def start(self) -> None:
         """Find a session, open the channels, begin.
@@ -164,7 +164,7 @@ class StreamingJob(RunningJob):
         super()._wait_for_restart(error)
 
     def _give_up(self) -> None:
-        if self._interrupted:
+        if self._interrupted or self._spark_gone:
             self._coordinator.job_interrupted()
         elif self._cancelled.is_set():
             self._coordinator.job_cancelled()
@@ -181,8 +181,9 @@ class _Attempt:
         self._session, self._cancelled = owner._session, owner._cancelled
         slots = slots_of(self._job.stages)
         self._hosts = hosts_for(self._session, slots, self._job.settings.configuration)
-        address = self._session.sparkContext.getConf().get("spark.driver.host", "127.0.0.1")
-        self._pool = HostPool(address or "127.0.0.1", self._hosts)
+        self._network = owner._network
+        endpoint = driver_endpoint(self._session, self._network.driver_ports)
+        self._pool = HostPool(endpoint, self._hosts, self._network)
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
         self._spark_error: BaseException | None = None
@@ -289,7 +290,8 @@ class _Attempt:
     def _run_hosts(self) -> None:
         """Run the hosts as the tasks of a Spark job, until they end."""
         context = self._session.sparkContext
-        task = HostTask(self._pool.control, WorkerEnvironment.of_driver(self._owner._dependencies))
+        environment = WorkerEnvironment.of_driver(self._owner._dependencies)
+        task = HostTask(self._pool.control, environment, self._network)
         context.addJobTag(self._tag)
         context.setJobDescription(f"{self._job.name}: attempt {self._number}")
         try:
@@ -298,8 +300,9 @@ class _Attempt:
         except BaseException as error:  # noqa: BLE001 - raised by the thread of the job
             self._spark_error = error
         finally:
-            context.removeJobTag(self._tag)
             self._gone.set()
+            if why_gone(self._session) is None:
+                context.removeJobTag(self._tag)
 
     def _end(self, failed: bool) -> None:
         """Close the hosts, and let Spark kill those that do not answer."""
@@ -313,6 +316,13 @@ class _Attempt:
 
     def _stop(self) -> None:
         """Wait until Spark has ended the hosts; after a while it has to kill them."""
+        try:
+            self._stop_spark_job()
+        except Exception as error:  # noqa: BLE001 - hosts end by themselves, without the driver
+            if why_gone(self._session) is None:
+                _log.warning("Spark could not stop the tasks of an attempt: %s", error)
+
+    def _stop_spark_job(self) -> None:
         if not self._gone.wait(_END_SECONDS if self._assembled else 0.0):
             self._session.sparkContext.cancelJobsWithTag(self._tag)
         if self._query is not None:

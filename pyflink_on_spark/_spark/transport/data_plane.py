@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._spark.transport.seal import TAG_BYTES, BadSeal
+from pyflink_on_spark._spark.transport.wire import Wire
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
@@ -37,13 +39,14 @@ class _Peer:
 
     Args:
         number: its number.
-        connection: the connection, which does not block.
+        wire: the connection.
     """
 
-    def __init__(self, number: int, connection: socket.socket) -> None:
-        self.number, self.connection = number, connection
+    def __init__(self, number: int, wire: Wire) -> None:
+        self.number, self.stream = number, wire.stream
+        self.outgoing, self.incoming = wire.outgoing, wire.incoming
         self.outbox: deque[memoryview] = deque()
-        self.inbox = bytearray()
+        self.inbox = wire.inbox
         self.in_flight: dict[int, int] = {}
         self.consumed: dict[int, int] = {}
 
@@ -74,7 +77,7 @@ class DataPlane:
 
     def connect(
         self,
-        peers: Mapping[int, socket.socket],
+        peers: Mapping[int, Wire],
         hosts: Mapping[int, int],
         senders: Mapping[int, int],
     ) -> None:
@@ -86,10 +89,11 @@ class DataPlane:
             senders: the host that sends on each channel.
         """
         self._hosts, self._senders = hosts, senders
-        for number, connection in peers.items():
-            connection.setblocking(False)
-            peer = self._peers[number] = _Peer(number, connection)
-            self._selector.register(connection, selectors.EVENT_READ, peer)
+        for number, wire in peers.items():
+            peer = self._peers[number] = _Peer(number, wire)
+            self._selector.register(peer.stream, selectors.EVENT_READ, peer)
+        for peer in self._peers.values():
+            self._take_frames(peer)
 
     def send(self, row: Row, stage: int) -> None:
         """Let a row leave at once, or as soon as the connection has room.
@@ -161,7 +165,8 @@ class DataPlane:
     def close(self) -> None:
         """Hang up."""
         for peer in self._peers.values():
-            peer.connection.close()
+            peer.stream.hang_up()
+            peer.stream.close()
         self._selector.close()
         self._waker.close()
         self._wakes.close()
@@ -170,6 +175,8 @@ class DataPlane:
         self._put(peer, _FRAME.pack(stage, _ACKNOWLEDGEMENT, peer.consumed.pop(stage), 0), b"")
 
     def _put(self, peer: _Peer, head: bytes, payload: bytes) -> None:
+        if peer.outgoing is not None:
+            head += peer.outgoing.tag(head, payload)
         peer.outbox.append(memoryview(head))
         if payload:
             peer.outbox.append(memoryview(payload))
@@ -179,7 +186,7 @@ class DataPlane:
         try:
             while outbox:
                 parts = [outbox[index] for index in range(min(len(outbox), 64))]
-                sent = peer.connection.sendmsg(parts)
+                sent = peer.stream.send(parts)
                 while sent:
                     first = outbox[0]
                     if sent < len(first):
@@ -191,12 +198,12 @@ class DataPlane:
         except OSError as error:
             raise PeerLost(peer.number) from error
         wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if outbox else 0)
-        if self._selector.get_key(peer.connection).events != wanted:
-            self._selector.modify(peer.connection, wanted, peer)
+        if self._selector.get_key(peer.stream).events != wanted:
+            self._selector.modify(peer.stream, wanted, peer)
 
     def _read(self, peer: _Peer) -> bool:
         try:
-            content = peer.connection.recv(_READ_BYTES)
+            content = peer.stream.receive(_READ_BYTES)
         except BlockingIOError:
             return False
         except OSError as error:
@@ -204,12 +211,18 @@ class DataPlane:
         if not content:
             raise PeerLost(peer.number)
         peer.inbox += content
-        for where, channel, number, payload in _frames(peer.inbox):
-            if channel == _ACKNOWLEDGEMENT:
-                self._landed(peer, where, number)
-            else:
-                self._receive(Row(where, channel, number, payload))
+        self._take_frames(peer)
         return True
+
+    def _take_frames(self, peer: _Peer) -> None:
+        try:
+            for where, channel, number, payload in _frames(peer):
+                if channel == _ACKNOWLEDGEMENT:
+                    self._landed(peer, where, number)
+                else:
+                    self._receive(Row(where, channel, number, payload))
+        except BadSeal as error:
+            raise PeerLost(peer.number) from error
 
     def _landed(self, peer: _Peer, stage: int, size: int) -> None:
         peer.in_flight[stage] -= size
@@ -225,14 +238,21 @@ class DataPlane:
             return
 
 
-def _frames(inbox: bytearray) -> Iterator[tuple[int, int, int, bytes]]:
+def _frames(peer: _Peer) -> Iterator[tuple[int, int, int, bytes]]:
     """Take whole frames out of what has arrived."""
+    inbox, seal = peer.inbox, peer.incoming
     at, size = 0, len(inbox)
-    while size - at >= _FRAME.size:
+    head_size = _FRAME.size + (0 if seal is None else TAG_BYTES)
+    while size - at >= head_size:
         where, channel, number, length = _FRAME.unpack_from(inbox, at)
-        end = at + _FRAME.size + length
+        start = at + head_size
+        end = start + length
         if end > size:
             break
-        yield where, channel, number, bytes(inbox[at + _FRAME.size : end])
+        payload = bytes(inbox[start:end])
+        if seal is not None:
+            tagged = at + _FRAME.size
+            seal.check(bytes(inbox[tagged:start]), bytes(inbox[at:tagged]), payload)
+        yield where, channel, number, payload
         at = end
     del inbox[:at]

@@ -7,19 +7,18 @@ again is dropped. Channels are bounded: a producer waits when the driver does no
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import secrets
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener
 from typing import Any, Self
 
 import cloudpickle  # noqa: F401 - lets pickles of classes from the user's script find those classes
 
-from pyflink_on_spark._spark.transport.handshake import TimeoutConnection, admit, options_of
+from pyflink_on_spark._spark.transport import handshake
+from pyflink_on_spark._spark.transport.handshake import Endpoint, Listener
 from pyflink_on_spark._spark.transport.result_sender import (
     ACKNOWLEDGED,
     CLOSED,
@@ -30,6 +29,7 @@ from pyflink_on_spark._spark.transport.result_sender import (
     Sender,
     connect,
 )
+from pyflink_on_spark._spark.transport.wire import Wire
 
 __all__ = [
     "Channel",
@@ -41,7 +41,7 @@ __all__ = [
     "connect",
 ]
 
-_HELLO_LIMIT = 64 * 1024
+_THIS_MACHINE = Endpoint("127.0.0.1", "127.0.0.1")
 
 Producer = str | int
 
@@ -192,67 +192,40 @@ class Channel:
 class _Link:
     """The driver's end of one producer's connection."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.hang_up, self.close = wire.hang_up, wire.close
 
     def answer(self, frame: bytes) -> None:
         """Send a frame; a producer that is gone does not matter."""
-        with self._lock:
-            try:
-                self._connection.send_bytes(frame)
-            except OSError:
-                return
+        with contextlib.suppress(OSError):
+            self._wire.send_bytes(frame)
 
-    def receive(self) -> bytes | None:
+    def receive(self, patience: float | None = None) -> bytes | None:
         """Return the next frame, or None when the producer has hung up."""
         try:
-            return self._connection.recv_bytes()
+            return self._wire.recv_bytes(patience)
         except (EOFError, OSError):
             return None
-
-    def authenticate(self, authkey: bytes) -> tuple[str, Producer] | None:
-        """Return the channel and producer of a peer that knows the key, or None for any other."""
-        try:
-            admit(self._connection, authkey)
-            hello = TimeoutConnection(self._connection).recv_bytes(_HELLO_LIMIT)
-            channel, producer = pickle.loads(hello)
-        except (AuthenticationError, EOFError, OSError, ValueError, AssertionError):
-            return None
-        return channel, producer
-
-    def hang_up(self) -> None:
-        """End both directions, also for a thread that is waiting in `receive`."""
-        try:
-            with options_of(self._connection) as same:
-                same.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
-
-    def close(self) -> None:
-        """Give the connection back."""
-        with self._lock:
-            self._connection.close()
 
 
 class ResultServer:
     """Listens in the driver for what workers send, for as long as the driver has jobs.
 
     Args:
-        host: the address to listen on, as workers reach it.
+        endpoint: where to listen.
         window: how many messages a producer may have on the way before it waits.
     """
 
-    def __init__(self, host: str = "127.0.0.1", window: int = 16) -> None:
-        authkey = secrets.token_bytes(32)
-        self._listener = Listener((host, 0), "AF_INET", backlog=128)
-        port = int(self._listener.address[1])
-        self.address = ChannelAddress(host, port, authkey, window)
+    def __init__(self, endpoint: Endpoint = _THIS_MACHINE, window: int = 16) -> None:
         self._channels: dict[str, Channel] = {}
         self._links: set[_Link] = set()
         self._lock = threading.Lock()
-        self._closing = threading.Event()
-        threading.Thread(target=self._accept, name="result-server", daemon=True).start()
+        self._closed = False
+        authkey = secrets.token_bytes(32)
+        self._listener = Listener(endpoint, authkey, self._serve, "result-server")
+        place = self._listener.address
+        self.address = ChannelAddress(place.host, place.port, authkey, place.identity, window)
 
     def open_channel(
         self,
@@ -273,7 +246,7 @@ class ResultServer:
             ValueError: if a channel of that name is open, or the server is closed.
         """
         with self._lock:
-            if name in self._channels or self._closing.is_set():
+            if name in self._channels or self._closed:
                 raise ValueError(
                     f"cannot open the channel {name!r}: it is open, or the server closed"
                 )
@@ -301,15 +274,13 @@ class ResultServer:
     def close(self) -> None:
         """Stop listening, close every channel and hang up on every producer."""
         with self._lock:
-            if self._closing.is_set():
-                return
-            self._closing.set()
+            self._closed = True
             channels, links = list(self._channels.values()), list(self._links)
+        self._listener.close()
         for channel in channels:
             channel.close()
         for link in links:
             link.hang_up()
-        self._wake_accept()
 
     def __enter__(self) -> Self:
         return self
@@ -317,35 +288,16 @@ class ResultServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _wake_accept(self) -> None:
-        try:
-            socket.create_connection((self.address.host, self.address.port)).close()
-        except OSError:
-            return
-
-    def _accept(self) -> None:
-        with self._listener:
-            while not self._closing.is_set():
-                try:
-                    connection = self._listener.accept()
-                except OSError:
-                    self._closing.wait(0.1)  # out of file descriptors, say: others may close some
-                    continue
-                link = _Link(connection)
-                threading.Thread(
-                    target=self._serve, args=(link,), name="result-link", daemon=True
-                ).start()
-
-    def _serve(self, link: _Link) -> None:
+    def _serve(self, wire: Wire) -> None:
+        """Take what a producer sends, in a thread of its own."""
+        link = _Link(wire)
         with self._lock:
-            if self._closing.is_set():
-                link.close()
-                return
-            self._links.add(link)
+            if not self._closed:
+                self._links.add(link)
         try:
-            hello = link.authenticate(self.address.authkey)
+            hello = link.receive(handshake.HANDSHAKE_SECONDS) if link in self._links else None
             if hello is not None:
-                self._receive(link, *hello)
+                self._receive(link, *pickle.loads(hello))
         finally:
             with self._lock:
                 self._links.discard(link)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pickle
 import threading
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from dataclasses import dataclass
 from typing import Any, Self
 
 import cloudpickle
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._spark.transport.handshake import dial
+from pyflink_on_spark._spark.transport.handshake import Address, dial
+from pyflink_on_spark._spark.transport.wire import Wire
 
 # What the driver answers: one byte, and for a failure the text after it.
 ACKNOWLEDGED = b"a"
@@ -28,19 +28,13 @@ class ChannelFailed(PyFlinkOnSparkError, ConnectionError):
 
 
 @dataclass(frozen=True)
-class ChannelAddress:
+class ChannelAddress(Address):
     """Where and how a worker reaches the driver's `ResultServer`; travels inside a task.
 
     Args:
-        host: the driver's address as workers see it.
-        port: the TCP port.
-        authkey: the secret both ends prove to know; never shown.
         window: how many messages a producer may have on the way before it waits for the driver.
     """
 
-    host: str
-    port: int
-    authkey: bytes = field(repr=False)
     window: int = 16
 
 
@@ -65,7 +59,7 @@ class Sender:
     the driver has taken everything, so a task that ends well has delivered.
     """
 
-    def __init__(self, connection: Connection, window: int, delivered: int) -> None:
+    def __init__(self, connection: Wire, window: int, delivered: int) -> None:
         self._connection = connection
         self._window = window
         self._already_delivered = delivered
@@ -194,7 +188,7 @@ def connect(address: ChannelAddress, channel: str, producer_id: str | int) -> Se
         ChannelFailed: if the driver cannot be reached.
     """
     try:
-        connection = dial(address.host, address.port, address.authkey)
+        connection = dial(address)
     except (OSError, EOFError) as error:
         raise _gone(error) from error
     try:

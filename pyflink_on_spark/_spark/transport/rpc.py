@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
-import socket
-from multiprocessing.connection import Connection
 from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._spark.transport.handshake import (
-    Address,
-    dial,
-    options_of,
-    set_unacked_timeout,
-)
+from pyflink_on_spark._spark.transport.handshake import Address, dial
+from pyflink_on_spark._spark.transport.wire import Wire
+
+HEARTBEAT = "heartbeat"
+"""The name of the message that asks whether the peer is alive, and of the answer."""
 
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):
@@ -23,78 +19,44 @@ class HostLost(PyFlinkOnSparkError, ConnectionError):
 
 
 class RpcConnection:
-    """One connection.
+    """One connection. Any thread may send, and one may receive.
 
     Args:
-        connection: open, and of a peer that knows the key.
+        wire: the connection to a peer that knows the secret.
         peer: what is at the other end, for people.
     """
 
-    def __init__(self, connection: Connection, peer: str) -> None:
-        self._connection, self.peer = connection, peer
-        self._socket = options_of(connection)
+    def __init__(self, wire: Wire, peer: str) -> None:
+        self._wire, self.peer = wire, peer
+        self.own_address, self.close = wire.own_address, wire.close
 
     def send(self, *message: Any) -> None:
         """Send a message.
 
         Raises:
-            HostLost: if the connection is lost.
+            HostLost: the peer is gone.
         """
         try:
-            self._connection.send_bytes(serialize(message))
+            self._wire.send_bytes(serialize(message))
         except OSError as error:
             raise HostLost(f"{self.peer} is gone ({error!r})") from error
 
-    def receive(self, timeout: float | None = None) -> Any:
+    def receive(self, patience: float | None = None) -> Any:
         """Wait for a message and return it.
 
         Args:
-            timeout: how many seconds to wait at most.
+            patience: how many seconds the peer may be silent.
 
         Raises:
-            HostLost: if the connection is lost.
-            TimeoutError: if nothing came in time.
+            HostLost: the peer is gone.
+            TimeoutError: the peer was silent for too long.
         """
         try:
-            if self._connection.poll(timeout):
-                message = self._connection.recv_bytes()
-            else:
-                message = None
+            return pickle.loads(self._wire.recv_bytes(patience))
+        except TimeoutError as error:
+            raise TimeoutError(f"{self.peer} was silent for {patience:g} s") from error
         except (EOFError, OSError) as error:
             raise HostLost(f"{self.peer} is gone ({error!r})") from error
-        if message is None:
-            raise TimeoutError(f"{self.peer} has not answered within {timeout} s")
-        return pickle.loads(message)
-
-    def check(self) -> None:
-        """See whether the peer is there still; takes nothing of what it has sent.
-
-        Raises:
-            HostLost: if the connection is lost.
-        """
-        try:
-            left = not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return
-        except OSError as error:
-            raise HostLost(f"{self.peer} is gone ({error!r})") from error
-        if left:
-            raise HostLost(f"{self.peer} is gone")
-
-    def set_unacked_timeout(self) -> None:
-        """Treat a peer that takes nothing for a minute as lost: it always reads at once."""
-        set_unacked_timeout(self._connection)
-
-    def own_address(self) -> str:
-        """Return the address of this end, as the other one can reach it."""
-        return str(self._socket.getsockname()[0])
-
-    def close(self) -> None:
-        """Hang up."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # which wakes a thread that reads
-        self._socket.close()
-        self._connection.close()
 
 
 def connect(address: Address, peer: str) -> RpcConnection:
@@ -104,7 +66,6 @@ def connect(address: Address, peer: str) -> RpcConnection:
         HostLost: if nothing listens there, or does not answer.
     """
     try:
-        connection = dial(address.host, address.port, address.authkey)
+        return RpcConnection(dial(address), peer)
     except (OSError, EOFError) as error:
         raise HostLost(f"{peer} cannot be reached ({error!r})") from error
-    return RpcConnection(connection, peer)

@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate
 from pyflink_on_spark._sql.binder.correlate import Lateral, bind_correlate, lateral_of
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.joins import join
+from pyflink_on_spark._sql.binder.joins import conjuncts, distinct, join, semi_join
 from pyflink_on_spark._sql.binder.overloads import convert
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
 from pyflink_on_spark._sql.binder.ranks import RANK, over_calls, ranked
@@ -30,7 +30,7 @@ from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import invalid, not_yet
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Filter, Node, Project, Sort, Union, Values
+from pyflink_on_spark._sql.plan.nodes import Filter, Node, Project, Sort, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
@@ -40,8 +40,10 @@ from pyflink_on_spark._sql.syntax.expressions import (
     Literal,
     Name,
     OverCall,
+    Quantifier,
     SortItem,
     Star,
+    Subquery,
 )
 from pyflink_on_spark._sql.types.coercion import common_type
 
@@ -98,8 +100,7 @@ class QueryBinder:
         node, scope = self._from(query)
         binder = ExpressionBinder(scope, self._functions)
         if query.where is not None:
-            condition = binder.condition(query.where, "WHERE")
-            node = Filter(node.schema, node, self._folded(condition))
+            node = self._where(node, binder, query.where)
         if not query.items:
             return node
         overs = over_calls(query.items)
@@ -114,6 +115,16 @@ class QueryBinder:
             columns = tuple(map(self._folded, projection.expressions))
             node = project(node, columns, projection.schema.names)
         return distinct(node) if query.distinct else node
+
+    def _where(self, node: Node, binder: ExpressionBinder, where: Any) -> Node:
+        """Keep the rows for which a condition is TRUE; ``IN`` with a query becomes a join."""
+        for part in conjuncts(where):
+            if isinstance(part, Subquery) and part.quantifier is Quantifier.IN:
+                node = semi_join(node, binder, part, self.bind(part.query))
+            else:
+                condition = binder.condition(part, "WHERE")
+                node = Filter(node.schema, node, self._folded(condition))
+        return node
 
     def _ranked(
         self,
@@ -378,13 +389,6 @@ class QueryBinder:
 
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
-
-
-def distinct(node: Node) -> Node:
-    """Return the rows of a node without doubles."""
-    types = tuple(kind.plain() for kind in node.schema.types)
-    keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
-    return Aggregate(Schema(node.schema.names, types), node, keys, ())
 
 
 def values(schema: Schema, rows: list[list[Typed]]) -> Node:

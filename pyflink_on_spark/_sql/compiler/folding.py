@@ -27,6 +27,8 @@ def folded(expression: Typed, time_zone: str) -> Typed:
         return expression
     if not all(isinstance(operand, Constant) for operand in expression.operands):
         return expression
+    if isinstance(expression, Invocation) and not expression.function.foldable:
+        return expression
     if not is_deterministic(expression):
         return expression
     try:

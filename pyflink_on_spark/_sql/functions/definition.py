@@ -94,6 +94,7 @@ class ScalarFunction:
         forms: how error messages show the forms, as ``UPPER(<CHARACTER>)``.
         deterministic: whether it always has the same value for the same arguments.
         aliases: other names.
+        foldable: whether the driver may compute it of constants.
     """
 
     name: str
@@ -101,6 +102,7 @@ class ScalarFunction:
     forms: tuple[str, ...] = ()
     deterministic: bool = True
     aliases: tuple[str, ...] = ()
+    foldable: bool = True
 
     @property
     def is_operator(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.program import Binding
-from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.functions.aggregates import (
     AggregateCode,
     AggregateFunction,
@@ -157,7 +157,7 @@ def python_scalar(
     )
     if vectorized:
         return VectorizedFunction(name, forms, deterministic=deterministic, function=function)
-    return ScalarFunction(name, forms, deterministic=deterministic)
+    return ScalarFunction(name, forms, deterministic=deterministic, foldable=False)
 
 
 class VectorizedFunction(ScalarFunction):
@@ -180,7 +180,7 @@ class VectorizedFunction(ScalarFunction):
         deterministic: bool,
         function: UserFunction,
     ) -> None:
-        super().__init__(name, overloads, deterministic=deterministic)
+        super().__init__(name, overloads, deterministic=deterministic, foldable=False)
         object.__setattr__(self, "function", function)
 
 
@@ -359,8 +359,6 @@ def python_aggregate(
     function: UserFunction,
     result: LogicalType,
     row_names: tuple[str, ...] | None = None,
-    *,
-    several: bool = False,
 ) -> AggregateFunction:
     """Return an aggregate function of the user's.
 
@@ -369,13 +367,7 @@ def python_aggregate(
         function: what computes it.
         result: the type of its result.
         row_names: the names of all columns, if it gets them as one row.
-        several: whether it gives any number of rows.
-
-    Raises:
-        UnsupportedFlinkFeature: it gives any number of rows.
     """
-    if several:
-        not_yet("flat_aggregate", None, "Use a KeyedProcessFunction of a DataStream.")
 
     def code(
         binder: Binder, types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
@@ -384,6 +376,54 @@ def python_aggregate(
         return PythonAggregateCode(binder.bind(binding, "udaf"))
 
     return AggregateFunction(name, (AnyArguments((), lambda types: result, code),))
+
+
+@dataclass(frozen=True, eq=False)
+class PythonTableAggregate:
+    """A function of the user's that gives any number of rows for the rows of a group.
+
+    Args:
+        name: for messages.
+        function: what computes the rows.
+        names: the names of their columns.
+        types: the types of their columns.
+        row_names: the names of all columns, if it gets them as one row.
+    """
+
+    name: str
+    function: UserFunction
+    names: tuple[str, ...]
+    types: tuple[LogicalType, ...]
+    row_names: tuple[str, ...] | None = None
+
+    def binding(self, types: Sequence[LogicalType]) -> AggregateBinding:
+        """Return what calls it with arguments of some types."""
+        return RowsBinding(self.function, types, self.types, self.row_names)
+
+
+class RowsBinding(AggregateBinding):
+    """Calls the methods of a function that gives any number of rows.
+
+    Args:
+        function: the function.
+        types: the types of the arguments.
+        results: the types of the columns.
+        names: the names of the fields, if the arguments make one row.
+    """
+
+    def __init__(
+        self,
+        function: UserFunction,
+        types: Sequence[LogicalType],
+        results: Sequence[LogicalType],
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        UserBinding.__init__(self, function, types, names)
+        self._results = tuple(results)
+
+    def caller(self, loaded: Any) -> Any:
+        """Return what the code calls."""
+        return LoadedAggregate(loaded, self.arguments(), row_of(self._results))
 
 
 class AnyArguments(AggregateOverload):

@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.syntax.queries import JoinKind
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.connectors.table import TableSink, TableSource
+    from pyflink_on_spark._sql.functions.python import PythonTableAggregate
     from pyflink_on_spark._sql.functions.tables import TableFunction
     from pyflink_on_spark._sql.plan.external import ExternalRows
 
@@ -255,6 +256,25 @@ class Rank(Unary):
         """Return the order."""
         partition, keys = ", ".join(map(str, self.partition)), ", ".join(map(str, self.keys))
         return f"LogicalRank(partitionBy=[{partition}], orderBy=[{keys}])"
+
+
+@dataclass(frozen=True, eq=False)
+class FlatAggregate(Unary):
+    """Gives any number of rows for each group of rows: the keys, then what a function gives.
+
+    Args:
+        keys: what the groups are made of.
+        function: the function.
+        args: its arguments, over the columns of the input.
+    """
+
+    keys: tuple[Typed, ...]
+    function: PythonTableAggregate
+    args: tuple[Typed, ...]
+
+    def describe(self) -> str:
+        """Return the function."""
+        return f"LogicalTableAggregate(tableAggregate=[{self.function.name}])"
 
 
 class WindowKind(enum.Enum):

@@ -13,8 +13,11 @@ from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner import scans, sinks
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
+from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.correlate import Correlate
+from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
 from pyflink_on_spark._sql.planner.joins import Join, check_join
+from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.ranks import top_n
 from pyflink_on_spark._sql.planner.sorting import TopN, sort
@@ -54,7 +57,18 @@ def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
     )
-    return scans.SourceScan(node.schema, node.path, node.source, metadata)
+    source = scans.SourceScan(node.schema, node.path, node.source, metadata)
+    key = node.table.schema.primary_key
+    if node.source.before or StateDelta.UPDATE not in node.source.changes or not key:
+        return source
+    return ChangelogNormalize(source, tuple(node.schema.names.index(name) for name in key))
+
+
+def _external_scan(node: logical.ExternalScan, _plan: Implementation) -> PhysicalNode:
+    rows, source = node.rows, scans.ExternalScan(node.schema, node.rows)
+    if rows.before or StateDelta.UPDATE not in rows.changes or not rows.key:
+        return source
+    return ChangelogNormalize(source, rows.key)
 
 
 def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
@@ -153,7 +167,10 @@ def _union(node: logical.Union, plan: Implementation) -> PhysicalNode:
 
 RULES: dict[type[logical.Node], Make] = {
     logical.TableScan: _table_scan,
-    logical.ExternalScan: lambda node, plan: scans.ExternalScan(node.schema, node.rows),
+    logical.ExternalScan: _external_scan,
+    logical.FlatAggregate: lambda node, plan: FlatAggregate(
+        plan.implement(node.input), node, plan.settings.batch
+    ),
     logical.Values: lambda node, plan: scans.Values(node),
     logical.Project: _project,
     logical.Filter: _filter,

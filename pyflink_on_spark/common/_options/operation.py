@@ -49,6 +49,16 @@ LOG_FILES = integer(
     check=at_least(1, "env.log.max must be at least one."),
 )
 
+REST_PORT = text(
+    "rest.port",
+    None,
+    effect=works("where a driver serves Flink's REST API and its page; default: nowhere"),
+)
+REST_BIND_ADDRESS = text(
+    "rest.bind-address",
+    None,
+    effect=works("default: 127.0.0.1; another address needs `pyflink-on-spark.rest.token`"),
+)
 REPORTERS = text(
     "metrics.reporters",
     None,

@@ -9,9 +9,11 @@ from pyflink_on_spark.common._options.kinds import (
     duration,
     integer,
     memory,
+    text,
     text_map,
 )
 from pyflink_on_spark.common._options.option import recorded, works
+from pyflink_on_spark.common._options.port_ranges import check_ports
 
 PREFIX = "pyflink-on-spark."
 
@@ -29,6 +31,21 @@ HOSTS = integer(
         "free processors, at most one for each slot"
     ),
     check=at_least(1, "A job needs at least one host."),
+)
+DRIVER_PORTS = text(
+    "pyflink-on-spark.driver-ports",
+    "0",
+    effect=works(
+        "on which ports the driver listens for hosts and results, such as 50100-50200; it takes "
+        "two, and one more for each further job; 0: any free port"
+    ),
+    check=check_ports,
+)
+HOST_PORTS = text(
+    "pyflink-on-spark.host-ports",
+    "0",
+    effect=works("on which ports hosts listen for each other, such as 50100-50200; 0: any"),
+    check=check_ports,
 )
 WATERMARK_INTERVAL_ELEMENTS = integer(
     "pyflink-on-spark.watermark-interval-elements",
@@ -52,6 +69,11 @@ SAVEPOINT_ON_SIGNAL = boolean(
         "whether Ctrl-C and SIGTERM stop a job with a savepoint in "
         "`execution.checkpointing.savepoint-dir`"
     ),
+)
+REST_TOKEN = text(
+    "pyflink-on-spark.rest.token",
+    None,
+    effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
 )
 LOG_SIZE = memory(
     "pyflink-on-spark.log.max-size",

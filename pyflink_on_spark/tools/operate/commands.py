@@ -24,12 +24,11 @@ def run_operation(name: str, arguments: list[str]) -> int:
     """Carry out a command; return its exit status.
 
     Args:
-        name: one of ``OPERATIONS``.
+        name: one of ``tools.commands.OPERATIONS``.
         arguments: what follows it.
     """
-    operation, _ = OPERATIONS[name]
     try:
-        return operation(arguments, JobRecords(jobs_folder()))
+        return _OPERATIONS[name](arguments, JobRecords(jobs_folder()))
     except (OperationError, CheckpointError, OSError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
@@ -195,11 +194,10 @@ def _parser(name: str, what: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=f"python -m pyflink_on_spark {name}", description=what)
 
 
-Operation = Callable[[list[str], JobRecords], int]
-OPERATIONS: dict[str, tuple[Operation, str]] = {
-    "list": (_list, "list the jobs of this user on this machine"),
-    "cancel": (_cancel, "cancel a job"),
-    "stop": (_stop, "stop a job with a savepoint"),
-    "savepoint": (_savepoint, "write a savepoint of a job, or remove a savepoint"),
-    "checkpoints": (_checkpoints, "list the latest checkpoints and savepoints of a job"),
+_OPERATIONS: dict[str, Callable[[list[str], JobRecords], int]] = {
+    "list": _list,
+    "cancel": _cancel,
+    "stop": _stop,
+    "savepoint": _savepoint,
+    "checkpoints": _checkpoints,
 }

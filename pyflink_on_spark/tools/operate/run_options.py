@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pyflink_on_spark.common._options import checkpointing, execution, python
+from pyflink_on_spark.common._options.operation import REST_PORT
 
 IN_BACKGROUND = "--in-background"
 """The option with which ``run -d`` starts a driver; its value is the log file."""
@@ -86,6 +87,10 @@ def _detach(options: RunOptions, _value: str) -> None:
     options.detached = True
 
 
+def _show_page(options: RunOptions, _value: str) -> None:
+    options.configuration.setdefault(REST_PORT.key, "8081")
+
+
 def _set_log(options: RunOptions, value: str) -> None:
     options.log = value
 
@@ -137,6 +142,7 @@ OPTIONS = (
             ""),
     _Option(("-sae", "--shutdownOnAttachedExit"), _nothing, "", ""),
     _Option((IN_BACKGROUND,), _set_log, "LOG", ""),
+    _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does"),
     _Option(("--master",), _set_master, "URL",
             "Spark's master: spark://HOST:PORT, yarn, k8s://..., local[2]"),
     _Option(("--conf",), _set_spark, "KEY=VALUE", "a setting of Spark's; any number of them"),

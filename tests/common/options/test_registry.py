@@ -27,7 +27,7 @@ FLINK = json.loads(Path(__file__).with_name("flink_options.json").read_text(enco
 # Flink has these options no more, keeps them with a file system's own library, or they are of its
 # cluster.
 NOT_IN_FLINK = re.compile(
-    r"pyflink-on-spark\..*|env\.log\..*|metrics\.reporter.*|s3\..*|fs\.oss\..*|state\.backend\.async"
+    r"pyflink-on-spark\..*|env\.log\..*|rest\..*|metrics\.reporter.*|s3\..*|fs\.oss\..*|state\.backend\.async"
     r"|pipeline\.(auto-type-registration|registered-(kryo|pojo)-types)"
     r"|execution\.checkpointing\.prefer-checkpoint-for-recovery"
 )
@@ -56,7 +56,7 @@ def test_each_module_of_options_is_in_the_registry():
     options = {module.__name__.rpartition(".")[2] for module in MODULES}
     rest = {
         "__init__", "families", "kinds", "memory_text", "notes", "option", "option_text",
-        "registry", "yaml_text",
+        "port_ranges", "registry", "yaml_text",
     }  # fmt: skip
     assert files == options | rest
     assert all(list(declared(module)) for module in MODULES)

@@ -254,6 +254,20 @@ def test_a_byte_that_is_another_is_found_without_reading_all(written):
         read_states(written, read_metadata(written))
 
 
+def test_metadata_in_which_a_byte_is_another(written):
+    content = written.read("_metadata").replace(b'"checkpoint_id": 1', b'"checkpoint_id": 2')
+    written.write("_metadata", content)
+    with pytest.raises(CheckpointError, match=r"_metadata is damaged: .* its checksum"):
+        read_metadata(written)
+
+
+def test_metadata_of_a_version_without_checksum(written):
+    content = json.loads(written.read("_metadata"))
+    del content["checksum"]
+    written.write("_metadata", json.dumps(content).encode())
+    assert read_metadata(written).checkpoint_id == 1
+
+
 @pytest.mark.parametrize("cut", [1, 100])
 def test_a_file_that_is_too_short(written, cut):
     written.write("slot-0", written.read("slot-0")[:-cut])

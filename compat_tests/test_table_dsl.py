@@ -1,0 +1,179 @@
+"""What tables can do with expressions."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+
+import pytest
+from pyflink.table import DataTypes
+from pyflink.table.expression import TimeIntervalUnit
+from pyflink.table.expressions import (
+    array,
+    call,
+    call_sql,
+    coalesce,
+    col,
+    concat,
+    concat_ws,
+    date_format,
+    if_then_else,
+    json_string,
+    lit,
+    map_,
+    null_of,
+    range_,
+    to_timestamp,
+    with_columns,
+    without_columns,
+)  # fmt: skip
+
+from compat_tests.tables import changes, rows
+
+
+def table_of(t_env, values, **columns):
+    fields = [DataTypes.FIELD(name, kind) for name, kind in columns.items()]
+    return t_env.from_elements(values, DataTypes.ROW(fields))
+
+
+@pytest.fixture
+def t(t_env):
+    values = [("a", 1), ("b", 2), ("a", 3)]
+    return table_of(t_env, values, k=DataTypes.STRING(), v=DataTypes.INT())
+
+
+@pytest.fixture
+def r(t_env):
+    values = [("a", "ann"), ("c", "cid")]
+    return table_of(t_env, values, rk=DataTypes.STRING(), name=DataTypes.STRING())
+
+
+def last(table):
+    kept = Counter()
+    for kind, *row in changes(table):
+        kept[tuple(row)] += 1 if kind[0] == "+" else -1
+    return sorted(kept.elements(), key=repr)
+
+
+def names(table):
+    return table.get_schema().get_field_names()
+
+
+def test_groups(t):
+    grouped = t.group_by(col("k")).select(
+        col("k"), col("v").sum, col("v").count.alias("c"), col("v").max, col("v").min, col("v").avg
+    )
+    assert last(grouped) == [("a", 4, 2, 3, 1, 2), ("b", 2, 1, 2, 2, 2)]
+    odd = t.group_by((col("v") % 2).alias("m")).select(col("m"), col("v").sum.alias("s"))
+    assert last(odd) == [(0, 2), (1, 4)]
+    assert last(odd.filter(col("s") > 2)) == [(1, 4)]
+    assert last(t.select(col("v").sum, col("k").count.distinct)) == [(6, 2)]
+    assert last(t.select(col("k")).distinct()) == [("a",), ("b",)]
+
+
+def test_joins(t, r):
+    joined = t.join(r).where(col("k") == col("rk")).select(col("v"), col("name"))
+    assert last(joined) == [(1, "ann"), (3, "ann")]
+    on = col("k") == col("rk")
+    chosen = (col("v"), col("name"))
+    assert last(t.left_outer_join(r, on).select(*chosen)) == [(1, "ann"), (2, None), (3, "ann")]
+    assert last(t.right_outer_join(r, on).select(*chosen)) == [
+        (1, "ann"), (3, "ann"), (None, "cid"),
+    ]  # fmt: skip
+    assert last(t.full_outer_join(r, on).select(*chosen)) == [
+        (1, "ann"), (2, None), (3, "ann"), (None, "cid"),
+    ]  # fmt: skip
+
+
+def test_set_operations(t, r):
+    left, right = t.select(col("k")), r.select(col("rk"))
+    assert last(left.union(right)) == [("a",), ("b",), ("c",)]
+    assert last(left.minus(right)) == [("b",)]
+    assert last(left.intersect(right)) == [("a",)]
+    assert last(t.order_by(col("v").desc).fetch(2)) == [("a", 3), ("b", 2)]
+    assert rows(t.limit(2)) == [("a", 1), ("b", 2)]
+
+
+def test_columns(t):
+    added = t.add_columns((col("v") + 1).alias("w"), col("k").upper_case)
+    assert (names(added), rows(added)[0]) == (["k", "v", "w", "_c3"], ("a", 1, 2, "A"))
+    assert rows(t.add_or_replace_columns((col("v") + 1).alias("v")))[0] == ("a", 2)
+    assert names(t.rename_columns(col("v").alias("z"))) == ["k", "z"]
+    assert names(t.drop_columns(col("v"))) == ["k"]
+    assert names(t.alias("x")) == ["x", "v"]
+    assert rows(t.select(with_columns(range_(1, 2))))[0] == ("a", 1)
+    assert rows(t.select(without_columns("k")))[0] == (1,)
+    assert rows(t.select(col("*"), (col("v") + 1).alias("w")))[0] == ("a", 1, 2)
+
+
+def test_texts(t):
+    k = col("k")
+    table = t.select(
+        k.upper_case, k.concat("x"), k.substring(1, 1), k.char_length, k.like("a%"),
+        k.replace("a", "z"), k.lpad(3, "_"), k.repeat(2), k.trim(), k.position("cab"), k.md5,
+        concat("q", k), concat_ws("-", k, "z"), call_sql("UPPER(k) || 'q'"), call("UPPER", k),
+    ).limit(1)  # fmt: skip
+    assert rows(table) == [
+        ("A", "ax", "a", 1, True, "z", "__a", "aa", "a", 2, "0cc175b9c0f1b6a831c399e269772661",
+         "qa", "a-z", "Aq", "A"),
+    ]  # fmt: skip
+
+
+def test_numbers_and_conditions(t):
+    v = col("v")
+    table = t.select(
+        v.abs, v.sqrt, v**2, v.round(0), -v, v % 2, v / 2,
+        (v > 1).then("big", "small"), if_then_else(v == 1, 1, 0), v.in_(1, 3), v.between(2, 3),
+        coalesce(null_of(DataTypes.INT()), v), v.is_null, ~(v > 1), (v > 1) & (col("k") == "a"),
+    )  # fmt: skip
+    assert rows(table)[2] == (
+        3, 1.7320508075688772, 9.0, 3, -3, 1, 1, "big", 0, True, True, 3, False, False, True,
+    )  # fmt: skip
+
+
+def test_times(t):
+    ts = to_timestamp("2024-01-02 03:04:05")
+    table = t.select(
+        ts.extract(TimeIntervalUnit.SECOND), ts.floor(TimeIntervalUnit.MINUTE),
+        ts + lit(1).hours, date_format(ts, "HH:mm"), ts.cast(DataTypes.DATE()),
+    ).limit(1)  # fmt: skip
+    assert rows(table) == [
+        (5, datetime.datetime(2024, 1, 2, 3, 4), datetime.datetime(2024, 1, 2, 4, 4, 5),  # noqa: DTZ001
+         "03:04", datetime.date(2024, 1, 2)),
+    ]  # fmt: skip
+
+
+def test_collections_and_json(t):
+    table = t.select(
+        array(1, 2).cardinality, array(1, col("v")).at(2), map_("a", 1).at("a"),
+        array(3, 1).array_contains(3), lit('{"a": 1}').json_value("$.a", DataTypes.INT()),
+        lit('{"a": 1}').json_exists("$.a"), json_string(col("v")),
+    ).limit(1)  # fmt: skip
+    assert rows(table) == [(2, 1, 1, True, 1, True, "1")]
+
+
+def test_pandas(t_env, t):
+    pandas = pytest.importorskip("pandas")
+    frame = t.to_pandas()
+    assert frame.to_dict("list") == {"k": ["a", "b", "a"], "v": [1, 2, 3]}
+    assert str(frame["v"].dtype) == "int32"
+    sums = t.group_by(col("k")).select(col("k"), col("v").sum.alias("s")).to_pandas()
+    assert sums.sort_values("k").to_dict("list") == {"k": ["a", "b"], "s": [4, 2]}
+    given = pandas.DataFrame({"a": [1, 2], "b": ["x", None], "c": [1.5, 2.5]})
+    table = t_env.from_pandas(given)
+    assert (names(table), rows(table)) == (["a", "b", "c"], [(1, "x", 1.5), (2, None, 2.5)])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda t: t.select(col("nope")), r"Cannot resolve field \[nope\]"),
+        (lambda t: t.group_by(col("k")).select(col("v")), r"Cannot resolve field \[v\]"),
+        (lambda t: t.select(col("k"), col("k")), "Ambiguous column name: k"),
+        (lambda t: t.filter(col("v")), "requires a boolean expression"),
+    ],
+    ids=["unknown", "not grouped", "twice", "no condition"],
+)
+def test_what_is_wrong(t, make, message):
+    with pytest.raises(Exception, match=message):
+        make(t)

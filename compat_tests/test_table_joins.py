@@ -1,0 +1,137 @@
+"""Joins, set operations, ORDER BY, LIMIT and the first rows of each key."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from pyflink.table import DataTypes
+
+from compat_tests.tables import changes, query
+
+
+@pytest.fixture
+def t(t_env):
+    values = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5)]
+    fields = [DataTypes.FIELD("k", DataTypes.STRING()), DataTypes.FIELD("v", DataTypes.INT())]
+    t_env.create_temporary_view("t", t_env.from_elements(values, DataTypes.ROW(fields)))
+    t_env.execute_sql(
+        "CREATE TEMPORARY VIEW r AS SELECT * FROM (VALUES ('a', 'ann'), ('b', 'bob'), "
+        "('c', 'cid')) AS v (k, name)"
+    )
+    return t_env
+
+
+def last(t_env, text):
+    """Returns the rows that are left after all changes, in order of their text."""
+    kept = Counter()
+    for kind, *row in changes(t_env.sql_query(text)):
+        kept[tuple(row)] += 1 if kind[0] == "+" else -1
+    return sorted(kept.elements(), key=repr)
+
+
+def test_inner_joins(t):
+    expected = [("a", 1, "ann"), ("a", 3, "ann"), ("b", 2, "bob"), ("b", 5, "bob")]
+    assert last(t, "SELECT t.k, v, name FROM t JOIN r ON t.k = r.k") == expected
+    assert last(t, "SELECT t.k, v, name FROM t, r WHERE t.k = r.k AND v > 1") == expected[1:]
+    text = "SELECT a.v, b.v FROM t AS a JOIN t AS b ON a.k = b.k AND a.v < b.v"
+    assert last(t, text) == [(1, 3), (2, 5)]
+
+
+def test_outer_joins(t):
+    text = "SELECT t.k, v, name FROM t LEFT JOIN r ON t.k = r.k AND v > 1"
+    assert last(t, text) == [
+        ("a", 1, None), ("a", 3, "ann"), ("b", 2, "bob"), ("b", 5, "bob"), (None, 4, None),
+    ]  # fmt: skip
+    text = "SELECT name, v FROM t RIGHT JOIN r ON t.k = r.k"
+    assert last(t, text) == [
+        ("ann", 1), ("ann", 3), ("bob", 2), ("bob", 5), ("cid", None),
+    ]  # fmt: skip
+    text = "SELECT v, name FROM t FULL OUTER JOIN r ON t.k = r.k AND v > 2"
+    assert last(t, text) == [
+        (1, None), (2, None), (3, "ann"), (4, None), (5, "bob"), (None, "cid"),
+    ]  # fmt: skip
+
+
+def test_joins_of_updating_tables(t):
+    sums = "(SELECT k, SUM(v) AS s FROM t GROUP BY k)"
+    text = f"SELECT name, s FROM r JOIN {sums} AS g ON r.k = g.k"
+    assert last(t, text) == [("ann", 4), ("bob", 7)]
+    text = f"SELECT name, s FROM r LEFT JOIN {sums} AS g ON r.k = g.k"
+    assert last(t, text) == [("ann", 4), ("bob", 7), ("cid", None)]
+    text = f"WITH g AS {sums} SELECT COUNT(*), SUM(s) FROM g JOIN r ON g.k = r.k"
+    assert last(t, text) == [(2, 11)]
+
+
+def test_unnest(t):
+    assert last(t, "SELECT v, x FROM t CROSS JOIN UNNEST(ARRAY[1, 2]) AS u (x) WHERE v < 3") == [
+        (1, 1), (1, 2), (2, 1), (2, 2),
+    ]  # fmt: skip
+    rows = "(VALUES ('a', ARRAY[1, 2]), ('b', ARRAY[3])) AS q (k, xs)"
+    text = f"SELECT k, x FROM {rows} CROSS JOIN UNNEST(xs) AS u (x)"
+    assert query(t, text) == [("a", 1), ("a", 2), ("b", 3)]
+    maps = "(VALUES ('a', MAP['x', 1, 'y', 2])) AS q (k, m)"
+    text = f"SELECT k, kk, vv FROM {maps} CROSS JOIN UNNEST(m) AS u (kk, vv)"
+    assert sorted(query(t, text)) == [("a", "x", 1), ("a", "y", 2)]
+    structs = "(VALUES ('z', ARRAY[ROW(1, 'p'), ROW(2, 'q')])) AS q (k, rs)"
+    text = f"SELECT k, a, b FROM {structs} CROSS JOIN UNNEST(rs) AS u (a, b)"
+    assert query(t, text) == [("z", 1, "p"), ("z", 2, "q")]
+
+
+def test_set_operations(t):
+    def united(operator):
+        return [row[0] for row in last(t, f"SELECT k FROM t {operator} SELECT k FROM r")]
+
+    assert united("UNION") == ["a", "b", "c", None]
+    assert united("UNION ALL") == ["a", "a", "a", "b", "b", "b", "c", None]
+    assert united("INTERSECT") == ["a", "b"]
+    assert united("INTERSECT ALL") == ["a", "b"]
+    assert united("EXCEPT") == [None]
+    assert united("EXCEPT ALL") == ["a", "b", None]
+
+
+def test_order_and_limit(t):
+    assert last(t, "SELECT k, v FROM t ORDER BY v DESC LIMIT 2") == [("b", 5), (None, 4)]
+    assert last(t, "SELECT k, v FROM t ORDER BY v LIMIT 2 OFFSET 1") == [("a", 3), ("b", 2)]
+    assert last(t, "SELECT v FROM t ORDER BY k LIMIT 2") == [(1,), (4,)]
+    assert query(t, "SELECT k, v FROM t LIMIT 2") == [("a", 1), ("b", 2)]
+    with pytest.raises(Exception, match="Sort on a non-time-attribute field is not supported"):
+        query(t, "SELECT k, v FROM t ORDER BY v")
+
+
+def test_changes_of_the_first_rows(t):
+    numbered = (
+        "(SELECT *, ROW_NUMBER() OVER (ORDER BY x DESC) AS n FROM (VALUES (1), (5), (3)) AS v (x))"
+    )
+    assert changes(t.sql_query(f"SELECT x FROM {numbered} WHERE n <= 2")) == [
+        ("+I", 1), ("+I", 5), ("-D", 1), ("+I", 3),
+    ]  # fmt: skip
+    assert changes(t.sql_query(f"SELECT x, n FROM {numbered} WHERE n <= 2")) == [
+        ("+I", 1, 1), ("-U", 1, 1), ("+U", 5, 1), ("+I", 1, 2), ("-U", 1, 2), ("+U", 3, 2),
+    ]  # fmt: skip
+
+
+def test_first_rows_of_each_key(t):
+    numbered = "(SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM t)"
+    assert last(t, f"SELECT k, v FROM {numbered} WHERE n = 1") == [("a", 3), ("b", 5), (None, 4)]
+    assert last(t, f"SELECT k, v, n FROM {numbered} WHERE n <= 2") == [
+        ("a", 1, 2), ("a", 3, 1), ("b", 2, 2), ("b", 5, 1), (None, 4, 1),
+    ]  # fmt: skip
+    counts = "(SELECT k, COUNT(*) AS c FROM t GROUP BY k)"
+    text = (
+        f"SELECT k, c FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY c DESC, k) AS n FROM {counts}) "
+        "WHERE n <= 1"
+    )
+    assert last(t, text) == [("a", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT t.k FROM t JOIN r ON t.k = r.nope", "Column 'nope' not found in table 'r'"),
+        ("SELECT k FROM t JOIN r ON t.k = r.k", "Column 'k' is ambiguous"),
+    ],
+)
+def test_what_is_wrong(t, text, message):
+    with pytest.raises(Exception, match=message):
+        t.sql_query(text)

@@ -1,0 +1,258 @@
+"""Functions of tables that are written in Python."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+
+import pytest
+from pyflink.table import (
+    AggregateFunction,
+    DataTypes,
+    Row,
+    ScalarFunction,
+    TableAggregateFunction,
+)
+from pyflink.table.expressions import call, col, lit
+from pyflink.table.udf import udaf, udf, udtaf, udtf
+from pyflink.table.window import Tumble
+
+from compat_tests.tables import changes, query, rows
+
+BIGINT, STRING, INT, DOUBLE = (
+    DataTypes.BIGINT(), DataTypes.STRING(), DataTypes.INT(), DataTypes.DOUBLE(),
+)  # fmt: skip
+ROW = DataTypes.ROW([DataTypes.FIELD("x", STRING), DataTypes.FIELD("y", INT)])
+SUMS = DataTypes.ROW([DataTypes.FIELD("a", BIGINT), DataTypes.FIELD("b", BIGINT)])
+
+
+@pytest.fixture
+def t(t_env):
+    table = t_env.from_elements(
+        [("a", 1), ("b", 2), ("a", 3)],
+        DataTypes.ROW([DataTypes.FIELD("k", STRING), DataTypes.FIELD("v", INT)]),
+    )
+    t_env.create_temporary_view("t", table)
+    return table
+
+
+def last(table):
+    kept = Counter()
+    for kind, *row in changes(table):
+        kept[tuple(row)] += 1 if kind[0] == "+" else -1
+    return sorted(kept.elements(), key=repr)
+
+
+@udf(result_type=BIGINT)
+def add(one, two):
+    return one + two
+
+
+class Times(ScalarFunction):
+    def __init__(self):
+        self.factor = None
+
+    def open(self, function_context):
+        self.factor = 10
+
+    def eval(self, value):
+        return None if value is None else value * self.factor
+
+
+@udtf(result_types=[STRING, INT])
+def repeated(text, count):
+    for number in range(count):
+        yield text, number
+
+
+@udtf(result_types=INT)
+def numbers(count):
+    return range(count)
+
+
+@udtf(result_types=[STRING, INT])
+def doubled(row):
+    yield row.k, row.v
+    yield row.k + row.k, row.v * 2
+
+
+class Mean(AggregateFunction):
+    def create_accumulator(self):
+        return Row(0, 0)
+
+    def accumulate(self, accumulator, value, weight):
+        accumulator[0] += value * weight
+        accumulator[1] += weight
+
+    def retract(self, accumulator, value, weight):
+        accumulator[0] -= value * weight
+        accumulator[1] -= weight
+
+    def get_value(self, accumulator):
+        return accumulator[0] / accumulator[1] if accumulator[1] else None
+
+    def get_result_type(self):
+        return DOUBLE
+
+    def get_accumulator_type(self):
+        return SUMS
+
+
+class CountAndSum(AggregateFunction):
+    def create_accumulator(self):
+        return Row(0, 0)
+
+    def accumulate(self, accumulator, row):
+        accumulator[0] += 1
+        accumulator[1] += row.v
+
+    def get_value(self, accumulator):
+        return Row(accumulator[0], accumulator[1])
+
+    def get_result_type(self):
+        return SUMS
+
+    def get_accumulator_type(self):
+        return SUMS
+
+
+def test_scalar_functions(t_env, t):
+    upper = udf(lambda text: text.upper(), result_type=STRING)
+    times = udf(Times(), result_type="INT")
+    assert rows(t.select(add(col("v"), 1), upper(col("k")), times(col("v")))) == [
+        (2, "A", 10), (3, "B", 20), (4, "A", 30),
+    ]  # fmt: skip
+    assert rows(t.filter(add(col("v"), 0) > 1).select(col("k"))) == [("b",), ("a",)]
+    t_env.create_temporary_function("add", add)
+    t_env.create_temporary_system_function("times", times)
+    assert query(t_env, "SELECT add(v, 2), TIMES(v) FROM t WHERE add(v, v) > 2") == [
+        (4, 20), (5, 30),
+    ]  # fmt: skip
+    assert rows(t.select(call("add", col("v"), col("v"))))[0] == (2,)
+    with pytest.raises(Exception, match="add"):
+        t_env.create_temporary_function("add", add)
+    assert t_env.drop_temporary_function("add")
+    assert not t_env.drop_temporary_function("add")
+
+
+def test_types_of_arguments(t_env):
+    shown = udf(lambda *args: str([type(a).__name__ for a in args]), result_type=STRING)
+    t_env.create_temporary_function("shown", shown)
+    text = (
+        "SELECT shown(1, 1.5, CAST(1 AS DOUBLE), 'x', TRUE, DATE '2024-01-02', "
+        "TIMESTAMP '2024-01-02 03:04:05', ARRAY[1], MAP['a', 1], CAST(NULL AS INT))"
+    )
+    expected = [
+        "int",
+        "Decimal",
+        "float",
+        "str",
+        "bool",
+        "date",
+        "datetime",
+        "list",
+        "dict",
+        "NoneType",
+    ]
+    assert query(t_env, text) == [(str(expected),)]
+
+
+def test_functions_of_series(t):
+    total = udf(lambda one, two: one + two, result_type=INT, func_type="pandas")
+    assert rows(t.select(total(col("v"), col("v")), col("k"))) == [(2, "a"), (4, "b"), (6, "a")]
+    assert rows(t.filter(total(col("v"), col("v")) > 2).select(col("v"))) == [(2,), (3,)]
+
+
+def test_functions_of_rows(t):
+    changed = udf(lambda row: Row(row[0] + "!", row[1] * 2), result_type=ROW)
+    assert rows(t.map(changed))[0] == ("a!", 2)
+    assert t.map(changed).alias("p", "q").get_schema().get_field_names() == ["p", "q"]
+    of_columns = udf(lambda k, v: Row(k + "?", v + 1), result_type=ROW)
+    assert rows(t.map(of_columns(col("k"), col("v"))))[0] == ("a?", 2)
+    assert rows(t.flat_map(doubled))[:2] == [("a", 1), ("aa", 2)]
+    assert t.flat_map(doubled).get_schema().get_field_names() == ["f0", "f1"]
+    assert len(rows(t.flat_map(repeated(col("k"), col("v"))))) == 6
+
+
+def test_table_functions(t_env, t):
+    joined = t.join_lateral(repeated(col("k"), col("v")).alias("s", "i"))
+    assert rows(joined.select(col("k"), col("i"))) == [
+        ("a", 0), ("b", 0), ("b", 1), ("a", 0), ("a", 1), ("a", 2),
+    ]  # fmt: skip
+    joined = t.left_outer_join_lateral(numbers(col("v") - 1).alias("n"))
+    assert rows(joined.select(col("v"), col("n"))) == [(1, None), (2, 0), (3, 0), (3, 1)]
+    t_env.create_temporary_function("repeated", repeated)
+    text = "SELECT v, s, i FROM t, LATERAL TABLE(repeated(k, v)) AS x (s, i) WHERE v < 3"
+    assert query(t_env, text) == [(1, "a", 0), (2, "b", 0), (2, "b", 1)]
+    text = (
+        "SELECT v, s FROM t LEFT JOIN LATERAL TABLE(repeated(k, v - 1)) AS x (s, i) ON TRUE "
+        "WHERE v < 3"
+    )
+    assert query(t_env, text) == [(1, None), (2, "b")]
+
+
+def test_aggregate_functions(t_env, t):
+    mean = udaf(Mean())
+    assert last(t.group_by(col("k")).select(col("k"), mean(col("v"), 1))) == [
+        ("a", 2.0),
+        ("b", 2.0),
+    ]
+    t_env.create_temporary_function("mean", mean)
+    assert last(t_env.sql_query("SELECT k, mean(v, v) FROM t GROUP BY k")) == [
+        ("a", 2.5), ("b", 2.0),
+    ]  # fmt: skip
+    sums = udaf(CountAndSum()).alias("a", "b")
+    grouped = t.group_by(col("k")).aggregate(sums).select(col("k"), col("a"), col("b"))
+    assert last(grouped) == [("a", 2, 4), ("b", 1, 2)]
+
+
+def test_aggregate_functions_over_windows(t_env, tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("a,1,2024-01-01 00:00:01.000\na,4,2024-01-01 00:00:03.000\n")
+    t_env.execute_sql(
+        "CREATE TABLE w (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"
+    )
+    window = Tumble.over(lit(10).seconds).on(col("ts")).alias("x")
+    grouped = t_env.from_path("w").window(window).group_by(col("x"), col("k"))
+    mean, largest = udaf(Mean()), udaf(lambda s: s.max(), result_type=INT, func_type="pandas")
+    start = datetime.datetime(2024, 1, 1)  # noqa: DTZ001
+    assert rows(grouped.select(col("x").start, mean(col("v"), 1))) == [(start, 2.5)]
+    assert rows(grouped.select(col("x").start, largest(col("v")))) == [(start, 4)]
+
+
+def test_a_function_that_fails(t):
+    failing = udf(lambda value: 1 // (value - 2), result_type=INT)
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        rows(t.select(failing(col("v"))))
+
+
+class TwoLargest(TableAggregateFunction):
+    def create_accumulator(self):
+        return [None, None]
+
+    def accumulate(self, accumulator, value):
+        found = sorted([*(n for n in accumulator if n is not None), value], reverse=True)
+        accumulator[:] = [*found, None, None][:2]
+
+    def emit_value(self, accumulator):
+        for rank, value in enumerate(accumulator, 1):
+            if value is not None:
+                yield Row(value, rank)
+
+    def get_accumulator_type(self):
+        return DataTypes.ARRAY(BIGINT)
+
+    def get_result_type(self):
+        return DataTypes.ROW([DataTypes.FIELD("n", BIGINT), DataTypes.FIELD("r", BIGINT)])
+
+
+def test_table_aggregate_functions(t):
+    largest = udtaf(TwoLargest())
+    table = t.group_by(col("k")).flat_aggregate(largest(col("v")).alias("n", "r"))
+    assert last(table.select(col("k"), col("n"), col("r"))) == [
+        ("a", 1, 2), ("a", 3, 1), ("b", 2, 1),
+    ]  # fmt: skip
+    assert last(t.flat_aggregate(largest(col("v")).alias("n", "r")).select(col("n"))) == [
+        (2,), (3,),
+    ]  # fmt: skip

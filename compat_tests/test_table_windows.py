@@ -1,0 +1,157 @@
+"""Windows of time: table functions, groups, and those of the DSL."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from pyflink.table.expressions import col, lit
+from pyflink.table.window import Session, Slide, Tumble
+
+from compat_tests.tables import query, rows
+
+LINES = """a,1,2024-01-01 00:00:01.000
+b,2,2024-01-01 00:00:03.000
+a,3,2024-01-01 00:00:12.000
+a,4,2024-01-01 00:00:09.000
+b,5,2024-01-01 00:00:31.000
+"""
+TUMBLE = "TABLE(TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+
+
+def at(second):
+    return datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=second)  # noqa: DTZ001
+
+
+@pytest.fixture
+def w(t_env, tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text(LINES)
+    t_env.execute_sql(
+        "CREATE TABLE w (k STRING, v INT, ts TIMESTAMP(3), "
+        "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"
+    )
+    return t_env
+
+
+def test_tumble(w):
+    text = f"SELECT window_start, window_end, COUNT(*), SUM(v) FROM {TUMBLE}"
+    assert query(w, f"{text} GROUP BY window_start, window_end") == [
+        (at(0), at(10), 3, 7), (at(10), at(20), 1, 3), (at(30), at(40), 1, 5),
+    ]  # fmt: skip
+    text = f"SELECT k, window_start, SUM(v) FROM {TUMBLE} GROUP BY k, window_start, window_end"
+    assert sorted(query(w, text)) == [
+        ("a", at(0), 5), ("a", at(10), 3), ("b", at(0), 2), ("b", at(30), 5),
+    ]  # fmt: skip
+
+
+def test_rows_with_their_windows(w):
+    text = f"SELECT v, window_start, window_end, window_time FROM {TUMBLE} WHERE v > 3"
+    assert query(w, text) == [
+        (4, at(0), at(10), at(9.999)), (5, at(30), at(40), at(39.999)),
+    ]  # fmt: skip
+
+
+def test_hop_and_cumulate(w):
+    hop = "TABLE(HOP(TABLE w, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND))"
+    text = f"SELECT window_start, SUM(v) FROM {hop} GROUP BY window_start, window_end"
+    assert query(w, text) == [
+        (at(-5), 3), (at(0), 7), (at(5), 7), (at(10), 3), (at(25), 5), (at(30), 5),
+    ]  # fmt: skip
+    cumulate = hop.replace("HOP", "CUMULATE").replace("'10'", "'20'")
+    text = f"SELECT window_start, window_end, SUM(v) FROM {cumulate}"
+    assert query(w, f"{text} GROUP BY window_start, window_end") == [
+        (at(0), at(5), 3), (at(0), at(10), 7), (at(0), at(15), 10), (at(0), at(20), 10),
+        (at(20), at(35), 5), (at(20), at(40), 5),
+    ]  # fmt: skip
+
+
+def test_session(w):
+    session = "TABLE(SESSION(TABLE w PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+    text = f"SELECT k, window_start, window_end, SUM(v) FROM {session}"
+    assert query(w, f"{text} GROUP BY k, window_start, window_end") == [
+        ("a", at(1), at(6), 1), ("b", at(3), at(8), 2), ("a", at(9), at(17), 7),
+        ("b", at(31), at(36), 5),
+    ]  # fmt: skip
+
+
+def test_groups_by_windows(w):
+    text = (
+        "SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND), TUMBLE_END(ts, INTERVAL '10' SECOND), "
+        "TUMBLE_ROWTIME(ts, INTERVAL '10' SECOND), SUM(v) FROM w "
+        "GROUP BY k, TUMBLE(ts, INTERVAL '10' SECOND)"
+    )
+    assert sorted(query(w, text)) == [
+        ("a", at(0), at(10), at(9.999), 5), ("a", at(10), at(20), at(19.999), 3),
+        ("b", at(0), at(10), at(9.999), 2), ("b", at(30), at(40), at(39.999), 5),
+    ]  # fmt: skip
+    text = (
+        "SELECT HOP_START(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND), COUNT(*) FROM w "
+        "GROUP BY HOP(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"
+    )
+    assert query(w, text) == [
+        (at(-5), 2), (at(0), 3), (at(5), 2), (at(10), 1), (at(25), 1), (at(30), 1),
+    ]  # fmt: skip
+    text = (
+        "SELECT k, SESSION_START(ts, INTERVAL '5' SECOND), SESSION_END(ts, INTERVAL '5' SECOND), "
+        "COUNT(*) FROM w GROUP BY k, SESSION(ts, INTERVAL '5' SECOND)"
+    )
+    assert query(w, text) == [
+        ("a", at(1), at(6), 1), ("b", at(3), at(8), 1), ("a", at(9), at(17), 2),
+        ("b", at(31), at(36), 1),
+    ]  # fmt: skip
+
+
+def test_windows_of_windows(w):
+    text = (
+        "SELECT TUMBLE_START(rt, INTERVAL '20' SECOND), SUM(s) FROM ("
+        "SELECT TUMBLE_ROWTIME(ts, INTERVAL '10' SECOND) AS rt, SUM(v) AS s FROM w "
+        "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)) GROUP BY TUMBLE(rt, INTERVAL '20' SECOND)"
+    )
+    assert query(w, text) == [(at(0), 10), (at(20), 5)]
+
+
+def test_windows_in_local_time(t_env, tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("1,1704120000000\n2,1704124800000\n3,1704135600000\n")
+    t_env.get_config().set_local_timezone("Asia/Shanghai")
+    t_env.execute_sql(
+        "CREATE TABLE l (v INT, ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"
+    )
+    text = (
+        "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), "
+        "INTERVAL '1' DAY)) GROUP BY window_start, window_end"
+    )
+    assert query(t_env, text) == [(at(0), 1), (at(86400), 2)]
+
+
+def test_windows_of_the_dsl(w):
+    table = w.from_path("w")
+    tumble = table.window(Tumble.over(lit(10).seconds).on(col("ts")).alias("x"))
+    grouped = tumble.group_by(col("x"), col("k"))
+    found = rows(
+        grouped.select(col("k"), col("x").start, col("x").end, col("x").rowtime, col("v").sum)
+    )
+    assert sorted(found) == [
+        ("a", at(0), at(10), at(9.999), 5), ("a", at(10), at(20), at(19.999), 3),
+        ("b", at(0), at(10), at(9.999), 2), ("b", at(30), at(40), at(39.999), 5),
+    ]  # fmt: skip
+    slide = table.window(Slide.over(lit(10).seconds).every(lit(5).seconds).on(col("ts")).alias("x"))
+    assert rows(slide.group_by(col("x")).select(col("x").start, col("v").sum)) == [
+        (at(-5), 3), (at(0), 7), (at(5), 7), (at(10), 3), (at(25), 5), (at(30), 5),
+    ]  # fmt: skip
+    session = table.window(Session.with_gap(lit(5).seconds).on(col("ts")).alias("x"))
+    found = rows(session.group_by(col("x"), col("k")).select(col("k"), col("x").end, col("v").sum))
+    assert sorted(found) == [
+        ("a", at(6), 1), ("a", at(17), 7), ("b", at(8), 2), ("b", at(36), 5),
+    ]  # fmt: skip
+
+
+def test_a_window_needs_a_time_attribute(w):
+    with pytest.raises(Exception, match="time attribute"):
+        query(w, "SELECT * FROM TABLE(TUMBLE(TABLE w, DESCRIPTOR(v), INTERVAL '1' MINUTE))")
+    with pytest.raises(Exception, match="must have matching call to group function"):
+        query(w, "SELECT TUMBLE_START(ts, INTERVAL '1' SECOND) FROM w "
+                 "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)")  # fmt: skip

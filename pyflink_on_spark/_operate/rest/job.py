@@ -1,0 +1,252 @@
+"""The requests about one job: its tasks, its plan, what went wrong, its configuration."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pyflink_on_spark._job.history import FailureRecord
+from pyflink_on_spark._operate.job_tasks import JobTask
+from pyflink_on_spark._operate.jobs import OperatedJobs
+from pyflink_on_spark._operate.metrics.samples import records_out
+from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._operate.rest.overview import task_counts
+from pyflink_on_spark._operate.rest.routing import NOT_FOUND, Answer, Request, RestError, Router
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark.common import Configuration, JobStatus
+from pyflink_on_spark.common._options.restart_strategy import STRATEGY
+
+_BYTES = ("read-bytes", "write-bytes")
+_TIMES = ("accumulated-backpressured-time", "accumulated-idle-time", "accumulated-busy-time")
+
+
+class JobDetails:
+    """Answers the requests about one job.
+
+    Args:
+        jobs: the jobs.
+    """
+
+    def __init__(self, jobs: OperatedJobs) -> None:
+        self._jobs = jobs
+
+    def add_to(self, router: Router) -> None:
+        """Add the routes."""
+        router.add("GET", "/jobs/:job_id", self.job)
+        router.add("GET", "/jobs/:job_id/status", self.status)
+        router.add("GET", "/jobs/:job_id/plan", self.plan)
+        router.add("GET", "/jobs/:job_id/config", self.config)
+        router.add("GET", "/jobs/:job_id/exceptions", self.exceptions)
+        router.add("GET", "/jobs/:job_id/accumulators", self.accumulators)
+        router.add("GET", "/jobs/:job_id/vertices/:task_id", self.task)
+        router.add("GET", "/jobs/:job_id/vertices/:task_id/backpressure", self.backpressure)
+
+    def job(self, request: Request, job_id: str) -> Answer:
+        """Return the job with its tasks."""
+        job = self._jobs.get(job_id)
+        return Answer(
+            {
+                "jid": job.id,
+                "name": job.job.name,
+                "isStoppable": False,
+                "state": job.status.name,
+                "job-type": "BATCH" if job.job.settings.batch else "STREAMING",
+                "start-time": job.started,
+                "end-time": -1 if job.ended is None else job.ended,
+                "duration": job.duration,
+                "maxParallelism": max((task.max_parallelism for task in job.tasks), default=-1),
+                "now": round(time.time() * 1000),
+                "timestamps": {
+                    status.name: job.history.times.get(status, 0) for status in JobStatus
+                },
+                "vertices": _vertices(job),
+                "status-counts": _upper(task_counts(job.status, len(job.tasks))),
+                "plan": plan_of(job),
+            }
+        )
+
+    def status(self, request: Request, job_id: str) -> Answer:
+        """Return the job's state."""
+        return Answer({"status": self._jobs.get(job_id).status.name})
+
+    def plan(self, request: Request, job_id: str) -> Answer:
+        """Return the graph of the job's tasks."""
+        return Answer({"plan": plan_of(self._jobs.get(job_id))})
+
+    def config(self, request: Request, job_id: str) -> Answer:
+        """Return the job's configuration; what is secret is hidden."""
+        job = self._jobs.get(job_id)
+        settings = job.job.settings
+        shown = Configuration.from_dict(dict(settings.configuration))._without_secrets()
+        return Answer(
+            {
+                "jid": job.id,
+                "name": job.job.name,
+                "execution-config": {
+                    STRATEGY.key.rpartition(".")[0]: STRATEGY.read(settings.configuration)
+                    or "default",
+                    "job-parallelism": max((task.parallelism for task in job.tasks), default=1),
+                    "object-reuse-mode": False,
+                    "user-config": {**shown, **settings.job_parameters},
+                },
+            }
+        )
+
+    def exceptions(self, request: Request, job_id: str) -> Answer:
+        """Return the job's failures, the latest first."""
+        failures = self._jobs.get(job_id).history.failures[::-1]
+        root = failures[0] if failures else None
+        return Answer(
+            {
+                "root-exception": None if root is None else root.error,
+                "timestamp": None if root is None else root.time,
+                "all-exceptions": [],
+                "truncated": False,
+                "exceptionHistory": {
+                    "entries": [_exception(failure) for failure in failures],
+                    "truncated": False,
+                },
+            }
+        )
+
+    def accumulators(self, request: Request, job_id: str) -> Answer:
+        """Return the job's accumulators."""
+        found = self._jobs.get(job_id).handle.accumulators()
+        return Answer(
+            {
+                "job-accumulators": [],
+                "user-task-accumulators": [
+                    {"name": name, "type": type(value).__name__, "value": str(value)}
+                    for name, value in found.items()
+                ],
+                "serialized-user-task-accumulators": {},
+            }
+        )
+
+    def task(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return a task with its subtasks."""
+        job = self._jobs.get(job_id)
+        task = task_of(job, task_id)
+        by_subtask = {part.subtask: part for part in job.parts if part.name == task.name}
+        return Answer(
+            {
+                "id": task.id,
+                "name": task.name,
+                "parallelism": task.parallelism,
+                "maxParallelism": task.max_parallelism,
+                "now": round(time.time() * 1000),
+                "subtasks": [
+                    {
+                        "subtask": index,
+                        "status": job.status.name,
+                        "attempt": job.history.attempt,
+                        "endpoint": "driver",
+                        "start-time": job.started,
+                        "end-time": -1 if job.ended is None else job.ended,
+                        "duration": job.duration,
+                        "metrics": _io(by_subtask.get(index), None),
+                        "taskmanager-id": "driver",
+                        "start_time": job.started,
+                    }
+                    for index in range(task.parallelism)
+                ],
+                "aggregated": {},
+            }
+        )
+
+    def backpressure(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return that there are no figures, as Flink does before it has any."""
+        task_of(self._jobs.get(job_id), task_id)
+        return Answer({"status": "deprecated", "subtasks": []})
+
+
+def task_of(job: OperatedJob, task_id: str) -> JobTask:
+    """Return a task of a job.
+
+    Raises:
+        RestError: there is no such task.
+    """
+    for task in job.tasks:
+        if task.id == task_id:
+            return task
+    raise RestError(NOT_FOUND, f"the job {job.id} has no vertex {task_id}")
+
+
+def plan_of(job: OperatedJob) -> dict[str, Any]:
+    """Return the graph of a job's tasks, as Flink tells it."""
+    nodes = [
+        {
+            "id": task.id,
+            "parallelism": task.parallelism,
+            "operator": "",
+            "operator_strategy": "",
+            "description": task.name,
+            "inputs": [
+                {
+                    "num": number,
+                    "id": edge.source,
+                    "ship_strategy": edge.strategy,
+                    "exchange": "pipelined_bounded",
+                }
+                for number, edge in enumerate(task.inputs)
+            ],
+            "optimizer_properties": {},
+        }
+        for task in job.tasks
+    ]
+    kind = "BATCH" if job.job.settings.batch else "STREAMING"
+    return {"jid": job.id, "name": job.job.name, "type": kind, "nodes": nodes}
+
+
+def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
+    progress = job.progress
+    together = {} if progress is None else {part.name: part for part in progress.tasks}
+    out = records_out(job.tasks, list(job.parts))
+    return [
+        {
+            "id": task.id,
+            "slotSharingGroupId": "",
+            "name": task.name,
+            "maxParallelism": task.max_parallelism,
+            "parallelism": task.parallelism,
+            "status": job.status.name,
+            "start-time": job.started,
+            "end-time": -1 if job.ended is None else job.ended,
+            "duration": job.duration,
+            "tasks": _upper(task_counts(job.status, task.parallelism)),
+            "metrics": _io(together.get(task.name), out.get(task.name)),
+        }
+        for task in job.tasks
+    ]
+
+
+def _io(part: TaskProgress | None, records_out: int | None) -> dict[str, Any]:
+    """Return the figures of a task, or a subtask; what is not counted here is incomplete."""
+    figures: dict[str, Any] = {}
+    for name in _BYTES:
+        figures |= {name: 0, f"{name}-complete": False}
+    figures |= {
+        "read-records": 0 if part is None else part.records,
+        "read-records-complete": part is not None,
+        "write-records": records_out or 0,
+        "write-records-complete": records_out is not None,
+    }
+    return figures | dict.fromkeys(_TIMES, 0)
+
+
+def _exception(failure: FailureRecord) -> dict[str, Any]:
+    last_line = next((line for line in reversed(failure.error.splitlines()) if line.strip()), "")
+    return {
+        "exceptionName": last_line,
+        "stacktrace": failure.error,
+        "timestamp": failure.time,
+        "taskName": None,
+        "endpoint": None,
+        "taskManagerId": None,
+        "failureLabels": {},
+        "concurrentExceptions": [],
+    }
+
+
+def _upper(counts: dict[str, int]) -> dict[str, int]:
+    return {state.upper(): count for state, count in counts.items() if state != "total"}

@@ -1,0 +1,363 @@
+"use strict";
+
+const REFRESH_MS = 3000;
+const FIGURES = ["numRecordsIn", "numRecordsInPerSecond", "pendingRecords", "stateEntries",
+  "currentInputWatermark", "currentOutputWatermark"];
+const FOCUSABLE = "a, button, summary, [tabindex]";
+const MAX_WATERMARK = 2 ** 63 - 1;
+const number = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
+const main = document.getElementById("main");
+const connection = document.getElementById("connection");
+const open = new Set();
+let shown = 0;
+
+// -- requests -----------------------------------------------------------------------------------
+
+async function ask(path, method = "GET", body) {
+  const headers = {"Content-Type": "application/json"};
+  const token = sessionStorage.getItem("token");
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const answer = await fetch(path, {method, headers, body: body && JSON.stringify(body)});
+  if (answer.status === 403) {
+    const given = await question("Which token?", "This server shows its jobs to those who know it.",
+      "Token", "");
+    if (given) {
+      sessionStorage.setItem("token", given);
+      return ask(path, method, body);
+    }
+  }
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.errors.join(" "));
+  return told;
+}
+
+async function operation(path, body) {
+  const {"request-id": request} = await ask(path, "POST", body);
+  const base = path.replace(/\/(stop|savepoints)$/, "/savepoints/");
+  for (;;) {
+    const {operation: result} = await ask(base + request);
+    if (result && result.location) return result.location;
+    if (result) throw new Error(result["failure-cause"]["stack-trace"]);
+    await new Promise((done) => setTimeout(done, 300));
+  }
+}
+
+// -- elements -----------------------------------------------------------------------------------
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "onclick") made.addEventListener("click", value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+function drawn(name, attributes = {}, text = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = text;
+  return made;
+}
+
+function table(caption, columns, rows) {
+  const head = columns.map(([title, kind]) => element("th", {scope: "col", class: kind}, title));
+  const body = rows.map((row) => element("tr", {}, ...row.map((cell, index) =>
+    element("td", {class: columns[index][1]}, cell))));
+  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+    element("table", {}, element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...body)));
+}
+
+function facts(pairs) {
+  return element("dl", {class: "facts"}, ...pairs.map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+}
+
+function state(name) {
+  return element("strong", {class: name}, name);
+}
+
+function section(title, id, ...children) {
+  const made = element("details", {id}, element("summary", {}, element("strong", {}, title)),
+    ...children);
+  made.open = open.has(id);
+  made.addEventListener("toggle", () => made.open ? open.add(id) : open.delete(id));
+  return made;
+}
+
+// -- texts --------------------------------------------------------------------------------------
+
+const time = (ms) => ms > 0 ? new Date(ms).toLocaleString() : "";
+
+function span(ms) {
+  if (ms < 0) return `-${span(-ms)}`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${(ms / 1000).toFixed(1)} s`;
+  const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const found = [];
+  let rest = seconds;
+  for (const [size, unit] of parts) {
+    if (rest >= size) found.push(`${Math.floor(rest / size)} ${unit}`);
+    rest %= size;
+  }
+  return found.slice(0, 2).join(" ");
+}
+
+function bytes(count) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  for (; count >= 1024 && unit < units.length - 1; unit += 1) count /= 1024;
+  return `${unit ? count.toFixed(1) : count} ${units[unit]}`;
+}
+
+// -- the list -----------------------------------------------------------------------------------
+
+async function list() {
+  const {jobs} = await ask("/jobs/overview");
+  document.title = "Jobs";
+  if (!jobs.length) return [element("p", {}, "This process has run no job yet.")];
+  jobs.sort((a, b) => b["start-time"] - a["start-time"]);
+  return [table("jobs", [["Name"], ["State"], ["Begun"], ["Duration", "number"],
+    ["Subtasks", "number"], ["Id"]], jobs.map((job) => [
+    element("a", {href: `#${job.jid}`}, job.name), state(job.state), time(job["start-time"]),
+    span(job.duration), number.format(job.tasks.total), element("code", {}, job.jid)]))];
+}
+
+// -- one job ------------------------------------------------------------------------------------
+
+async function job(id) {
+  const path = `/jobs/${id}`;
+  const [told, checkpoints, failures, config, accumulators] = await Promise.all(
+    ["", "/checkpoints", "/exceptions", "/config", "/accumulators"].map((rest) => ask(path + rest)));
+  const figures = await Promise.all(told.vertices.map((vertex) => ask(
+    `${path}/vertices/${vertex.id}/subtasks/metrics?get=${FIGURES}`)));
+  const rates = await Promise.all(told.vertices.map((vertex) => vertex.parallelism > 1 ? ask(
+    `${path}/vertices/${vertex.id}/metrics?get=${
+      [...Array(vertex.parallelism).keys()].map((index) => `${index}.numRecordsIn`)}`) : []));
+  document.title = `${told.name}: ${told.state}`;
+  return [heading(told, checkpoints), buttons(told, path), graph(told, figures),
+    tasks(told, figures, rates), history(checkpoints), exceptions(failures),
+    section("Configuration", "configuration", pairs("configuration",
+      config["execution-config"]["user-config"])),
+    section("Accumulators", "accumulators", pairs("accumulators", Object.fromEntries(
+      accumulators["user-task-accumulators"].map((each) => [each.name, each.value]))))];
+}
+
+function heading(told, checkpoints) {
+  const last = checkpoints.latest.completed;
+  const restored = checkpoints.latest.restored;
+  return element("div", {}, element("h2", {}, `${told.name} `, state(told.state)), facts([
+    ["Id", element("code", {}, told.jid)], ["Begun", time(told["start-time"])],
+    ["Duration", span(told.duration)],
+    ["Last checkpoint", last ? `${last.id}, ${bytes(last.state_size)} in ${
+      span(last.end_to_end_duration)}, ${span(told.now - last.latest_ack_timestamp)} ago` : "none"],
+    ...(restored ? [["Began with", element("code", {}, restored.external_path)]] : [])]));
+}
+
+function buttons(told, path) {
+  if (["FINISHED", "FAILED", "CANCELED"].includes(told.state)) return null;
+  const place = ["Folder (empty: the one that is configured)", ""];
+  const button = (title, kind, text, field, act) => element("button", {class: kind, type: "button",
+    onclick: async () => {
+      const given = await question(`${title}: ${told.name}`, text, ...field);
+      if (given === null) return;
+      try {
+        connection.textContent = `${title}...`;
+        connection.textContent = await act(given);
+      } catch (error) {
+        connection.textContent = error.message;
+      }
+    }}, title);
+  return element("p", {}, button("Savepoint", "", "The job continues.", place, async (folder) =>
+    `Savepoint: ${await operation(`${path}/savepoints`, {"target-directory": folder || null})}`),
+  " ", button("Stop", "", "The job writes a savepoint and ends.", place, async (folder) =>
+    `Stopped with ${await operation(`${path}/stop`, {targetDirectory: folder || null})}`),
+  " ", button("Cancel", "danger", "The job ends without a savepoint.", [], async () => {
+    await ask(`${path}?mode=cancel`, "PATCH");
+    return "The job is cancelled.";
+  }));
+}
+
+function total(figures, name, kind = "sum") {
+  const found = figures.find((each) => each.id === name);
+  return found && found[kind] !== undefined ? found[kind] : null;
+}
+
+function watermark(figures, now) {
+  for (const name of ["currentInputWatermark", "currentOutputWatermark"]) {
+    const least = total(figures, name, "min");
+    if (least !== null && least >= MAX_WATERMARK) return ["the end", ""];
+    if (least !== null && least > -MAX_WATERMARK) {
+      return [new Date(least).toISOString().replace("T", " "), span(now - least)];
+    }
+  }
+  return ["none", ""];
+}
+
+function tasks(told, figures, rates) {
+  const rows = told.vertices.map((vertex, index) => {
+    const found = figures[index];
+    const [moment, lag] = watermark(found, told.now);
+    const text = (name) => {
+      const value = total(found, name);
+      return value === null ? "" : number.format(value);
+    };
+    return [vertex.name, number.format(vertex.parallelism), text("numRecordsIn"),
+      text("numRecordsInPerSecond"), text("pendingRecords"), text("stateEntries"), moment, lag,
+      skew(rates[index])];
+  });
+  return element("div", {}, element("h2", {}, "Operators"), table("operators", [["Operators"],
+    ["Subtasks", "number"], ["Records in", "number"], ["per second", "number"],
+    ["Backlog", "number"], ["State entries", "number"], ["Watermark"], ["Lag", "number"],
+    ["Skew"]], rows));
+}
+
+function skew(rates) {
+  const values = rates.map((each) => Number(each.value));
+  const most = Math.max(...values);
+  if (values.length < 2 || !most) return "";
+  const mean = values.reduce((a, b) => a + b) / values.length;
+  const text = `the busiest subtask has ${(most / mean).toFixed(1)} times the mean`;
+  const bars = element("div", {class: "skew", role: "img", "aria-label": text, title: text});
+  for (const value of values) {
+    const bar = element("i");
+    bar.style.height = `${100 * value / most}%`;
+    bars.append(bar);
+  }
+  return bars;
+}
+
+function graph(told, figures) {
+  const width = 230, height = 64, gap = 70, row = 84;
+  const nodes = told.plan.nodes;
+  const level = new Map();
+  const depth = (node) => {
+    if (!level.has(node.id)) {
+      level.set(node.id, 0);
+      level.set(node.id, Math.max(0, ...node.inputs.map((input) =>
+        depth(nodes.find((each) => each.id === input.id)) + 1)));
+    }
+    return level.get(node.id);
+  };
+  nodes.forEach(depth);
+  const used = [];
+  const place = new Map(nodes.map((node) => {
+    const column = level.get(node.id);
+    used[column] = (used[column] || 0) + 1;
+    return [node.id, [2 + column * (width + gap), 2 + (used[column] - 1) * row]];
+  }));
+  const across = used.length * (width + gap) - gap + 4, down = Math.max(...used) * row;
+  const picture = drawn("svg", {width: across, height: down, role: "img",
+    "aria-label": "The graph of the job; the table below has the same operators."});
+  for (const node of nodes) {
+    const [x, y] = place.get(node.id);
+    for (const input of node.inputs) {
+      const [fx, fy] = place.get(input.id);
+      const [ax, ay, bx, by] = [fx + width, fy + height / 2, x, y + height / 2];
+      picture.append(drawn("path", {d: `M${ax} ${ay} C${ax + gap / 2} ${ay} ${
+        bx - gap / 2} ${by} ${bx} ${by}`}), drawn("text", {class: "small", x: bx - gap + 8,
+        y: by - 6}, input.ship_strategy));
+    }
+  }
+  nodes.forEach((node, index) => {
+    const [x, y] = place.get(node.id);
+    const rate = total(figures[index], "numRecordsInPerSecond");
+    const name = node.description;
+    const box = drawn("g");
+    box.append(drawn("title", {}, name), drawn("rect", {class: "box", x, y, width, height, rx: 6}),
+      drawn("text", {x: x + 10, y: y + 25}, name.length > 26 ? `${name.slice(0, 25)}…` : name),
+      drawn("text", {class: "small", x: x + 10, y: y + 47}, `${node.parallelism} subtask${
+        node.parallelism > 1 ? "s" : ""}${rate === null ? "" : `, ${number.format(rate)}/s in`}`));
+    picture.append(box);
+  });
+  return element("div", {}, element("h2", {}, "Graph"),
+    element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "graph"}, picture));
+}
+
+function history(checkpoints) {
+  const {counts, history: records} = checkpoints;
+  const summary = `${counts.completed} completed, ${counts.failed} failed, ${
+    counts.in_progress} in progress, ${counts.restored} restored`;
+  return element("div", {}, element("h2", {}, "Checkpoints"), element("p", {}, summary),
+    records.length ? table("checkpoints", [["Number", "number"], ["Kind"], ["State"], ["Begun"],
+      ["Duration", "number"], ["Size", "number"], ["Where, or why not"]], records.slice(0, 15).map(
+      (each) => [String(each.id), each.is_savepoint ? "savepoint" : "checkpoint",
+        state(each.status), time(each.trigger_timestamp), span(each.end_to_end_duration),
+        bytes(each.state_size), element("code", {}, each.external_path || each.failure_message || "")
+      ])) : null);
+}
+
+function exceptions({exceptionHistory: {entries}}) {
+  if (!entries.length) return null;
+  return element("div", {}, element("h2", {}, "Exceptions"), ...entries.map((each, index) => {
+    const made = section(`${time(each.timestamp)}: ${each.exceptionName}`,
+      `exception-${each.timestamp}`, element("pre", {tabindex: "0"}, each.stacktrace));
+    if (index === 0 && !open.has("seen")) made.open = true;
+    return made;
+  }));
+}
+
+function pairs(caption, values) {
+  const names = Object.keys(values).sort();
+  if (!names.length) return element("p", {}, "none");
+  return table(caption, [["Name"], ["Value"]], names.map((name) =>
+    [element("code", {}, name), element("code", {}, String(values[name]))]));
+}
+
+// -- the dialog ---------------------------------------------------------------------------------
+
+function question(title, detail, label, value) {
+  const dialog = document.getElementById("dialog");
+  if (dialog.open) return Promise.resolve(null);
+  document.getElementById("question").textContent = title;
+  document.getElementById("detail").textContent = detail;
+  document.getElementById("field").hidden = label === undefined;
+  document.querySelector("#field label").textContent = label || "";
+  const input = document.getElementById("answer");
+  input.value = value || "";
+  dialog.returnValue = "no";
+  dialog.showModal();
+  return new Promise((done) => dialog.addEventListener("close", () =>
+    done(dialog.returnValue === "yes" ? input.value : null), {once: true}));
+}
+
+// -- the page -----------------------------------------------------------------------------------
+
+async function refresh() {
+  const turn = ++shown;
+  const id = location.hash.slice(1);
+  try {
+    const parts = await (/^[0-9a-f]{32}$/.test(id) ? job(id) : list());
+    if (turn !== shown) return;
+    const focused = [...main.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+    const scrolled = [...main.querySelectorAll(".scroll")].map((each) => each.scrollLeft);
+    main.replaceChildren(...parts.filter((part) => part !== null));
+    main.querySelectorAll(".scroll").forEach((each, index) => {
+      each.scrollLeft = scrolled[index] || 0;
+    });
+    if (focused >= 0) main.querySelectorAll(FOCUSABLE)[focused]?.focus({preventScroll: true});
+    if (connection.dataset.lost) connection.textContent = "";
+    delete connection.dataset.lost;
+  } catch (error) {
+    connection.dataset.lost = "yes";
+    connection.textContent = error instanceof TypeError
+      ? "The process with the jobs does not answer; it may have ended." : error.message;
+  }
+}
+
+async function follow() {
+  for (;;) {
+    if (!document.hidden) await refresh();
+    await new Promise((done) => setTimeout(done, REFRESH_MS));
+  }
+}
+
+addEventListener("hashchange", () => {
+  main.replaceChildren();
+  main.focus();
+  refresh();
+});
+follow();

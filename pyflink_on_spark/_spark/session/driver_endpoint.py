@@ -1,0 +1,31 @@
+"""Where the driver listens for the processes of its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._spark.session.encryption import is_encrypted, new_identity
+from pyflink_on_spark._spark.session.spark_defaults import LOOPBACK
+from pyflink_on_spark._spark.transport.handshake import Endpoint
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def driver_endpoint(session: SparkSession, ports: Sequence[int]) -> Endpoint:
+    """Return where to listen: at the addresses where Spark's driver does.
+
+    Args:
+        session: the job's.
+        ports: the ports to choose from.
+    """
+    conf = session.sparkContext.getConf()
+    host = conf.get("spark.driver.host") or LOOPBACK
+    bind = conf.get("spark.driver.bindAddress") or host
+    return Endpoint(
+        host.strip("[]"),
+        bind.strip("[]"),
+        ports,
+        new_identity(session) if is_encrypted(session) else None,
+    )

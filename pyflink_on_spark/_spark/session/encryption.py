@@ -1,0 +1,51 @@
+"""Whether the connections of a job are encrypted, and with what: as Spark's own connections are."""
+
+from __future__ import annotations
+
+import base64
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._spark.transport.certificate import self_signed
+from pyflink_on_spark._spark.transport.identity import Identity
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ASKS_FOR_ENCRYPTION = (
+    "spark.ssl.enabled",
+    "spark.ssl.rpc.enabled",
+    "spark.network.crypto.enabled",
+    "spark.io.encryption.enabled",
+    "spark.authenticate.enableSaslEncryption",
+)
+"""The settings of Spark each of which has the connections of jobs encrypted."""
+
+
+def is_encrypted(session: SparkSession) -> bool:
+    """Return whether a session's settings ask for encryption."""
+    conf = session.sparkContext.getConf()
+    return any((conf.get(key) or "").lower() == "true" for key in ASKS_FOR_ENCRYPTION)
+
+
+def new_identity(session: SparkSession) -> Identity:
+    """Return a new key and its certificate; Java makes them, for Python itself cannot."""
+    jvm: Any = session.sparkContext._jvm
+    generator = jvm.java.security.KeyPairGenerator.getInstance("EC")
+    generator.initialize(jvm.java.security.spec.ECGenParameterSpec("secp256r1"))
+    pair = generator.generateKeyPair()
+
+    def sign(content: bytes) -> bytes:
+        signature = jvm.java.security.Signature.getInstance("SHA256withECDSA")
+        signature.initSign(pair.getPrivate())
+        signature.update(bytearray(content))
+        return bytes(signature.sign())
+
+    certificate = self_signed("pyflink_on_spark", bytes(pair.getPublic().getEncoded()), sign)
+    private_key = bytes(pair.getPrivate().getEncoded())
+    return Identity(_pem("CERTIFICATE", certificate), _pem("PRIVATE KEY", private_key))
+
+
+def _pem(kind: str, content: bytes) -> str:
+    text = textwrap.fill(base64.b64encode(content).decode("ascii"), 64)
+    return f"-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n"

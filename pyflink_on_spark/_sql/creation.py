@@ -1,0 +1,216 @@
+"""Statements that create and drop databases, catalogs, functions, and tables like others."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._sql.binder.tables import TableDescription
+from pyflink_on_spark._sql.catalog.manager import Catalog, Database
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, Column, ResolvedSchema
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
+from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.syntax import statements as syntax
+from pyflink_on_spark._sql.syntax.expressions import Call, Name
+from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+
+_IN_MEMORY = "generic_in_memory"
+
+
+def create_database(session: Session, statement: syntax.CreateDatabase) -> None:
+    """Add a database to a catalog.
+
+    Raises:
+        ValidationError: it is there already.
+        CatalogError: there is no such catalog.
+    """
+    *before, name = statement.path
+    place = before[0] if before else session.catalog.current_catalog
+    catalog = session.catalog.catalogs.get(place)
+    if catalog is None:
+        raise CatalogError(f"A catalog with name [{place}] does not exist.")
+    if name in catalog.databases:
+        if statement.if_not_exists:
+            return
+        raise ValidationError(f"Database {name} already exists in Catalog {place}.")
+    catalog.databases[name] = Database({}, dict(statement.options), statement.comment)
+
+
+def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
+    """Add a catalog that lives in memory.
+
+    Raises:
+        ValidationError: it is there already.
+        UnsupportedFlinkFeature: it is of another kind.
+    """
+    options = dict(statement.options)
+    kind = options.get("type")
+    if kind is None:
+        raise ValidationError("Catalog options do not contain an option key 'type'.")
+    if kind != _IN_MEMORY:
+        raise_unsupported(
+            f"a catalog of type '{kind}'",
+            kind=Gap.NOT_YET,
+            reason="no catalog outside of the session can be reached",
+            instead="Declare the tables with CREATE TABLE.",
+        )
+    if statement.name in session.catalog.catalogs:
+        if statement.if_not_exists:
+            return
+        raise ValidationError(f"Catalog {statement.name} already exists.")
+    default = options.get("default-database", "default")
+    session.catalog.catalogs[statement.name] = Catalog(
+        {default: Database()}, options, statement.comment
+    )
+
+
+def create_function(session: Session, statement: syntax.CreateFunction) -> None:
+    """Add a function of a Python module.
+
+    Raises:
+        ValidationError: there is no such object, or one of that name is there already.
+        UnsupportedFlinkFeature: the function is one of Java.
+    """
+    name = ".".join(statement.path)
+    if statement.language != "PYTHON":
+        raise_unsupported(
+            f"CREATE FUNCTION with LANGUAGE {statement.language}",
+            kind=Gap.NEVER,
+            reason="no Java class can be called",
+            instead="Write the function in Python: udf() of pyflink.table.udf.",
+        )
+    if statement.if_not_exists and session.functions.find(name) is not None:
+        return
+    session.functions.add(name, _python_function(statement.implementation))
+
+
+def _python_function(path: str) -> Any:
+    module_name, _, attribute = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValidationError(f"There is no function '{path}': {error}") from None
+    defined = getattr(found, "_defined", None)
+    if defined is None:
+        raise ValidationError(f"'{path}' is no function of udf(), udtf() or udaf()")
+    return defined()
+
+
+def drop(session: Session, statement: syntax.Drop) -> None:
+    """Remove a database, a catalog or a function.
+
+    Raises:
+        ValidationError: it is not there, or it is not empty.
+    """
+    if statement.kind is ObjectKind.FUNCTION:
+        found = session.functions.drop(".".join(statement.path))
+    elif statement.kind is ObjectKind.CATALOG:
+        found = session.catalog.catalogs.pop(statement.path[0], None) is not None
+    else:
+        found = _drop_database(session, statement)
+    if not found and not statement.if_exists:
+        word = statement.kind.value.capitalize()
+        raise ValidationError(f"{word} {'.'.join(statement.path)} does not exist.")
+
+
+def _drop_database(session: Session, statement: syntax.Drop) -> bool:
+    *before, name = statement.path
+    place = before[0] if before else session.catalog.current_catalog
+    catalog = session.catalog.catalogs.get(place)
+    database = None if catalog is None else catalog.databases.get(name)
+    if catalog is None or database is None:
+        return False
+    if database.relations and not statement.cascade:
+        raise ValidationError(f"Database {name} in Catalog {place} is not empty.")
+    del catalog.databases[name]
+    return True
+
+
+# -- tables like others --------------------------------------------------------------------------
+
+
+def create_table_like(session: Session, statement: syntax.CreateTable) -> None:
+    """Add a table with the columns and options of another one.
+
+    Raises:
+        ValidationError: there is no such table, or the clauses do not fit.
+    """
+    like = statement.like
+    assert like is not None
+    other = session.catalog.find(session.catalog.qualify(like.path))
+    if not isinstance(other, CatalogTable):
+        raise invalid(
+            f"Source table '{'.'.join(like.path)}' of the LIKE clause not found in the catalog",
+            like.path_span,
+        )
+    chosen = _chosen(like.options)
+    own = {definition.name for definition in statement.columns}
+    columns = [
+        _definition(column)
+        for column in other.schema.columns
+        if column.name not in own and _is_taken(column, chosen)
+    ]
+    watermarks = statement.watermarks
+    if not watermarks and chosen["WATERMARKS"]:
+        watermarks = _watermarks(other.schema)
+    key = statement.primary_key
+    has_key = key is not None or any(definition.primary_key for definition in statement.columns)
+    if not has_key and chosen["CONSTRAINTS"] and other.schema.primary_key:
+        key = syntax.PrimaryKey(
+            tuple(Name((name,)) for name in other.schema.primary_key), other.schema.key_name
+        )
+    options = {**(other.options if chosen["OPTIONS"] else {}), **dict(statement.options)}
+    partition_by = tuple(column.parts[0] for column in statement.partition_by)
+    if not partition_by and chosen["PARTITIONS"]:
+        partition_by = other.partition_by
+    description = TableDescription((*columns, *statement.columns), watermarks, key)
+    session.catalog.add(
+        session.catalog.qualify(statement.path),
+        session.described_table(description, options, partition_by, statement.comment),
+        temporary=statement.temporary,
+        if_not_exists=statement.if_not_exists,
+    )
+
+
+def _chosen(clauses: tuple[tuple[str, str], ...]) -> dict[str, bool]:
+    """Return which parts of the other table are taken over; all if nothing else is said."""
+    parts = ("CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+    given = {part: action != "EXCLUDING" for action, part in clauses}
+    everything = given.pop("ALL", True)
+    return {part: given.get(part, everything) for part in parts}
+
+
+def _is_taken(column: Column, chosen: dict[str, bool]) -> bool:
+    if column.kind is ColumnKind.COMPUTED:
+        return chosen["GENERATED"]
+    return column.kind is ColumnKind.PHYSICAL or chosen["METADATA"]
+
+
+def _definition(column: Column) -> syntax.ColumnDefinition:
+    if column.kind is ColumnKind.COMPUTED:
+        expression = parse_expression(column.text)
+        return syntax.ColumnDefinition(
+            column.name, column.kind, expression=expression, comment=column.comment
+        )
+    return syntax.ColumnDefinition(
+        column.name,
+        column.kind,
+        column.type.plain(),
+        metadata_key=column.metadata_key,
+        virtual=column.virtual,
+        comment=column.comment,
+    )
+
+
+def _watermarks(schema: ResolvedSchema) -> tuple[syntax.WatermarkDefinition, ...]:
+    watermark = schema.watermark
+    if watermark is None:
+        return ()
+    expression = (
+        Call("SOURCE_WATERMARK")
+        if watermark.expression is None
+        else parse_expression(watermark.text)
+    )
+    return (syntax.WatermarkDefinition(Name((watermark.column,)), expression),)

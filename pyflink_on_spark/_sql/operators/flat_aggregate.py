@@ -1,0 +1,95 @@
+"""Any number of rows for each group of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.functions.python import AggregateBinding
+from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+STATE_NAME = "groups"
+
+
+class FlatAggregateOperator(Operator):
+    """Replaces the rows of a group after each of its rows.
+
+    Args:
+        binding: the user's function.
+        arguments: a function of a row that returns the function's arguments.
+        group: a function of a row that returns the columns that results begin with.
+        changelog: whether elements are pairs of the kind and the row.
+        batch: whether results come at the end only.
+    """
+
+    frozen = True
+
+    def __init__(
+        self,
+        binding: AggregateBinding,
+        arguments: Program,
+        group: Program,
+        changelog: bool,
+        batch: bool,
+    ) -> None:
+        self._binding, self._arguments, self._group = binding, arguments, group
+        self._changelog = changelog
+        self.keyed = not batch
+        self._function: Any = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the function, and find the state."""
+        self._function = self._binding.load(context)
+        self._of_row = self._arguments.load(context).function
+        self._group_of = self._group.load(context).function
+        self._groups: dict[Any, Any] = {}
+        self._changed: Any = None
+        if self.keyed:
+            table = keyed_state_of(context).table(STATE_NAME, "value")
+            self._groups, self._changed = table.current, table.changed
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes; nothing yet in batch mode."""
+        function, groups = self._function, self._groups
+        for key, element in elements:
+            kind, row = element if self._changelog else (INSERT, element)
+            state = groups.get(key)
+            if state is None:
+                state = groups[key] = [function.create(), [], self._group_of(row)]
+            change = function.retract if kind & 1 else function.accumulate
+            change(state[0], *self._of_row(row))
+            if self._changed is not None:
+                self._changed.add((None, key))
+            if self.keyed:
+                yield from self._replaced(state)
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield the rows of all groups in batch mode."""
+        if not self.keyed:
+            for accumulator, _, group in self._groups.values():
+                for row in self._function.rows(accumulator):
+                    yield group + row
+
+    def _replaced(self, state: list[Any]) -> Iterator[Any]:
+        accumulator, before, group = state
+        after = [group + row for row in self._function.rows(accumulator)]
+        state[1] = after
+        kept = list(after)
+        for row in before:
+            if row in kept:
+                kept.remove(row)
+            else:
+                yield DELETE, row
+        for row in kept:
+            yield INSERT, row
+
+    def close(self) -> None:
+        """Close the function."""
+        if self._function is not None:
+            self._binding.close(self._function)

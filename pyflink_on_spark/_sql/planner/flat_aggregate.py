@@ -1,0 +1,62 @@
+"""Any number of rows for each group of rows."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._sql.compiler.rows import compile_row
+from pyflink_on_spark._sql.operators.flat_aggregate import FlatAggregateOperator
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
+from pyflink_on_spark._sql.planner.aggregates import keyed_edges
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+
+
+class FlatAggregate(PhysicalNode):
+    """Replaces the rows of a group after each of its rows.
+
+    Args:
+        source: the input.
+        node: the logical node.
+        batch: whether results come at the end only.
+    """
+
+    name = "GroupTableAggregate"
+
+    def __init__(self, source: PhysicalNode, node: LogicalFlatAggregate, batch: bool) -> None:
+        super().__init__(node.schema, source)
+        self.node, self._batch = node, batch
+
+    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+        """Rows come and go."""
+        if self._batch:
+            return StateDelta.INSERT
+        return StateDelta.INSERT | StateDelta.DELETE
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        node, width = self.node, len(self.inputs[0].schema)
+        zone = translation.settings.time_zone
+        binding = node.function.binding([arg.type for arg in node.args])
+        operator = FlatAggregateOperator(
+            binding,
+            compile_row(node.args, width, zone),
+            compile_row(node.keys, width, zone),
+            source.changelog,
+            self._batch,
+        )
+        edges = keyed_edges(translation, source, node.keys, width)
+        parallelism = None if node.keys else 1
+        return Stream(
+            translation.operator(self.name, edges, operator, parallelism=parallelism),
+            self.changelog,
+        )
+
+    def details(self) -> dict[str, str]:
+        """Return the keys and the function."""
+        keys = ", ".join(map(str, self.node.keys))
+        return {"groupBy": keys, "select": f"{self.node.function.name}(...)"}

@@ -1,0 +1,1 @@
+"""``state``: what a checkpoint or savepoint holds."""

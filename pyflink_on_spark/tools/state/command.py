@@ -1,0 +1,95 @@
+"""``python -m pyflink_on_spark state``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark.state import CheckpointContents, StateEntry
+
+
+def main(arguments: list[str]) -> int:
+    """Show what a checkpoint or savepoint holds.
+
+    Returns:
+        0, or 1 if it cannot be read.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        contents = CheckpointContents(options.path, trusted=options.trusted)
+        if options.read is not None:
+            entries = contents.entries(*options.read)
+            _print_entries(islice(entries, options.limit), options.json)
+        elif options.json:
+            print(json.dumps(_summary(contents), indent=2, default=repr))
+        else:
+            _print_summary(contents)
+    except (CheckpointError, OSError) as error:
+        print(f"state: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pyflink_on_spark state",
+        description="Show what a checkpoint or savepoint holds. No class of the job is loaded, "
+        "unless --trusted says so.",
+    )
+    parser.add_argument("path", metavar="PATH", help="its folder, or its _metadata")
+    parser.add_argument(
+        "--read", nargs=2, metavar=("OPERATOR", "STATE"),
+        help="show the entries of a state; of the operator's id a part is enough",
+    )  # fmt: skip
+    parser.add_argument("--limit", type=int, metavar="N", help="show only so many entries")
+    parser.add_argument("--json", action="store_true", help="as JSON, entries one a line")
+    parser.add_argument(
+        "--trusted", action="store_true", help="load the classes of the job, which runs their code"
+    )
+    return parser
+
+
+def _print_summary(contents: CheckpointContents) -> None:
+    metadata = contents.metadata
+    when = datetime.datetime.fromtimestamp(metadata.time / 1000, datetime.UTC).astimezone()
+    kind = "savepoint" if metadata.savepoint else "checkpoint"
+    size = sum(file.size for file in metadata.files)
+    print(f"{kind} {metadata.checkpoint_id} of {metadata.job_name!r} ({metadata.job_id})")
+    print(f"written {when:%Y-%m-%d %H:%M:%S}, {size:,} bytes in {len(metadata.files)} files")
+    for operator in contents.operators():
+        print(f"\noperator {operator.id}")
+        print(
+            f"  {operator.size:,} bytes of {operator.subtasks} subtasks, {operator.key_groups} of "
+            f"{operator.max_parallelism} key groups"
+        )
+        for state in operator.states:
+            expires = ", with a time to live" if state.expires else ""
+            print(f"  {state.name}: {state.kind}, {state.entries:,} entries{expires}")
+    for source in contents.sources():
+        print(f"\nsource {source.id}")
+        for position in source.positions:
+            print(f"  {position}")
+
+
+def _summary(contents: CheckpointContents) -> dict[str, Any]:
+    return {
+        **asdict(contents.metadata),
+        "operators": [asdict(operator) for operator in contents.operators()],
+        "sources": [asdict(source) for source in contents.sources()],
+    }
+
+
+def _print_entries(entries: Iterable[StateEntry], as_json: bool) -> None:
+    for entry in entries:
+        if as_json:
+            print(json.dumps(asdict(entry), default=repr))
+        else:
+            window = "" if entry.namespace is None else f" {entry.namespace}"
+            print(f"{entry.key!r}{window}: {entry.value!r}")

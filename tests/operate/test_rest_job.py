@@ -1,0 +1,127 @@
+"""Flink's requests about one job and its metrics, without a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._operate.rest.routing import Request
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark.common import JobStatus
+from tests.operate.operated import Handle
+from tests.runtime.rounds import CutSource, job_of
+
+
+@pytest.fixture
+def operated(driver):
+    """A job of three tasks in two subtasks that has reported."""
+    job = job_of(
+        lambda stream: stream.map(str).name("read").key_by(len).map(str).name("count"),
+        CutSource([1]),
+        parallelism=2,
+        configuration={"sasl.password": "x", "parallelism.default": "2"},
+    )
+    operated = OperatedJob(job, Handle(job))
+    source, read, *_ = operated.tasks
+    operated.handle.parts = [
+        TaskProgress(source.name, 1, 70, 5_000, 0, 12, 7.5, 0),
+        TaskProgress(read.name, 1, 40, None, 3, None, 4.0, 0),
+        TaskProgress(read.name, 1, 30, 4_000, 2, None, 3.0, 1),
+    ]
+    operated.handle.progress = JobProgress("x", 0, None, combine(operated.handle.parts))
+    driver.offer(operated)
+    return operated
+
+
+@pytest.fixture
+def ask(driver, operated):
+    def asked(path="", **query):
+        request = Request("GET", f"/jobs/{operated.id}{path}", query)
+        answer = driver.router.answer(request)
+        return answer.content if answer.status == 200 else (answer.status, answer.content)
+
+    return asked
+
+
+def test_a_job(ask, operated):
+    told = ask()
+    assert (told["jid"], told["state"], told["job-type"]) == (operated.id, "RUNNING", "STREAMING")
+    assert told["timestamps"]["RUNNING"] >= told["timestamps"]["CREATED"] > 0
+    assert told["timestamps"]["FAILED"] == 0
+    source, read, *_ = told["vertices"]
+    assert source["metrics"]["read-records"] == 70
+    assert source["metrics"]["write-records"] == 70
+    assert source["metrics"]["write-records-complete"]
+    assert not source["metrics"]["read-bytes-complete"]
+    assert read["parallelism"] == read["tasks"]["RUNNING"] == 2
+    assert sum(told["status-counts"].values()) == len(told["vertices"])
+
+
+def test_a_plan(ask, operated):
+    nodes = {node["description"]: node for node in ask("/plan")["plan"]["nodes"]}
+    ids = {node["id"] for node in nodes.values()}
+    inputs = [entry for node in nodes.values() for entry in node["inputs"]]
+    count = next(node for name, node in nodes.items() if name.startswith("count"))
+    assert {entry["id"] for entry in inputs} <= ids
+    assert [entry["ship_strategy"] for entry in count["inputs"]] == ["HASH"]
+    assert ask()["plan"] == ask("/plan")["plan"]
+
+
+def test_a_task(ask, operated):
+    read = operated.tasks[1]
+    told = ask(f"/vertices/{read.id}")
+    assert [each["metrics"]["read-records"] for each in told["subtasks"]] == [40, 30]
+    assert ask(f"/vertices/{read.id}/backpressure")["status"] == "deprecated"
+    assert ask("/vertices/unknown")[0] == 404
+
+
+def test_metrics_of_the_job(ask):
+    assert {"id": "numRestarts"} in ask("/metrics")
+    assert ask("/metrics", get="numRestarts,nothing") == [{"id": "numRestarts", "value": "0"}]
+
+
+def test_metrics_of_a_task(ask, operated):
+    path = f"/vertices/{operated.tasks[1].id}"
+    assert {"id": "1.numRecordsIn"} in ask(f"{path}/metrics")
+    assert ask(f"{path}/metrics", get="1.numRecordsIn") == [{"id": "1.numRecordsIn", "value": "30"}]
+    assert {"id": "stateEntries"} in ask(f"{path}/subtasks/metrics")
+    assert ask(f"{path}/subtasks/metrics", get="numRecordsIn") == [
+        {"id": "numRecordsIn", "min": 30, "max": 40, "avg": 35, "sum": 70}
+    ]
+    assert ask(f"{path}/subtasks/metrics", get="numRecordsIn", agg="max") == [
+        {"id": "numRecordsIn", "max": 40}
+    ]
+    assert ask(f"{path}/subtasks/metrics", get="numRecordsIn", agg="median")[0] == 400
+
+
+def test_watermarks(ask, operated):
+    assert ask(f"/vertices/{operated.tasks[1].id}/watermarks") == [
+        {"id": "0.currentInputWatermark", "value": str(-(2**63))},
+        {"id": "1.currentInputWatermark", "value": "4000"},
+    ]
+    assert ask(f"/vertices/{operated.tasks[0].id}/watermarks")[0]["value"] == "5000"
+
+
+def test_exceptions(ask, operated):
+    assert ask("/exceptions")["exceptionHistory"]["entries"] == []
+    operated.history.attempt_failed(RuntimeError("Traceback:\n  line\nKeyError: 'x'\n"), 100)
+    operated.handle.enter(JobStatus.FAILED, RuntimeError("last"))
+    told = ask("/exceptions")
+    assert told["root-exception"] == "last"
+    last, first = told["exceptionHistory"]["entries"]
+    assert last["exceptionName"] == "last"
+    assert first["exceptionName"] == "KeyError: 'x'"
+    assert first["stacktrace"].startswith("Traceback:")
+
+
+def test_a_configuration_shows_no_secrets(ask):
+    shown = ask("/config")["execution-config"]["user-config"]
+    assert shown["sasl.password"] == "******"
+    assert shown["parallelism.default"] == "2"
+
+
+def test_accumulators(ask):
+    assert ask("/accumulators")["user-task-accumulators"] == [
+        {"name": "seen", "type": "int", "value": "3"}
+    ]
+    assert ask("/status") == {"status": "RUNNING"}
