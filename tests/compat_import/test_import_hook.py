@@ -153,6 +153,8 @@ def test_a_function_that_uses_the_package_is_pickled_by_reference():
         ("pyflink.nonsense", "No module named 'pyflink.nonsense' in pyflink_on_spark"),
         ("pyflink.datastream.nonsense", "missing in PyFlink too, or not supported on Spark"),
         ("pyflink._runtime", "No module named 'pyflink._runtime'"),
+        ("pyflink.state", "No module named 'pyflink.state'"),
+        ("pyflink.errors", "No module named 'pyflink.errors'"),
         ("pyflink.testing.local_engine", "No module named 'pyflink.testing.local_engine'"),
         ("pyflink.table.nonsense", "this part of the Table API is not in pyflink_on_spark yet"),
     ],

@@ -258,7 +258,7 @@ function graph(told, figures) {
       const [fx, fy] = place.get(input.id);
       const [ax, ay, bx, by] = [fx + width, fy + height / 2, x, y + height / 2];
       picture.append(drawn("path", {d: `M${ax} ${ay} C${ax + gap / 2} ${ay} ${
-        bx - gap / 2} ${by} ${bx} ${by}`}), drawn("text", {class: "small", x: bx - gap + 4,
+        bx - gap / 2} ${by} ${bx} ${by}`}), drawn("text", {class: "small", x: bx - gap + 8,
         y: by - 6}, input.ship_strategy));
     }
   }
@@ -268,7 +268,7 @@ function graph(told, figures) {
     const name = node.description;
     const box = drawn("g");
     box.append(drawn("title", {}, name), drawn("rect", {class: "box", x, y, width, height, rx: 6}),
-      drawn("text", {x: x + 10, y: y + 25}, name.length > 28 ? `${name.slice(0, 27)}…` : name),
+      drawn("text", {x: x + 10, y: y + 25}, name.length > 26 ? `${name.slice(0, 25)}…` : name),
       drawn("text", {class: "small", x: x + 10, y: y + 47}, `${node.parallelism} subtask${
         node.parallelism > 1 ? "s" : ""}${rate === null ? "" : `, ${number.format(rate)}/s in`}`));
     picture.append(box);

@@ -1,0 +1,87 @@
+"""The page in a real browser, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from pyflink_on_spark._operate.network import NetworkServer
+from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from tests.operate.operated import Handle
+from tests.runtime.rounds import CutSource, job_of
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+
+
+@pytest.fixture
+def operated(driver):
+    """A job of 64 subtasks that has failed once and made a checkpoint."""
+    job = job_of(
+        lambda stream: stream.map(str).name("<b>read</b>").key_by(len).map(str).name("count"),
+        CutSource([1]),
+        parallelism=64,
+        configuration={"parallelism.default": "64", "sasl.password": "hidden"},
+    )
+    operated = OperatedJob(job, Handle(job))
+    with job.history.checkpoint(7, "file:/chk-7", savepoint=False) as record:
+        record.size = 2048
+    job.history.attempt_failed(RuntimeError("KeyError: 'the reason'"), 0)
+    read = operated.tasks[1]
+    parts = [TaskProgress(read.name, 1, 100 + n, 5_000, 1, None, 2.0, n) for n in range(64)]
+    operated.handle.parts = parts
+    operated.handle.progress = JobProgress("x", 0, None, combine(parts))
+    driver.offer(operated)
+    return operated
+
+
+@pytest.fixture
+def shown(driver, operated, tmp_path):
+    """Return the page as the browser has it after its script has run."""
+    network = NetworkServer(driver.router)
+    network.start({"rest.port": "0"})
+
+    def dump(fragment=""):
+        done = subprocess.run(
+            [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             f"--user-data-dir={tmp_path / 'browser'}", "--virtual-time-budget=5000",
+             f"{network.url}/#{fragment}"],
+            capture_output=True, text=True, check=True, timeout=120,
+        )  # fmt: skip
+        return done.stdout
+
+    yield dump
+    network.close()
+
+
+def test_the_list(shown, operated):
+    page = shown()
+    assert f'href="#{operated.id}"' in page
+    assert ">RUNNING</strong>" in page
+
+
+def test_a_job(shown, operated):
+    page = shown(operated.id)
+    assert "&lt;b&gt;read&lt;/b&gt;" in page
+    assert page.count("<i style=") == 64
+    assert "the busiest subtask has 1.2 times the mean" in page
+    assert "file:/chk-7" in page
+    assert "2.0 KiB" in page
+    assert "KeyError: 'the reason'" in page
+    assert "sasl.password" in page
+    assert "hidden" not in page.replace("hidden=", "")
+    assert all(f">{name}</button>" in page for name in ("Savepoint", "Stop", "Cancel"))
+
+
+def test_the_page_has_names_for_all_that_it_shows(shown, operated):
+    """What a screen reader needs: a language, one heading, names of regions and pictures."""
+    page = shown(operated.id)
+    assert '<html lang="en">' in page
+    assert page.count("<h1") == 1
+    assert page.count('role="region"') == page.count('role="region" aria-label="')
+    assert "<svg" in page
+    assert all("aria-label=" in part.split(">")[0] for part in page.split("<svg")[1:])
+    assert page.count("<th ") == page.count('<th scope="col"')
