@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from pyflink.table import DataTypes
 
 from compat_tests.tables import changes, query
 
@@ -13,7 +14,9 @@ ROWS = "('a', 1), ('b', 2), ('a', 3), (CAST(NULL AS STRING), 4), ('b', 5), ('a',
 
 @pytest.fixture
 def t(t_env):
-    t_env.execute_sql(f"CREATE TEMPORARY VIEW t AS SELECT * FROM (VALUES {ROWS}) AS v (k, v)")
+    values = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5), ("a", None)]
+    fields = [DataTypes.FIELD("k", DataTypes.STRING()), DataTypes.FIELD("v", DataTypes.INT())]
+    t_env.create_temporary_view("t", t_env.from_elements(values, DataTypes.ROW(fields)))
     return t_env
 
 

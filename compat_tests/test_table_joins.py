@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from pyflink.table import DataTypes
 
 from compat_tests.tables import changes, query
 
 
 @pytest.fixture
 def t(t_env):
-    t_env.execute_sql(
-        "CREATE TEMPORARY VIEW t AS SELECT * FROM (VALUES ('a', 1), ('b', 2), ('a', 3), "
-        "(CAST(NULL AS STRING), 4), ('b', 5)) AS v (k, v)"
-    )
+    values = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5)]
+    fields = [DataTypes.FIELD("k", DataTypes.STRING()), DataTypes.FIELD("v", DataTypes.INT())]
+    t_env.create_temporary_view("t", t_env.from_elements(values, DataTypes.ROW(fields)))
     t_env.execute_sql(
         "CREATE TEMPORARY VIEW r AS SELECT * FROM (VALUES ('a', 'ann'), ('b', 'bob'), "
         "('c', 'cid')) AS v (k, name)"

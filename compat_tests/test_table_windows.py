@@ -112,6 +112,21 @@ def test_windows_of_windows(w):
     assert query(w, text) == [(at(0), 10), (at(20), 5)]
 
 
+def test_windows_in_local_time(t_env, tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("1,1704120000000\n2,1704124800000\n3,1704135600000\n")
+    t_env.get_config().set_local_timezone("Asia/Shanghai")
+    t_env.execute_sql(
+        "CREATE TABLE l (v INT, ms BIGINT, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"
+    )
+    text = (
+        "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE l, DESCRIPTOR(ts), "
+        "INTERVAL '1' DAY)) GROUP BY window_start, window_end"
+    )
+    assert query(t_env, text) == [(at(0), 1), (at(86400), 2)]
+
+
 def test_windows_of_the_dsl(w):
     table = w.from_path("w")
     tumble = table.window(Tumble.over(lit(10).seconds).on(col("ts")).alias("x"))

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark.testing import LocalEngine
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
+
+
+@pytest.fixture(autouse=True)
+def the_engine_of_before():
+    """Leaves the engine to the next test as it was."""
+    before = installed_engine()
+    yield
+    install_engine(before)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.hosts import Hosts
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.steps import step
 
 
 @dataclass(eq=False)
@@ -72,6 +73,7 @@ class AttemptControl:
         """
         if self._drained_into is not None:
             if done:
+                step("drain: all input is processed")
                 self._save(self._drained_into)
         elif done:
             self.ended = self._coordinator.finish(self._hosts)
@@ -98,6 +100,7 @@ class AttemptControl:
         if request.drain:
             self._drained_into = place
             self._hosts.end_sources()
+            step("drain: the sources end")
         else:
             self._save(place)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.steps import step
 
 Key = TypeVar("Key")
 
@@ -79,6 +80,7 @@ class Commits(Generic[Key]):
                 held += [(key, thing) for thing in waiting]
             if things or (self._final and not again):
                 (sink.commit_again if again else sink.commit)(things or [])
+                step("commit: a sink has committed")
         self._safe, self._final, self._held = [], False, [*held, *self._held]
 
     def abort(self, things: Iterable[tuple[Key, Any]]) -> None:

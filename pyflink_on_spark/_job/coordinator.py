@@ -15,6 +15,7 @@ from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.memory_checkpoint import content_of
 from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
@@ -39,6 +40,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
+from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 
@@ -149,8 +151,10 @@ class CheckpointCoordinator:
         self.restore = metadata.checkpoint_id, place.uri
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.safe(committables, self._number, final=True)
+        step("restore: the checkpoint is read")
         if not metadata.savepoint:
             self._ownership.take_over(place.parent())
+            step("restore: the checkpoint is taken over")
 
     def attempt_begins(self) -> None:
         """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
@@ -160,6 +164,7 @@ class CheckpointCoordinator:
         self._unacknowledged = False
         self._confirm_ownership()
         self._commits.commit(again=True)
+        step("attempt: the last checkpoint is committed")
 
     @property
     def last_checkpoint(self) -> int | None:
@@ -261,17 +266,21 @@ class CheckpointCoordinator:
             SubtaskFailure: if a user's function fails in it.
         """
         self._number += 1
+        step("savepoint: it begins")
         with self._written(hosts, place, savepoint=True) as record:
             metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
             record.size = _size(metadata)
+            step("savepoint: it is complete")
             if not stop:
                 self._keep_named(place, metadata, answers)
+                step("savepoint: what it needs is kept")
         self._has_savepoint = True
         if stop:
             self._confirm_ownership()
             self._completed(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
+            step("savepoint: it is committed")
         return place.uri
 
     def notify_last(self, hosts: Hosts) -> None:
@@ -281,6 +290,7 @@ class CheckpointCoordinator:
             SubtaskFailure: if a user's function fails in it.
         """
         hosts.notify_checkpoint_complete(self._number)
+        step("savepoint: the hosts are notified")
 
     def _keep_named(
         self, place: Folder, metadata: Metadata, answers: dict[int, HostSnapshot]
@@ -314,9 +324,12 @@ class CheckpointCoordinator:
             return self.checkpoint(hosts, final=True)
         self._number += 1
         self._confirm_ownership()
-        self._commits.safe(self._named(hosts.committables()), self._number, final=True)
+        prepared = self._named(hosts.committables())
+        step("end without checkpoints: sinks have prepared")
+        self._commits.safe(prepared, self._number, final=True)
         self.over = True  # from here on some of it may be visible, so no attempt may follow
         self._commits.commit()
+        step("end without checkpoints: it is committed")
         return True
 
     def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
@@ -326,7 +339,9 @@ class CheckpointCoordinator:
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that has finished."""
+        step("end: the checkpoints are not needed any more")
         self._retained.drop_all()
+        step("end: the checkpoints are removed")
 
     def job_cancelled(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
@@ -361,17 +376,22 @@ class CheckpointCoordinator:
     def _job_ended_early(self, kept: bool) -> None:
         if self._ownership.lost:
             return  # another run needs it
+        step("early end: it is known what stays")
         if not kept:
             self._retained.drop_all()
+            step("early end: the checkpoints are removed")
         if not self.resumable:
             self._commits.abort_held()
 
     def _make(self, hosts: Hosts, final: bool) -> None:
         self._number += 1
         number = self._number
+        step("checkpoint: it begins")
         if self._settings.directory is None:
             with self._written(hosts, None) as record:
-                content, answers = self._in_memory(hosts)
+                answers = hosts.snapshot(number, None, timeout=self._settings.timeout / 1000)
+                step("checkpoint: the hosts have taken it")
+                content = content_of(answers, self._settings.max_state_size)
                 record.size = len(content)
             self._confirm_ownership()
             self._completed(content, answers, final)
@@ -383,11 +403,15 @@ class CheckpointCoordinator:
             self._confirm_ownership()
             self._completed(place.uri, answers, final)
             self._ownership.has_checkpoint()
+            step("checkpoint: it is complete")
             self._retained.keep(place, metadata)
+            step("checkpoint: older ones are removed")
         self._commits.commit()
+        step("checkpoint: it is committed")
         self.over = final
         hosts.notify_checkpoint_complete(number)
         self._unacknowledged = False
+        step("checkpoint: the hosts are notified")
 
     @contextlib.contextmanager
     def _written(
@@ -440,6 +464,7 @@ class CheckpointCoordinator:
         changelog = None if savepoint else self._changelog
         contents = WHOLE if changelog is None else changelog.next()
         answers = hosts.snapshot(self._number, place.uri, contents, halt=halt, timeout=timeout)
+        step("checkpoint: the hosts have written it")
         files = {host: _file(answer) for host, answer in sorted(answers.items())}
         check_visible(place, files.values())
         self._confirm_ownership()
@@ -454,25 +479,6 @@ class CheckpointCoordinator:
             committables=self._prepared(answers),
         )
         return metadata, answers
-
-    def _in_memory(self, hosts: Hosts) -> tuple[bytes, dict[int, HostSnapshot]]:
-        """Return a checkpoint's content, and what the hosts answered."""
-        timeout = self._settings.timeout / 1000
-        answers = hosts.snapshot(self._number, None, timeout=timeout)
-        whole = _merged(answers)
-        self._check_size(whole)
-        return whole.to_bytes(), answers
-
-    def _check_size(self, whole: SlotState) -> None:
-        limit = self._settings.max_state_size
-        for name, parts in whole.operators.items():
-            for part in parts.values():
-                if part.size > limit:
-                    raise CheckpointError(
-                        f"the state of {name!r} has {part.size} bytes in subtask {part.index}; the "
-                        f"memory-backed checkpoint storage takes {limit}. Set "
-                        "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
-                    )
 
     def _prepared(self, answers: dict[int, HostSnapshot]) -> list[tuple[str, Any]]:
         """Return what sinks have held back so far, and what hosts have prepared since."""
@@ -489,14 +495,6 @@ class CheckpointCoordinator:
 
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)
-
-
-def _merged(answers: dict[int, HostSnapshot]) -> SlotState:
-    whole = SlotState()
-    for answer in answers.values():
-        assert isinstance(answer.state, bytes)
-        whole.merge(SlotState.from_bytes(answer.state))
-    return whole
 
 
 def _size(metadata: Metadata) -> int:

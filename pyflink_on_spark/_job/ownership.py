@@ -7,6 +7,7 @@ to have ended, looks for the file before it completes or commits anything, and f
 
 from __future__ import annotations
 
+import contextlib
 import logging
 
 from pyflink_on_spark._compat.errors import JobExecutionError
@@ -31,6 +32,7 @@ class Ownership:
     def __init__(self, job_id: str, home: Folder | None) -> None:
         self._job_id, self._home = job_id, home
         self._taken: Folder | None = None
+        self._predecessor: str | None = None
 
     def take_over(self, home: Folder) -> None:
         """Become the owner of the checkpoints of an older run.
@@ -38,18 +40,18 @@ class Ownership:
         Args:
             home: the folder that they are in.
         """
+        self._taken, self._predecessor = home, None
         try:
-            home.remove(OWNER)
             home.write(OWNER, self._job_id.encode())
         except OSError as error:
+            with contextlib.suppress(OSError):
+                self._predecessor = _owner(home)
             _log.warning(
                 "the owner of the checkpoints in %s cannot be noted there, so an older run that "
                 "only seems to have ended would not notice this one: %s",
                 home.shown,
                 error,
             )
-        else:
-            self._taken = home
 
     def has_checkpoint(self) -> None:
         """Note that the run has a checkpoint of its own: a third run would start from that one."""
@@ -64,7 +66,7 @@ class Ownership:
         """
         for home in (self._home, self._taken):
             owner = None if home is None else _owner(home)
-            if owner not in (None, self._job_id):
+            if owner not in (None, self._job_id, self._predecessor):
                 assert home is not None
                 raise JobTakenOverError(
                     f"the job {owner} has continued from a checkpoint in {home.shown}, so the job "

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator
 
 from pyflink_on_spark._runtime.checkpoints.changelog import remove_unneeded
-from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, Metadata
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 _log = logging.getLogger("pyflink_on_spark")
@@ -73,6 +73,7 @@ class RetainedCheckpoints:
         leftovers, self._leftovers = self._leftovers, []
         for place in leftovers:
             with telling(place.shown):
+                place.remove(METADATA)  # first, so that half of a checkpoint is never taken for one
                 place.remove()
 
     def _remove_unneeded(self) -> None:

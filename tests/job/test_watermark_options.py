@@ -21,8 +21,8 @@ BUNDLE_TIME = "python.fn-execution.bundle.time"
         ({INTERVAL: "50 ms"}, (10_000, 1_000), (None, 50)),
         ({INTERVAL: "5 s"}, (10_000, 5_000), (None, 5_000)),
         ({ELEMENTS: "3"}, (3, 1_000), (None, 200)),
-        ({BUNDLE_TIME: "3 s"}, (10_000, 3_000), (None, 200)),
-        ({BUNDLE_TIME: "50 ms"}, (10_000, 200), (None, 200)),
+        ({BUNDLE_TIME: "3000"}, (10_000, 3_000), (None, 200)),
+        ({BUNDLE_TIME: "50"}, (10_000, 200), (None, 200)),
         # Bundles smaller than the number of elements: each may have a watermark after it.
         ({BUNDLE_SIZE: "9999"}, (10_000, 200), (None, 200)),
         ({BUNDLE_SIZE: "10000"}, (10_000, 1_000), (None, 200)),

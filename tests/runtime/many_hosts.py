@@ -176,7 +176,7 @@ class ManyHosts:
     ) -> dict[int, HostSnapshot]:
         orders = list(range(len(self.groups)))
         self._random.shuffle(orders)
-        parts: dict[int, tuple[SnapshotWriter, SnapshotRequest]] = {}
+        parts: dict[int, tuple[SnapshotWriter | None, SnapshotRequest]] = {}
         try:
             while orders or not all(request.done for _, request in parts.values()):
                 if orders and self._random.random() < 0.3:
@@ -193,18 +193,25 @@ class ManyHosts:
         except BaseException as error:
             for number in orders:  # their orders are under way, and come before what follows
                 parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
-            for writer, _ in parts.values():
+            for writer in filter(None, [writer for writer, _ in parts.values()]):
                 writer.abandon(error)
             raise
         return {
             number: HostSnapshot(writer.finish(), list(self.groups[number].prepared))
             for number, (writer, _) in parts.items()
+            if writer is not None
         }
 
     def _begin(
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
-    ) -> tuple[SnapshotWriter, SnapshotRequest]:
-        writer = SnapshotWriter(checkpoint_id, where, contents, number, {})
+    ) -> tuple[SnapshotWriter | None, SnapshotRequest]:
+        try:
+            writer = SnapshotWriter(checkpoint_id, where, contents, number, {})
+        except CheckpointError as error:
+            refused = SnapshotRequest(checkpoint_id, lambda index, state: None)
+            refused.fail(error)  # which lets the barriers of other hosts pass
+            self.groups[number].begin_checkpoint(refused)
+            return None, refused
 
         def write(index: int, state: TaskStateSnapshot) -> None:
             if number == self.refuses:

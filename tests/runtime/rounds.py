@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -80,9 +81,7 @@ def job_of(
     configuration: Mapping[str, str] | None = None,
 ) -> Job:
     """Return the job that collects what ``build`` makes of a source's stream."""
-    recorder = _Recorder()
-    install_engine(recorder)
-    try:
+    with recording() as recorder:
         settings = Configuration()
         for key, value in (configuration or {}).items():
             settings.set_string(key, value)
@@ -92,8 +91,6 @@ def job_of(
             env.set_max_parallelism(max_parallelism)
         stream = build(env._from_runtime_source(source, "events", None))
         stream.execute_and_collect().close()
-    finally:
-        install_engine(None)
     assert recorder.job is not None
     return recorder.job
 
@@ -244,14 +241,25 @@ class RunningJob:
         return lambda things: self.collected.extend(map(deserialize, things))
 
 
-class _Recorder:
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Make jobs be kept instead of run."""
+    recorder = Recorder()
+    install_engine(recorder)
+    try:
+        yield recorder
+    finally:
+        install_engine(None)
+
+
+class Recorder:
     """An engine that keeps the job, and runs nothing."""
 
     def __init__(self) -> None:
         self.job: Job | None = None
         self.job_id = ""
 
-    def submit(self, job: Job) -> _Recorder:
+    def submit(self, job: Job) -> Recorder:
         self.job = job
         return self
 

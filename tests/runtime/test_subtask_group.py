@@ -108,9 +108,19 @@ def test_what_was_opened_is_closed_if_one_cannot_open(calls):
         group_of(two_stages(Notes("a ", ["open"]), Notes("b ")))
 
 
-def test_all_are_closed_and_the_first_failure_is_raised(calls):
-    group = group_of(two_stages(Notes("a ", ["close"]), Notes("b ", ["close"])), [])
-    with pytest.raises(SubtaskFailure, match="a  cannot close"):
+def failing(close, name):
+    def closed(failed=False):
+        close(failed)
+        raise OSError(f"{name} cannot close")
+
+    return closed
+
+
+def test_all_are_closed_and_the_first_failure_is_raised(calls, monkeypatch):
+    group = group_of(two_stages(Notes("a "), Notes("b ")), [])
+    for name, subtask in zip("abc", group, strict=True):
+        monkeypatch.setattr(subtask, "close", failing(subtask.close, name))
+    with pytest.raises(OSError, match="a cannot close"):
         group.close()
     assert calls[-3:] == ["a close", "b close", "b close"]
 

@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     write_record,
 )
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.steps import step
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
@@ -147,6 +148,7 @@ def complete(
 ) -> Metadata:
     """Make a checkpoint of state files that are written: from now on it can be restored."""
     file = _write(place, COMMITTABLES, serialize(committables))
+    step("checkpoint: the committables are written")
     metadata = Metadata(checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file)
     content = {"format": _FORMAT, **asdict(metadata)}
     text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)

@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.steps import step
 
 _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     WHOLE: KeyedStateBackend.pieces,
@@ -59,6 +60,7 @@ class SnapshotWriter:
         Raises:
             CheckpointError: if it cannot be written.
         """
+        step("state: a subtask gives it")
         with _without_collector():
             for record in records_of(index, state):
                 if self._file is None:
@@ -73,6 +75,7 @@ class SnapshotWriter:
             CheckpointError: if it cannot be written.
         """
         self._stack.close()
+        step("state: the file is complete")
         return self._state.to_bytes() if self._file is None else self._file.result()
 
     def abandon(self, error: BaseException) -> None:

@@ -25,6 +25,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
@@ -245,6 +246,7 @@ class Host:
             None if deployment.hosts == 1 else self._data,
         )
         self._group.open()
+        step("host: its subtasks are open")
 
     def _connect(self, _: int, addresses: Mapping[int, Address]) -> None:
         """Connect with all other hosts, and begin to work."""
@@ -262,6 +264,7 @@ class Host:
             peers, hosts_of_subtasks(self._stages, hosts), hosts_of_channels(self._stages, hosts)
         )
         self._running = True
+        step("host: it is connected")
 
     def _snapshot(
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
@@ -279,6 +282,7 @@ class Host:
             request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt)
             self._pending = number, request, writer
         self._group.begin_checkpoint(request)
+        step("host: a checkpoint begins")
         self._finish_snapshot()
         return _LATER
 
@@ -299,6 +303,7 @@ class Host:
             self._give_up_snapshot(error)
             self._control.send(number, "unwritten", str(error))
         else:
+            step("host: its part of a checkpoint is written")
             self._control.send(number, "done", snapshot)
         self._pending = None
 
@@ -317,6 +322,7 @@ class Host:
 
     def _complete(self, _: int, checkpoint_id: int) -> None:
         assert self._group is not None
+        step("host: a checkpoint is complete")
         self._group.notify_checkpoint_complete(checkpoint_id)
 
     def _aborted(self, _: int, checkpoint_id: int) -> None:
@@ -338,6 +344,7 @@ class Host:
             if failed:
                 with contextlib.suppress(Exception):
                     prepared = self._group.committables()
+            step("host: its subtasks close")
             self._group.close(failed)
         self._send_log()
         expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)

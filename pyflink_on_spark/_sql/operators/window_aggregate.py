@@ -10,12 +10,14 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.builtin.java_formats import to_local
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 STATE_NAME = "windows"
 _MICROS = 1000
+_LAST_DATE = 8000 * 365 * MICROS_PER_DAY
 
 
 class WindowOperator(Operator):
@@ -43,8 +45,9 @@ class WindowOperator(Operator):
         return () if self._event_time else self._advance(now)
 
     def _advance(self, time: int) -> Iterable[Any]:
-        micros = time * _MICROS
-        reached = micros if self._zone is None else to_local(micros, self._zone)
+        reached = time * _MICROS
+        if self._zone is not None and abs(reached) < _LAST_DATE:
+            reached = to_local(reached, self._zone)
         if reached <= self._reached:
             return ()
         self._reached = reached

@@ -49,6 +49,9 @@ def anything(draft: Draft) -> Stream:
     return _collection(draft, shape, elements)
 
 
+_MANY = 0.06
+"""The share of collections that are long."""
+
 _ODD = (
     "[]", "[None]", "[1, 'a', None, 2.5]", "range(5)", "'abc'", "(1, 2)", "{1: 2, 3: 4}",
     "[[1], [2, [3]]]", "[{'a': 1}, {'b': [2]}]", "[(), (1,), (1, 2)]", "[1, True, 1.0, '1']",
@@ -115,5 +118,7 @@ def _collection(draft: Draft, shape: Shape, elements: list[str]) -> Stream:
         right = draft.chance(0.95)
         typed = type_of(draft.rng, shape, True) if right else wrong_type_of(draft.rng, shape)
     listed = f"[{', '.join(elements)}]"
+    if draft.chance(_MANY):
+        listed += " * 40"  # more than one row of an exchange
     name = draft.call("env", "from_collection", listed, type_info=typed)
     return draft.add(Stream(name, shape, typed))

@@ -20,6 +20,7 @@ _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_UTC = frozenset({"UTC", "Z", "GMT", "Etc/UTC"})
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 Field = Callable[[datetime.date, int], str]
 
@@ -144,20 +145,35 @@ def zone_of(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
+# Clocks are set only at whole quarters of an hour.
+_QUARTER = 15 * MICROS_PER_MINUTE
+
+
+@lru_cache(maxsize=100_000)
+def _offset(quarter: int, zone: str) -> int:
+    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of an hour of UTC."""
+    moment = datetime.datetime.fromtimestamp(quarter * 900, zone_of(zone))
+    offset = moment.utcoffset() or datetime.timedelta()
+    return int(offset.total_seconds()) * MICROS_PER_SECOND
+
+
+@lru_cache(maxsize=100_000)
+def _local_offset(quarter: int, zone: str) -> int:
+    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of its own time."""
+    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=quarter * 900)  # noqa: DTZ001
+    offset = local.replace(tzinfo=zone_of(zone)).utcoffset() or datetime.timedelta()
+    return int(offset.total_seconds()) * MICROS_PER_SECOND
+
+
 def to_local(micros: int, zone: str) -> int:
     """Return the local time of a point in time."""
-    if zone in {"UTC", "Z", "GMT"}:
+    if zone in _UTC:
         return micros
-    seconds = micros // MICROS_PER_SECOND
-    moment = datetime.datetime.fromtimestamp(seconds, zone_of(zone))
-    offset = moment.utcoffset() or datetime.timedelta()
-    return micros + int(offset.total_seconds()) * MICROS_PER_SECOND
+    return micros + _offset(micros // _QUARTER, zone)
 
 
 def to_instant(micros: int, zone: str) -> int:
     """Return the point in time of a local time."""
-    if zone in {"UTC", "Z", "GMT"}:
+    if zone in _UTC:
         return micros
-    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=micros)  # noqa: DTZ001
-    offset = local.replace(tzinfo=zone_of(zone)).utcoffset() or datetime.timedelta()
-    return micros - int(offset.total_seconds()) * MICROS_PER_SECOND
+    return micros - _local_offset(micros // _QUARTER, zone)
