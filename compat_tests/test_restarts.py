@@ -80,6 +80,16 @@ def test_in_batch_mode_an_attempt_begins_with_the_whole_input(env, tmp_path):
     assert lines_of(tmp_path) == ["1", "2", "3", "4"]
 
 
+def test_in_batch_mode_a_checkpoint_interval_restarts_nothing(env):
+    configuration = Configuration()
+    configuration.set_string("execution.runtime-mode", "BATCH")
+    configuration.set_string("execution.checkpointing.interval", "10 ms")
+    env.configure(configuration)
+    attempts(env).print()
+    with pytest.raises(Exception, match="failure 0"):
+        env.execute()
+
+
 def lines_of(folder: Path) -> list[str]:
     parts = [path for path in folder.rglob("*") if path.is_file() and path.name[0] != "."]
     return [line for part in parts for line in part.read_text().splitlines()]

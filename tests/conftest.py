@@ -13,6 +13,14 @@ settings.register_profile("any", deadline=None, suppress_health_check=[HealthChe
 settings.load_profile("any")
 
 
+@pytest.fixture(autouse=True)
+def the_engine_of_before():
+    """Leaves the engine to the next test as it was."""
+    before = installed_engine()
+    yield
+    install_engine(before)
+
+
 @pytest.fixture
 def local_engine():
     """Makes jobs run in this process."""

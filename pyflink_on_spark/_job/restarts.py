@@ -9,8 +9,8 @@ from typing import Protocol
 
 from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.task.plan import JobSettings
 from pyflink_on_spark.common._options import restart_strategy as options
-from pyflink_on_spark.common._options.checkpointing import INTERVAL
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.restart_strategy import read_restart_strategy
 
@@ -134,21 +134,22 @@ def names_restart_strategy(settings: Mapping[str, str]) -> bool:
     return options.STRATEGY.is_set(settings)
 
 
-def restart_strategy(settings: Mapping[str, str]) -> RestartStrategy:
+def restart_strategy(job: JobSettings) -> RestartStrategy:
     """Return the strategy that a job's configuration asks for.
 
     As in Flink, a job with checkpoints is restarted without limit, with growing delays, if nothing
-    else is said; one without fails.
+    else is said; one without fails. A job with BATCH semantics has no checkpoints.
 
     Args:
-        settings: the job's configuration.
+        job: the job's settings.
 
     Raises:
         ValueError: if an option cannot be read.
     """
+    settings = job.configuration
     name = (options.STRATEGY.read(settings) or "").lower()
     if not name:
-        name = _EXPONENTIAL[0] if INTERVAL.read(settings) else "none"
+        name = _EXPONENTIAL[0] if job.checkpointed else "none"
     if name in _EXPONENTIAL:
         return ExponentialDelay(
             options.BACKOFF_INITIAL.read(settings),

@@ -19,11 +19,7 @@ class RotatedLog:
     """A log file that several processes append to.
 
     Args:
-    <<<<<<< HEAD
-        file: its path; older parts have its name and a number, the newest 1.
-    =======
         file: its path; older parts have a number after their name, the newest 1.
-    >>>>>>> main
         longest: how many bytes it may have.
         parts: how many older parts are kept.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
@@ -285,12 +286,12 @@ def with_all_columns() -> Expression:
 
 
 def with_columns(head, *tails) -> Expression:
-    """Return some columns: names, or ranges of them."""
+    """Return some columns: ``col(...)``, positions, or ranges of them."""
     return Expression(syntax.Call("WITH_COLUMNS", tuple(map(_column, (head, *tails)))))
 
 
 def without_columns(head, *tails) -> Expression:
-    """Return all columns but some: names, or ranges of them."""
+    """Return all columns but some: ``col(...)``, positions, or ranges of them."""
     return Expression(syntax.Call("WITHOUT_COLUMNS", tuple(map(_column, (head, *tails)))))
 
 
@@ -344,7 +345,11 @@ def _given(*operands: Any) -> list[Any]:
 
 
 def _column(given: Any) -> syntax.Expression:
-    return syntax.Name((given,)) if isinstance(given, str) else _written(given)
+    if isinstance(given, str):
+        raise ValidationError(
+            f"with_columns and without_columns take expressions: col({given!r}), or range_(...)"
+        )
+    return _written(given)
 
 
 __getattr__ = missing_name(__name__)

@@ -243,30 +243,39 @@ class Table:
         return self._then(union_all(self._node, right._node, None))
 
     def union(self, right: Table) -> Table:
-        """Return the rows of both tables without doubles.
+        """Return the rows of both tables without doubles; in batch mode only.
 
         Raises:
             ValidationError: the columns do not fit.
         """
+        self._check_bounded("UNION")
         return self._then(distinct(union_all(self._node, right._node, None)))
 
     def minus(self, right: Table) -> Table:
-        """Return the rows that the other table has not, without doubles."""
-        return self._then(set_operation(SetOperator.EXCEPT, self._node, right._node, every=False))
+        """Return the rows that the other table has not, without doubles; in batch mode only."""
+        return self._combined(SetOperator.EXCEPT, "MINUS", right, every=False)
 
     def minus_all(self, right: Table) -> Table:
-        """Return the rows that the other table has not, as often as there are more of them."""
-        return self._then(set_operation(SetOperator.EXCEPT, self._node, right._node, every=True))
+        """Return the rows that this table has more often, that often; in batch mode only."""
+        return self._combined(SetOperator.EXCEPT, "MINUS", right, every=True)
 
     def intersect(self, right: Table) -> Table:
-        """Return the rows of both tables, without doubles."""
-        return self._then(
-            set_operation(SetOperator.INTERSECT, self._node, right._node, every=False)
-        )
+        """Return the rows of both tables, without doubles; in batch mode only."""
+        return self._combined(SetOperator.INTERSECT, "INTERSECT", right, every=False)
 
     def intersect_all(self, right: Table) -> Table:
-        """Return the rows of both tables, as often as both have them."""
-        return self._then(set_operation(SetOperator.INTERSECT, self._node, right._node, every=True))
+        """Return the rows of both tables, as often as both have them; in batch mode only."""
+        return self._combined(SetOperator.INTERSECT, "INTERSECT", right, every=True)
+
+    def _combined(self, operator: SetOperator, name: str, right: Table, *, every: bool) -> Table:
+        self._check_bounded(name)
+        return self._then(set_operation(operator, self._node, right._node, every=every))
+
+    def _check_bounded(self, operation: str) -> None:
+        if not self._t_env._session.batch:
+            raise ValidationError(
+                f"The {operation} operation on two unbounded tables is currently not supported."
+            )
 
     def join(self, right: Table, join_predicate: Expression[bool] = None):
         """Return the pairs of rows for which a condition is TRUE.

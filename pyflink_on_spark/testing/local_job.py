@@ -58,9 +58,8 @@ class LocalJob:
         self._status = JobStatus.CREATED
         self._runtime = 0
         self._cancellation = Cancellation()
-        configuration = job.settings.configuration
-        named = names_restart_strategy(configuration)
-        self._restarts = restart_strategy(configuration) if named else NoRestart()
+        named = names_restart_strategy(job.settings.configuration)
+        self._restarts = restart_strategy(job.settings) if named else NoRestart()
         self._changed = threading.Condition()
         self._idle_turns = 0
         self._thread: threading.Thread | None = None

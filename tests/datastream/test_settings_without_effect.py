@@ -41,11 +41,11 @@ def run(env):
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
-        ("execution.checkpointing.unaligned", "true", "barriers"),
-        ("execution.checkpointing.unaligned.enabled", "true", "barriers"),
-        ("execution.checkpointing.unaligned.forced", "TRUE", "barriers"),
-        ("execution.checkpointing.unaligned.interruptible-timers.enabled", "true", "barriers"),
-        ("execution.checkpointing.aligned-checkpoint-timeout", "10 s", "barriers"),
+        ("execution.checkpointing.unaligned", "true", "aligned"),
+        ("execution.checkpointing.unaligned.enabled", "true", "aligned"),
+        ("execution.checkpointing.unaligned.forced", "TRUE", "aligned"),
+        ("execution.checkpointing.unaligned.interruptible-timers.enabled", "true", "aligned"),
+        ("execution.checkpointing.aligned-checkpoint-timeout", "10 s", "aligned"),
         ("execution.checkpointing.max-concurrent-checkpoints", "2", "one checkpoint at a time"),
         ("execution.checkpointing.snapshot-compression", "true", "as it is"),
         ("execution.checkpointing.interval-during-backlog", "0", "backlog"),
@@ -65,7 +65,6 @@ def run(env):
         ("pipeline.jars", "file:///a.jar", "spark.jars"),
         ("taskmanager.numberOfTaskSlots", "4", "Spark runs the job"),
         ("task.cancellation-interval", "5 s", "Spark schedules"),
-        ("metrics.reporters", "a", "no metric reporter"),
     ],
 )
 def test_a_key_without_effect_is_said_once(said, key, value, reason):

@@ -15,6 +15,16 @@ def spark():
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def on_spark():
+    """No test of this folder runs jobs in its own process."""
+    from pyflink_on_spark._job.job import install_engine, installed_engine
+    from pyflink_on_spark._spark.engine import SparkEngine
+
+    if not isinstance(installed_engine(), SparkEngine):
+        install_engine(None)
+
+
 @pytest.fixture
 def env(spark):
     """An environment whose jobs run on Spark, one subtask at a time."""

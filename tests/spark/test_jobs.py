@@ -112,7 +112,7 @@ def test_what_is_collected_is_released(env):
 
 def open_channels():
     engine = current_engine()
-    return list(engine._server._channels)
+    return [name for server in engine._servers.values() for name in server._channels]
 
 
 def test_elements_come_while_the_job_runs(env, tmp_path):

@@ -151,6 +151,9 @@ class Restarting(RunningJob):
     def _failed_printer(self):
         return None
 
+    def _check_spark(self, error):
+        """Nothing: there is no Spark."""
+
 
 def test_each_attempt_but_the_first_begins_with_what_has_failed():
     restarts = {

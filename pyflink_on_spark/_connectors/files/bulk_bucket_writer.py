@@ -82,3 +82,7 @@ class BulkBucketWriter(BucketWriter):
             self._part = BulkPartFile(self._folder, hidden, path, now, self._encoder, self._files)
         assert isinstance(self._part, BulkPartFile)
         self._part.add(texts, now)
+
+    def roll_at_checkpoint(self) -> None:
+        """Finish the part file: whatever the policy, no file of a bulk format can be resumed."""
+        self.roll()

@@ -55,11 +55,7 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
 
     Raises:
         EnvironmentSetupError: no port is free, or prometheus_client is missing.
-    <<<<<<< HEAD
-        ValueError: the port is not a valid one.
-    =======
         ValueError: the port is not valid.
-    >>>>>>> main
     """
     client = _client()
     registry = client.CollectorRegistry()

@@ -55,7 +55,7 @@ class RunningJob(ABC):
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._channels: dict[str, Channel] = {}
         self._dependencies = ShippedDependencies()
-        self._restarts = restart_strategy(job.settings.configuration)
+        self._restarts = restart_strategy(job.settings)
         self._clock = SteadyClock()
         self._network = NetworkSettings.of(job.settings.configuration)
         self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)

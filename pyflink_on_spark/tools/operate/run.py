@@ -8,7 +8,7 @@ import sys
 import traceback
 from types import TracebackType
 
-from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.errors import JobCancelledError, PyFlinkOnSparkError
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
 from pyflink_on_spark._job.base_configuration import base_configuration, set_base_configuration
@@ -76,6 +76,9 @@ def run_script(options: RunOptions) -> int:
             runpy.run_path(script, run_name="__main__")
     except KeyboardInterrupt as asked:
         return _end_jobs(asked)
+    except JobCancelledError as error:
+        print(error, file=sys.stderr)
+        return 1
     except BrokenPipeError:
         return _close_output()
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
