@@ -41,8 +41,15 @@ def new_identity(session: SparkSession) -> Identity:
         signature.update(bytearray(content))
         return bytes(signature.sign())
 
-    certificate = self_signed("pyflink_on_spark", bytes(pair.getPublic().getEncoded()), sign)
-    private_key = bytes(pair.getPrivate().getEncoded())
+    def encoded(key: Any, form: str) -> bytes:
+        # The classes of the keys themselves are hidden in a module of Java's.
+        kind = jvm.java.lang.Class.forName(f"java.security.spec.{form}EncodedKeySpec")
+        return bytes(
+            jvm.java.security.KeyFactory.getInstance("EC").getKeySpec(key, kind).getEncoded()
+        )
+
+    certificate = self_signed("pyflink_on_spark", encoded(pair.getPublic(), "X509"), sign)
+    private_key = encoded(pair.getPrivate(), "PKCS8")
     return Identity(_pem("CERTIFICATE", certificate), _pem("PRIVATE KEY", private_key))
 
 
