@@ -7,10 +7,10 @@ to have ended, looks for the file before it completes or commits anything, and f
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import logging
 
-from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 OWNER = "_owner"
@@ -38,14 +38,20 @@ class Ownership:
         """Become the owner of the checkpoints of an older run.
 
         Args:
-            home: the folder that they are in.
+            home: the folder that they are in; it may be read-only.
+
+        Raises:
+            CheckpointError: nothing can be written there for now.
         """
-        self._taken, self._predecessor = home, None
+        self._taken = home
         try:
             home.write(OWNER, self._job_id.encode())
         except OSError as error:
-            with contextlib.suppress(OSError):
-                self._predecessor = _owner(home)
+            if not isinstance(error, PermissionError) and error.errno != errno.EROFS:
+                raise CheckpointError(
+                    f"cannot take over the checkpoints in {home.shown}: {error}"
+                ) from error
+            self._predecessor = _owner(home)
             _log.warning(
                 "the owner of the checkpoints in %s cannot be noted there, so an older run that "
                 "only seems to have ended would not notice this one: %s",

@@ -210,7 +210,7 @@ class Driver:
     @property
     def is_last(self) -> bool:
         """Whether no other one follows, although this one is dead: there is nothing left to do."""
-        nothing_left = self.world.newest_checkpoint() is None
+        nothing_left = self.world.newest_checkpoint() in (None, self._restore)
         return self.dead and self.state == "runs" and self.coordinator.over and nothing_left
 
     @property

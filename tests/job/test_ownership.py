@@ -106,11 +106,24 @@ def test_the_last_commit_is_checked_as_well(tmp_path, world):
     assert world == before
 
 
-def test_a_run_that_cannot_leave_its_name_says_so(tmp_path, world, caplog, monkeypatch):
-    Run(tmp_path, "a", world).checkpoint()
-
+def refusing(error):
     def refuse(place, name, content):
-        raise PermissionError("read-only")
+        raise error
+
+    return refuse
+
+
+def test_a_run_that_cannot_take_over_for_now_does_not_start(tmp_path, world, monkeypatch):
+    Run(tmp_path, "a", world).checkpoint()
+    refuse = refusing(OSError(28, "No space left on device"))
+    monkeypatch.setattr("pyflink_on_spark._runtime.checkpoints.folder.Folder.write", refuse)
+    with pytest.raises(CheckpointError, match=r"cannot take over .*No space left"):
+        Run(tmp_path, "b", world, tmp_path / "a" / "chk-1")
+
+
+def test_a_checkpoint_in_a_folder_that_is_read_only(tmp_path, world, caplog, monkeypatch):
+    Run(tmp_path, "a", world).checkpoint()
+    refuse = refusing(PermissionError("read-only"))
 
     with monkeypatch.context() as patched:
         patched.setattr("pyflink_on_spark._runtime.checkpoints.folder.Folder.write", refuse)
