@@ -41,9 +41,17 @@ def new_identity(session: SparkSession) -> Identity:
         signature.update(bytearray(content))
         return bytes(signature.sign())
 
-    certificate = self_signed("pyflink_on_spark", bytes(pair.getPublic().getEncoded()), sign)
-    private_key = bytes(pair.getPrivate().getEncoded())
+    public = _encoded(jvm, pair.getPublic(), "X509EncodedKeySpec")
+    certificate = self_signed("pyflink_on_spark", public, sign)
+    private_key = _encoded(jvm, pair.getPrivate(), "PKCS8EncodedKeySpec")
     return Identity(_pem("CERTIFICATE", certificate), _pem("PRIVATE KEY", private_key))
+
+
+def _encoded(jvm: Any, key: Any, form: str) -> bytes:
+    """Return the bytes of a key. Its own class is one that Java's modules hide from others."""
+    specification = jvm.java.lang.Class.forName(f"java.security.spec.{form}")
+    factory = jvm.java.security.KeyFactory.getInstance("EC")
+    return bytes(factory.getKeySpec(key, specification).getEncoded())
 
 
 def _pem(kind: str, content: bytes) -> str:
