@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -16,10 +17,15 @@ from pathlib import Path
 
 
 def free_port() -> int:
-    """Return a port of this host that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    """Return a port of this host that nobody listens on.
+
+    The system gives none of these to connections that programs open meanwhile.
+    """
+    while True:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager

@@ -41,16 +41,17 @@ def new_identity(session: SparkSession) -> Identity:
         signature.update(bytearray(content))
         return bytes(signature.sign())
 
-    def encoded(key: Any, form: str) -> bytes:
-        # The classes of the keys themselves are hidden in a module of Java's.
-        kind = jvm.java.lang.Class.forName(f"java.security.spec.{form}EncodedKeySpec")
-        return bytes(
-            jvm.java.security.KeyFactory.getInstance("EC").getKeySpec(key, kind).getEncoded()
-        )
-
-    certificate = self_signed("pyflink_on_spark", encoded(pair.getPublic(), "X509"), sign)
-    private_key = encoded(pair.getPrivate(), "PKCS8")
+    public = _encoded(jvm, pair.getPublic(), "X509EncodedKeySpec")
+    certificate = self_signed("pyflink_on_spark", public, sign)
+    private_key = _encoded(jvm, pair.getPrivate(), "PKCS8EncodedKeySpec")
     return Identity(_pem("CERTIFICATE", certificate), _pem("PRIVATE KEY", private_key))
+
+
+def _encoded(jvm: Any, key: Any, form: str) -> bytes:
+    """Return the bytes of a key. Its own class is one that Java's modules hide from others."""
+    specification = jvm.java.lang.Class.forName(f"java.security.spec.{form}")
+    factory = jvm.java.security.KeyFactory.getInstance("EC")
+    return bytes(factory.getKeySpec(key, specification).getEncoded())
 
 
 def _pem(kind: str, content: bytes) -> str:

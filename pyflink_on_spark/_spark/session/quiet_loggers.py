@@ -5,14 +5,23 @@ from __future__ import annotations
 import logging
 
 _LIBRARIES = ("py4j", "pyspark")
+_RAISED_TOO = "while sending command."
 
 
 def quiet_libraries() -> None:
     """Let Spark's Python libraries log warnings only, unless the script has set their levels.
 
-    At INFO they log each call from the JVM, in every script that logs at INFO itself.
+    At INFO they log each call from the JVM, in every script that logs at INFO itself. Errors of a
+    call to the JVM are raised; py4j logs them with their traceback too, which says nothing more.
     """
     for library in _LIBRARIES:
         logger = logging.getLogger(library)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.WARNING)
+    root = logging.getLogger()
+    if _is_news not in root.filters:
+        root.addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not str(record.msg).endswith(_RAISED_TOO)

@@ -23,7 +23,11 @@ def kafka():
 
 @pytest.fixture
 def lines(caplog):
-    return lambda: [record.getMessage() for record in caplog.records]
+    return lambda: [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == "pyflink_on_spark.connectors"
+    ]
 
 
 def until(condition, step, seconds=20):
