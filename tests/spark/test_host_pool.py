@@ -231,6 +231,25 @@ def test_a_copy_that_is_lost_is_no_failure():
     pool.close(True)
 
 
+def test_what_ends_the_attempt_ends_the_waiting_for_an_answer():
+    cancelled = threading.Event()
+
+    def interrupt():
+        if cancelled.is_set():
+            raise OSError("cancelled")
+
+    pool = HostPool(HERE, 1, interrupt=interrupt)
+    wire = call_in(pool.control)
+    pool.assemble(10.0, nothing)
+    with ThreadPoolExecutor(1) as thread:
+        outcome = thread.submit(pool.committables)  # a host that hangs
+        cancelled.set()
+        with pytest.raises(OSError, match="cancelled"):
+            outcome.result(10)
+    wire.close()
+    pool.close(True)
+
+
 QUICK = NetworkSettings(heartbeat_interval=0.05, heartbeat_timeout=1.0)
 
 

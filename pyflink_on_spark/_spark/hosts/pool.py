@@ -144,12 +144,17 @@ class HostPool:
         endpoint: where to listen.
         count: how many hosts there will be.
         network: how hosts connect.
+        interrupt: called while answers are awaited; what it raises ends that.
     """
 
     def __init__(
-        self, endpoint: Endpoint, count: int, network: NetworkSettings = _DEFAULTS
+        self,
+        endpoint: Endpoint,
+        count: int,
+        network: NetworkSettings = _DEFAULTS,
+        interrupt: Callable[[], None] = lambda: None,
     ) -> None:
-        self._count, self._network = count, network
+        self._count, self._network, self._interrupt = count, network, interrupt
         self._hosts: dict[int, _HostConnection] = {}
         self._copies: list[_HostConnection] = []
         self._changed = threading.Condition()
@@ -366,6 +371,7 @@ class HostPool:
                 if not any(future.done() for future in waiting):
                     self._changed.wait(_LOOK_SECONDS)
             self.check()
+            self._interrupt()
             for future in [future for future in waiting if future.done()]:
                 waiting.remove(future)
                 error = future.exception()

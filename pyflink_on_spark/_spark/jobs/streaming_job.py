@@ -183,7 +183,7 @@ class _Attempt:
         self._hosts = hosts_for(self._session, slots, self._job.settings.configuration)
         self._network = owner._network
         endpoint = driver_endpoint(self._session, self._network.driver_ports)
-        self._pool = HostPool(endpoint, self._hosts, self._network)
+        self._pool = HostPool(endpoint, self._hosts, self._network, owner._check_cancelled)
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
         self._spark_error: BaseException | None = None
