@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.steps import step
@@ -272,7 +272,7 @@ class Host:
         assert self._group is not None
         try:
             writer = SnapshotWriter(
-                checkpoint_id, where, contents, self._number, self._configuration
+                checkpoint_id, where, contents, self._number, self._configuration, FEW_ENTRIES
             )
         except CheckpointError as error:
             request = SnapshotRequest(checkpoint_id, _write_nothing)
@@ -287,18 +287,22 @@ class Host:
         return _LATER
 
     def _finish_snapshot(self) -> None:
-        """Answer the driver once all subtasks have written their state."""
+        """Answer the driver once all subtasks have given their state and the state is written."""
         if self._pending is None or not self._pending[1].done:
             return
         assert self._group is not None
         number, request, writer = self._pending
-        for sender in self._senders.values():
-            sender.flush()
         try:
             if request.error is not None:
                 raise request.error
             assert writer is not None
-            snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
+            if not writer.finishing:
+                for sender in self._senders.values():
+                    sender.flush()
+                writer.finish_later(self._data.wake)
+            if not writer.finished:
+                return
+            snapshot = HostSnapshot(writer.result(), list(self._group.prepared))
         except CheckpointError as error:
             self._give_up_snapshot(error)
             self._control.send(number, "unwritten", str(error))
