@@ -165,6 +165,9 @@ class Host:
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
+        except PeerLost as error:
+            self._running = False
+            self._control.send(None, "peer lost", error.host)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._running = False
             self._control.send(number, "failed", _text(error))
