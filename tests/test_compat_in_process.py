@@ -1,6 +1,6 @@
 """The whole compatibility suite in-process: without a JVM, in seconds.
 
-Once as it is, and once with jobs that are cut into pieces and started anew after each of them.
+Once as it is, and once with jobs that are cut into pieces and restarted after each of them.
 Most of its time is spent waiting for time to pass, so parts of it run side by side.
 """
 

@@ -150,7 +150,7 @@ class CheckpointCoordinator:
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
-        self._commits.safe(committables, self._number, final=True)
+        self._commits.checkpoint_complete(committables, self._number, final=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
             self._ownership.take_over(place.parent())
@@ -326,7 +326,7 @@ class CheckpointCoordinator:
         self._confirm_ownership()
         prepared = self._named(hosts.committables())
         step("end without checkpoints: sinks have prepared")
-        self._commits.safe(prepared, self._number, final=True)
+        self._commits.checkpoint_complete(prepared, self._number, final=True)
         self.over = True  # from here on some of it may be visible, so no attempt may follow
         self._commits.commit()
         step("end without checkpoints: it is committed")
@@ -431,30 +431,30 @@ class CheckpointCoordinator:
         try:
             yield
         except TimeoutError as error:
-            self._give_up(place, late=True)
+            self._discard(place, late=True)
             hosts.notify_checkpoint_aborted(self._number)
             raise CheckpointError(
                 f"checkpoint {self._number} was aborted after {self._settings.timeout} ms, "
                 "which is its timeout (execution.checkpointing.timeout)"
             ) from error
         except CheckpointError:
-            self._give_up(place)
+            self._discard(place)
             hosts.notify_checkpoint_aborted(self._number)
             raise
         except SubtaskFailure:
-            self._give_up(place, late=True)
+            self._discard(place, late=True)
             hosts.notify_checkpoint_aborted(self._number)
             raise
         except BaseException:
-            self._give_up(place, late=True)
+            self._discard(place, late=True)
             raise
 
-    def _give_up(self, place: Folder | None, late: bool = False) -> None:
+    def _discard(self, place: Folder | None, late: bool = False) -> None:
         """Remove what there is of a checkpoint; again later, if hosts may still write there."""
         if self._changelog is not None:
             self._changelog.broken()
         if place is not None:
-            self._retained.give_up(place, late)
+            self._retained.discard(place, late)
 
     def _write(
         self, hosts: Hosts, place: Folder, savepoint: bool, halt: bool = False
@@ -491,7 +491,7 @@ class CheckpointCoordinator:
 
     def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
         self.restore, self._unacknowledged = (self._number, where), True
-        self._commits.safe(self._prepared(answers), self._number, final=final)
+        self._commits.checkpoint_complete(self._prepared(answers), self._number, final=final)
 
     def _folder(self, uri: str) -> Folder:
         return folder(uri, self._settings.configuration)

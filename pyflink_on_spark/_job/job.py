@@ -63,7 +63,7 @@ class Job:
         }
         object.__setattr__(self, "printers", printers)
 
-    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+    def maintain_sources(self, oldest_checkpoint: int | None) -> None:
         """Let the job's sources look after what they began in the driver.
 
         Args:
@@ -73,7 +73,7 @@ class Job:
             BaseException: what ends the attempt.
         """
         for source in self._sources():
-            source.between_epochs(oldest_checkpoint)
+            source.maintain(oldest_checkpoint)
 
     def begins_again(self) -> None:
         """Let the job's sources begin again what has failed; before each attempt but the first."""

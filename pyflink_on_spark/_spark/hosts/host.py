@@ -51,11 +51,11 @@ from pyflink_on_spark._spark.transport.handshake import (
     Listener,
     dial,
 )
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
 from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
 from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
-from pyflink_on_spark._spark.transport.wire import Wire
 
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _LONGEST_REST = 0.001, 0.02
@@ -92,7 +92,7 @@ class Host:
         self, number: int, control: RpcConnection, driver: Address, network: NetworkSettings
     ) -> None:
         self._number, self._control = number, control
-        self._patience = network.heartbeat_timeout
+        self._silence = network.heartbeat_timeout
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._commands: dict[str, Callable[..., Any]] = {
             "deploy": self._deploy,
@@ -109,7 +109,7 @@ class Host:
         self._running = self._closed = False
         self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
         self._senders: dict[tuple[str, int], Sender] = {}
-        self._callers: dict[int, Wire] = {}
+        self._callers: dict[int, MessageConnection] = {}
         self._called = threading.Condition()
         self._log: FunctionLog | None = None
         self._told = HostReport(False, False, None)
@@ -138,7 +138,7 @@ class Host:
         """Take the driver's orders; without a driver end at once, whatever the host does."""
         try:
             while True:
-                order = self._control.receive(self._patience)
+                order = self._control.receive(self._silence)
                 if order[1] == HEARTBEAT:
                     self._control.send(None, HEARTBEAT, None)
                 else:
@@ -250,7 +250,7 @@ class Host:
 
     def _connect(self, _: int, addresses: Mapping[int, Address]) -> None:
         """Connect with all other hosts, and begin to work."""
-        peers: dict[int, Wire] = {}
+        peers: dict[int, MessageConnection] = {}
         for number, address in addresses.items():
             if number < self._number:
                 peers[number] = _call(self._number, address)
@@ -300,14 +300,14 @@ class Host:
             assert writer is not None
             snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
         except CheckpointError as error:
-            self._give_up_snapshot(error)
+            self._abandon_snapshot(error)
             self._control.send(number, "unwritten", str(error))
         else:
             step("host: its part of a checkpoint is written")
             self._control.send(number, "done", snapshot)
         self._pending = None
 
-    def _give_up_snapshot(self, error: BaseException) -> None:
+    def _abandon_snapshot(self, error: BaseException) -> None:
         if self._pending is not None:
             _, _, writer = self._pending
             self._pending = None
@@ -327,7 +327,7 @@ class Host:
 
     def _aborted(self, _: int, checkpoint_id: int) -> None:
         assert self._group is not None
-        self._give_up_snapshot(TimeoutError())
+        self._abandon_snapshot(TimeoutError())
         self._group.abort_checkpoint(checkpoint_id)
         self._group.notify_checkpoint_aborted(checkpoint_id)
 
@@ -338,7 +338,7 @@ class Host:
     def _close(self, _: int, failed: bool) -> list[Any]:
         """Close all subtasks; return what sinks have prepared that no checkpoint has."""
         self._running, self._closed = False, True
-        self._give_up_snapshot(TimeoutError())
+        self._abandon_snapshot(TimeoutError())
         prepared: list[Any] = []
         if self._group is not None:
             if failed:
@@ -357,7 +357,7 @@ class Host:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _greet(self, wire: Wire) -> None:
+    def _greet(self, wire: MessageConnection) -> None:
         """Take the call of another host, which says its number."""
         try:
             number = int.from_bytes(wire.recv_bytes(HANDSHAKE_SECONDS), "big")
@@ -392,7 +392,7 @@ def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
     """Take the state of a subtask, and do nothing with it."""
 
 
-def _call(number: int, address: Address) -> Wire:
+def _call(number: int, address: Address) -> MessageConnection:
     wire = dial(address)
     wire.send_bytes(number.to_bytes(4, "big"))
     return wire

@@ -1,4 +1,4 @@
-"""State of the script's own classes: written by one process, gone on with by another."""
+"""State of the script's own classes: written by one process, continued by another."""
 
 from __future__ import annotations
 
