@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pyflink_on_spark._compat import registry
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._runtime.connector import Sink, Source
@@ -154,6 +154,5 @@ def runs_nothing() -> bool:
 def current_engine() -> Engine:
     """Return the engine that runs jobs; Spark is loaded when it is first needed."""
     if not _installed:
-        module = importlib.import_module("pyflink_on_spark._spark.engine")
-        _installed.append(module.SparkEngine())
+        _installed.append(registry.load("engine"))
     return _installed[0]
