@@ -27,12 +27,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{tier}: {meaning}")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no tests on Spark if only the unit tier is wanted."""
+    if config.option.markexpr != "unit":
+        return None
+    return not _on_spark(config).isdisjoint({collection_path, *collection_path.parents}) or None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test with its tier."""
-    on_spark = {ON_SPARK}
-    if config.getoption("--engine", "spark") == "spark":
-        on_spark.add(COMPATIBILITY)
+    on_spark = _on_spark(config)
     for item in items:
         if not on_spark.isdisjoint(item.path.parents):
             item.add_marker("spark")
@@ -40,3 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("server")
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
+
+
+def _on_spark(config: pytest.Config) -> set[Path]:
+    on_local = config.getoption("--engine", "spark") != "spark"
+    return {ON_SPARK} if on_local else {ON_SPARK, COMPATIBILITY}

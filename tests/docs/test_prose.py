@@ -89,6 +89,7 @@ def test_documents():
     assert [text for path in DOCUMENTS for text in offences(path, lines_of_document(path))] == []
 
 
+@pytest.mark.slow
 def test_docstrings_comments_and_messages():
     assert [
         text

@@ -14,6 +14,8 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink
 from tests.connectors.jdbc.jobs import PAIR, execution, options
 
+pytestmark = pytest.mark.slow
+
 INSERT = "INSERT INTO t (id, name) VALUES (?, ?)"
 
 

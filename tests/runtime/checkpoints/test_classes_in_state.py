@@ -94,6 +94,7 @@ def run(script, given=None):
     return pickle.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_classes_stay_what_they_are(on_disk):
     plan = run(SCRIPT)
