@@ -1,7 +1,11 @@
-"""Sorts all tests into tiers: `-m unit` runs those that take milliseconds."""
+"""Sorts all tests into tiers, and fails a run that skips what it should not.
+
+`-m unit` runs the tests that take milliseconds. `--expected-skips-only` is for CI.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,11 +24,61 @@ TIERS = {
     "slow": "takes seconds",
 }
 
+# Why CI may skip a test. Everything else that is missing there is a mistake of the installation.
+EXPECTED_SKIPS = {
+    r"PYFLINK_PYTHON is not set": "PyFlink needs an environment of its own",
+    r"needs Chromium": "no browser is installed for the page",
+    r"needs Linux's /proc": "another system",
+    r"no file system can be mounted here": "only root can",
+    r"this machine has no IPv6": "a container without it",
+    r"\(Debian: apt-get install [\w-]+\)": ".ci/run installs servers only where it is root",
+    r"a job in this process writes no checkpoints": "the test is one of Spark",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of CI."""
+    text = "fail if a test is skipped for a reason that EXPECTED_SKIPS does not have"
+    parser.addoption("--expected-skips-only", action="store_true", help=text)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the tiers."""
     for tier, meaning in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {meaning}")
+    if config.getoption("--expected-skips-only"):
+        config.pluginmanager.register(_SkipCheck(), "skip-check")
+
+
+class _SkipCheck:
+    """Notes unexpected skips, also those of xdist's workers, and fails the run."""
+
+    def __init__(self) -> None:
+        self._unexpected: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self._note(report)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        longrepr = report.longrepr
+        reason = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
+        if not any(re.search(expected, reason) for expected in EXPECTED_SKIPS):
+            self._unexpected.append(f"{report.nodeid}: {reason}")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._unexpected and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._unexpected:
+            terminalreporter.section("skipped, which was not expected")
+            for line in sorted(self._unexpected):
+                terminalreporter.line(line)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
