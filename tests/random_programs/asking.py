@@ -51,7 +51,7 @@ class Oracle:
         if all(answers):
             outcomes = [from_data(json.loads(answer)) for answer in answers]
             if Outcome(failure=Failure(HANGS)) in outcomes:
-                self._stop()  # its thread would go on for ever
+                self._stop()  # its thread would never end
             return outcomes
         self._stop()
         if len(programs) == 1:

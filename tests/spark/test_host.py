@@ -32,7 +32,7 @@ from tests.spark.connections import HERE
 
 
 class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
-    """Writes down what it hears; fails in the third checkpoint."""
+    """Writes down its notifications; fails in the third checkpoint."""
 
     def __init__(self, path):
         self.path = path
@@ -63,7 +63,7 @@ class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
 
 
 class Quiet(Source):
-    """A source that waits for ever."""
+    """A source that waits without end."""
 
     bounded = False
 
