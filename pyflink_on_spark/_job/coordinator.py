@@ -15,6 +15,7 @@ from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.layout import layout_of, sink_names
 from pyflink_on_spark._job.memory_checkpoint import content_of
 from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
@@ -31,7 +32,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     verify,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.restore_check import check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
     operator_snapshots,
@@ -39,7 +40,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
 )
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
+from pyflink_on_spark._runtime.operators.sink import writer_snapshots
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -76,17 +77,8 @@ class CheckpointCoordinator:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
         self._clock = clock
         self._history = history or JobHistory(clock)
-        self._sink_names = {
-            plan.operator.sink_id: plan.state_id or ""
-            for plan in operators
-            if isinstance(plan.operator, SinkOperator)
-        }
-        self._owners = JobLayout(
-            {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
-            sources,
-            set(self._sink_names.values()),
-            {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
-        )
+        self._sink_names = sink_names(operators)
+        self._owners = layout_of(operators, sources)
         if settings.directory is not None:
             self._folder(settings.directory)  # there has to be such a file system
         self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
