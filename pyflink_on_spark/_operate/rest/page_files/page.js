@@ -217,14 +217,14 @@ function tasks(told, figures, rates) {
       return value === null ? "" : number.format(value);
     };
     return [vertex.name, number.format(vertex.parallelism), text("numRecordsIn"),
-      text("numRecordsInPerSecond"), share(found, "busyTimeMsPerSecond"),
+      text("numRecordsInPerSecond"), skew(rates[index]), share(found, "busyTimeMsPerSecond"),
       share(found, "backPressuredTimeMsPerSecond"), text("pendingRecords"), text("stateEntries"),
-      moment, lag, skew(rates[index])];
+      moment, lag];
   });
   return element("div", {}, element("h2", {}, "Operators"), table("operators", [["Operators"],
     ["Subtasks", "number"], ["Records in", "number"], ["per second", "number"],
-    ["Busy", "number"], ["Held up", "number"], ["Backlog", "number"], ["State entries", "number"], ["Watermark"], ["Lag", "number"],
-    ["Skew"]], rows));
+    ["Skew"], ["Busy", "number"], ["Held up", "number"], ["Backlog", "number"], ["State entries", "number"], ["Watermark"], ["Lag", "number"]],
+    rows));
 }
 
 function share(figures, name) {
@@ -262,7 +262,7 @@ function skew(rates) {
 }
 
 function graph(told, figures) {
-  const width = 230, height = 64, gap = 70, row = 84;
+  const width = 230, height = 64, gap = 90, row = 84;
   const nodes = told.plan.nodes;
   const level = new Map();
   const depth = (node) => {
