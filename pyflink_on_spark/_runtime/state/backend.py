@@ -146,9 +146,9 @@ class KeyedStateBackend:
         """Return pairs of key and value as they are; states that want so do a little for each."""
         return self._checking(pairs) if self._checked_per_record else pairs
 
-    def size(self) -> int:
-        """Return how many entries all states have in memory."""
-        return sum(table.size() for table in self._tables.values())
+    def sizes(self) -> dict[str, int]:
+        """Return how many entries each state has in memory."""
+        return {name: table.size() for name, table in self._tables.items()}
 
     def drop_key(self, key: Any) -> None:
         """Forget all state of a key."""
