@@ -43,9 +43,11 @@ def parts(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
         for item in node:
             yield from parts(item)
-    if not isinstance(node, syntax.Expression) or isinstance(node, syntax.OverCall):
+    if not isinstance(node, syntax.Expression):
         return
     yield node
+    if isinstance(node, syntax.OverCall):
+        return
     if isinstance(node, syntax.Subquery):
         yield from parts(node.operands)
         return
@@ -84,12 +86,18 @@ class AggregatingBinder(ExpressionBinder):
         """
         if isinstance(node, syntax.Alias):
             return self.bind(node.operand)
+        if node in self.columns:
+            return self.columns[node]
         if is_aggregate(node, self._functions):
             return self._aggregate(node)
         special = None if self._properties is None else self._properties(node)
         if special is not None:
             return self._key(special, node)
-        if contains_aggregate(node, self._functions) or self._has_property(node):
+        if (
+            contains_aggregate(node, self._functions)
+            or self._has_property(node)
+            or any(part in self.columns for part in parts(node))
+        ):
             return super().bind(node)
         bound = self._rows.bind(node)
         if bound in self.keys or not input_refs(bound):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
-from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,14 @@ class Scope:
             for table in other.tables
         )
         return Scope(self.tables + moved)
+
+    def retyped(self, types: Sequence[LogicalType]) -> Scope:
+        """Return the same names with other types of the columns; more types may follow."""
+        tables = []
+        for table in self.tables:
+            own = tuple(types[table.start : table.start + len(table.schema)])
+            tables.append(replace(table, schema=Schema(table.schema.names, own)))
+        return Scope(tuple(tables))
 
     def columns(self, qualifier: tuple[str, ...] = ()) -> Iterable[tuple[str, InputRef]]:
         """Yield the names of all columns, or of those of one table, and the columns."""

@@ -241,24 +241,6 @@ class Sort(Unary):
 
 
 @dataclass(frozen=True, eq=False)
-class Rank(Unary):
-    """Gives rows with their number in an order; it follows the columns.
-
-    Args:
-        partition: which rows are counted together.
-        keys: what the order is made of.
-    """
-
-    partition: tuple[Typed, ...]
-    keys: tuple[SortKey, ...]
-
-    def describe(self) -> str:
-        """Return the order."""
-        partition, keys = ", ".join(map(str, self.partition)), ", ".join(map(str, self.keys))
-        return f"LogicalRank(partitionBy=[{partition}], orderBy=[{keys}])"
-
-
-@dataclass(frozen=True, eq=False)
 class FlatAggregate(Unary):
     """Gives any number of rows for each group of rows: the keys, then what a function gives.
 
@@ -307,6 +289,12 @@ class WindowTable(Unary):
     step: int = 0
     offset: int = 0
     partition: tuple[int, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What windows of other rows need to have in common to be the same."""
+        time = self.schema.types[self.time].time
+        return self.kind, self.size, self.step, self.offset, time
 
     def describe(self) -> str:
         """Return the windows."""

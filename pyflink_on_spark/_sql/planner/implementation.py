@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,9 @@ from pyflink_on_spark._sql.binder.windows import windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.planner import scans, sinks
+from pyflink_on_spark._sql.plan.joins import SemiJoin
+from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.planner import scans, semi_joins, sinks
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.changes import StateDelta
@@ -18,9 +19,10 @@ from pyflink_on_spark._sql.planner.correlate import Correlate
 from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
 from pyflink_on_spark._sql.planner.joins import Join, check_join
 from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
+from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.ranks import top_n
-from pyflink_on_spark._sql.planner.sorting import TopN, sort
+from pyflink_on_spark._sql.planner.sorting import sort
 from pyflink_on_spark._sql.planner.vectorized import with_vectors
 from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
 from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
@@ -132,16 +134,13 @@ def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
     return Join(left, right, node, plan.settings.batch)
 
 
-def _rank(node: logical.Rank, plan: Implementation) -> PhysicalNode:
-    if not plan.settings.batch:
-        raise TableError(
-            "ROW_NUMBER without a filter by it is not supported: keep the first rows with "
-            "WHERE rownum <= N"
-        )
-    source = plan.implement(node.input)
-    return TopN(
-        node.schema, source, node.partition, node.keys, 0, sys.maxsize, ranked=True, batch=True
-    )
+def _semi_join(node: SemiJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    return semi_joins.SemiJoin(left, right, node, plan.settings.batch)
+
+
+def _over(node: Over, plan: Implementation) -> PhysicalNode:
+    return over_aggregate(plan.implement(node.input), node, plan.settings.batch)
 
 
 def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
@@ -177,7 +176,8 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Aggregate: _aggregate,
     logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
     logical.Join: _join,
-    logical.Rank: _rank,
+    SemiJoin: _semi_join,
+    Over: _over,
     logical.Sort: lambda node, plan: sort(node, plan.implement(node.input), plan.settings.batch),
     logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,

@@ -11,18 +11,20 @@ from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
     Typed,
+    conjuncts,
     input_refs,
     substitute,
 )
+from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import calc
-from pyflink_on_spark._sql.planner.joins import conjuncts
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.sorting import TopN
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.planner.implementation import Implementation
 
+_NUMBER = "ROW_NUMBER"
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
@@ -74,7 +76,7 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
 
 def _rank_below(
     node: logical.Node,
-) -> tuple[Typed, tuple[Typed, ...], logical.Rank] | None:
+) -> tuple[Typed, tuple[Typed, ...], Over] | None:
     """Return the condition and the columns over a rank's rows, and the rank."""
     if not isinstance(node, logical.Filter):
         return None
@@ -85,7 +87,7 @@ def _rank_below(
     while isinstance(below, logical.Project):
         columns = tuple(substitute(item, below.expressions) for item in columns)
         below = below.input
-    if not isinstance(below, logical.Rank):
+    if not isinstance(below, Over) or [call.function.name for call in below.calls] != [_NUMBER]:
         return None
     return substitute(condition, columns), columns, below
 
