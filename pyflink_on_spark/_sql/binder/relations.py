@@ -12,6 +12,11 @@ from pyflink_on_spark._sql.binder.joins import join
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.temporal import (
+    system_time,
+    temporal_join,
+    without_system_time,
+)
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.catalog.objects import CatalogTable
@@ -87,6 +92,9 @@ class RelationBinder:
         lateral = lateral_of(relation)
         if lateral is not None and not self._is_window(lateral[0]):
             return self._correlated(node, scope, lateral, kind, on)
+        moment = system_time(relation)
+        if moment is not None:
+            return self._temporal(node, scope, relation, moment, kind, on)
         other, other_scope = self._relation(relation)
         both = scope.joined(other_scope)
         condition = None
@@ -94,6 +102,26 @@ class RelationBinder:
             binder = ExpressionBinder(both, self._functions)
             condition = self._folded(binder.condition(on, "ON"))
         made = join(node, other, kind, condition)
+        return made, both.retyped(made.schema.types)
+
+    def _temporal(
+        self,
+        node: Node,
+        scope: Scope,
+        relation: syntax.Relation,
+        moment: Any,
+        kind: syntax.JoinKind,
+        on: Any,
+    ) -> tuple[Node, Scope]:
+        """Return rows with the versions that a table had at their times."""
+        other, other_scope = self._relation(without_system_time(relation))
+        both = scope.joined(other_scope)
+        time = ExpressionBinder(scope, self._functions).bind(moment)
+        condition = None
+        if on is not None:
+            binder = ExpressionBinder(both, self._functions)
+            condition = self._folded(binder.condition(on, "ON"))
+        made = temporal_join(node, other, kind, condition, time, relation.span)
         return made, both.retyped(made.schema.types)
 
     def _correlated(
@@ -133,7 +161,10 @@ class RelationBinder:
 
     def _table(self, reference: syntax.TableReference) -> tuple[Node, Scope]:
         if reference.system_time is not None:
-            not_yet("FOR SYSTEM_TIME AS OF", reference.span, "Connect two DataStreams.")
+            raise invalid(
+                "FOR SYSTEM_TIME AS OF needs a table to the left, whose time it names",
+                reference.span,
+            )
         if len(reference.path) == 1 and reference.path[0] in self._named:
             name = reference.path[0]
             return self._named[name], Scope.of(self._named[name].schema, name)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._sql.binder.windows import windows_of
+from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.plan.joins import SemiJoin
+from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
-from pyflink_on_spark._sql.planner import scans, semi_joins, sinks
+from pyflink_on_spark._sql.plan.time_bounds import time_bounds
+from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.changes import StateDelta
@@ -130,8 +131,20 @@ def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
 
 def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
     left, right = plan.implement(node.left), plan.implement(node.right)
+    if not plan.settings.batch:
+        windows = window_join(node.left, node.right, node.condition)
+        if windows is not None:
+            return timed_joins.WindowJoin(left, right, node, windows)
+        bounds = time_bounds(node.condition, len(left.schema))
+        if bounds is not None:
+            return timed_joins.IntervalJoin(left, right, node, bounds)
     check_join(left, node)
     return Join(left, right, node, plan.settings.batch)
+
+
+def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    return timed_joins.TemporalJoin(left, right, node)
 
 
 def _semi_join(node: SemiJoin, plan: Implementation) -> PhysicalNode:
@@ -177,6 +190,7 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
     logical.Join: _join,
     SemiJoin: _semi_join,
+    TemporalJoin: _temporal_join,
     Over: _over,
     logical.Sort: lambda node, plan: sort(node, plan.implement(node.input), plan.settings.batch),
     logical.WindowTable: _windows,
