@@ -51,5 +51,3 @@ def filtered(node: Node, condition: Typed) -> Node:
         rest = all_of(both)
         return made if rest is None else Filter(made.schema, made, rest)
     return join(*below, JoinKind.INNER, all_of([*conjuncts(node.condition), *both]))
-
-

@@ -132,7 +132,7 @@ def with_overs(
 
 def _one_type(call: AggregateInvocation) -> AggregateInvocation:
     """Return LAG and LEAD with values and the default of one type."""
-    if call.function.name not in _NEIGHBOURS or len(call.args) < 3:  # noqa: PLR2004
+    if call.function.name not in _NEIGHBOURS or len(call.args) < 3:
         return call
     value, distance, default = call.args
     return replace(call, args=(convert(value, call.type), distance, convert(default, call.type)))

@@ -9,9 +9,10 @@ from typing import Any
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate
 from pyflink_on_spark._sql.binder.conditions import all_of, filtered
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
+from pyflink_on_spark._sql.binder.grouped import GroupBinder
 from pyflink_on_spark._sql.binder.joins import distinct
+from pyflink_on_spark._sql.binder.over import over_calls, with_overs
 from pyflink_on_spark._sql.binder.overloads import convert
-from pyflink_on_spark._sql.binder.over import OverBinder, over_calls, with_overs
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
 from pyflink_on_spark._sql.binder.relations import ONE_ROW, RelationBinder
 from pyflink_on_spark._sql.binder.scope import Scope
@@ -28,12 +29,11 @@ from pyflink_on_spark._sql.binder.subqueries import (
     with_value,
 )
 from pyflink_on_spark._sql.binder.unions import converted, union_all
-from pyflink_on_spark._sql.binder.windows import bind_group_window, group_window, window_property
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.compiler.folding import folded
-from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Filter, Node, Project, Sort, Union, Values
+from pyflink_on_spark._sql.plan.nodes import Node, Project, Sort, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
@@ -41,13 +41,12 @@ from pyflink_on_spark._sql.syntax.expressions import (
     Call,
     Literal,
     Name,
-    OverCall,
     Quantifier,
     SortItem,
-    Star,
     Subquery,
 )
 from pyflink_on_spark._sql.types.coercion import common_type
+
 
 class QueryBinder:
     """Gives the names of one query their meaning.
@@ -75,9 +74,7 @@ class QueryBinder:
             syntax.With: self._with,
             syntax.Ordered: self._ordered,
         }
-        self._relations = RelationBinder(
-            catalog, functions, settings, self._named, lambda query: self.bind(query)
-        )
+        self._relations = RelationBinder(catalog, functions, settings, self._named, self.bind)
 
     def bind(self, query: syntax.Query) -> Node:
         """Return the plan of a query.
@@ -99,7 +96,8 @@ class QueryBinder:
             return _first_columns(node, width)
         overs = list(over_calls(query.items))
         if self._is_grouped(query):
-            node = self._grouped(query, node, scope, overs)
+            groups = GroupBinder(node, scope, self._functions, self._with_values, self._folded)
+            node = groups.bind(query, overs)
         else:
             binder = ExpressionBinder(scope, self._functions)
             node = self._with_values(node, binder, query.items)
@@ -197,53 +195,6 @@ class QueryBinder:
         if query.group_by is not None or query.having is not None:
             return True
         return any(contains_aggregate(item, self._functions) for item in query.items)
-
-    def _grouped(
-        self, query: syntax.Select, node: Node, scope: Scope, overs: list[OverCall]
-    ) -> Node:
-        rows = ExpressionBinder(scope, self._functions)
-        keys: list[Typed] = []
-        windows: list[tuple[Call, Typed, Typed, Typed]] = []
-        for item in query.group_by or ():
-            if item.kind is not syntax.Grouping.PLAIN:
-                not_yet(item.kind.value, query.span, "Unite several queries with GROUP BY.")
-            ((expression,),) = item.sets
-            if isinstance(expression, Call) and group_window(expression) is not None:
-                node = bind_group_window(node, expression, scope)
-                first = len(node.schema) - 3
-                start, end, time = (
-                    InputRef(node.schema.types[first + index], first + index) for index in range(3)
-                )
-                windows.append((expression, start, end, time))
-                keys += [start, end, time]
-            else:
-                keys.append(rows.bind(expression))
-        for selected in query.items:
-            if isinstance(selected, Star):
-                raise invalid("Expression '*' is not being grouped", selected.span)
-        binder = AggregatingBinder(
-            scope, self._functions, keys, lambda node: window_property(node, windows)
-        )
-        windowed = OverBinder(binder, self._functions, dict(query.windows))
-        for call in overs:
-            windowed.add(call)
-        # What has values of queries and of functions with OVER follows the aggregates, all of
-        # them, which are known when everything has been resolved.
-        self._with_values(ONE_ROW, binder, (*query.items, query.having))
-        binder.columns |= windowed.node(ONE_ROW)[1]
-        sql_projection(node, binder, query.items)
-        if query.having is not None:
-            binder.condition(query.having, "HAVING")
-        binder.columns.clear()
-        grouped = self._with_values(binder.node(node), binder, (*query.items, query.having))
-        if query.having is not None:
-            condition = self._folded(binder.condition(query.having, "HAVING"))
-            grouped = Filter(grouped.schema, grouped, condition)
-        grouped, columns_of_overs = windowed.node(grouped)
-        binder.columns |= columns_of_overs
-        projection = sql_projection(grouped, binder, query.items)
-        columns = tuple(map(self._folded, projection.expressions))
-        return project(grouped, columns, projection.schema.names)
 
     def _values(self, query: syntax.Values) -> Node:
         binder = ExpressionBinder(Scope(()), self._functions)

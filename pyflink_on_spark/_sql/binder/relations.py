@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.correlate import Lateral, bind_correlate, lateral_of
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.joins import join
-from pyflink_on_spark._sql.binder.projections import renamed
+from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.binder.projections import project, renamed
 from pyflink_on_spark._sql.binder.scans import scan
-from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.scope import Scope, unique_names
 from pyflink_on_spark._sql.binder.temporal import (
     system_time,
     temporal_join,
@@ -22,11 +24,13 @@ from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import invalid, not_yet
-from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, shifted
 from pyflink_on_spark._sql.plan.nodes import Node, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
+from pyflink_on_spark._sql.syntax.expressions import Name
 
 ONE_ROW = Values(Schema((), ()), ((),))
 """What a query without FROM reads."""
@@ -78,8 +82,35 @@ class RelationBinder:
     def _join(self, join: syntax.Join) -> tuple[Node, Scope]:
         node, scope = self._relation(join.left)
         if join.natural or join.using:
-            not_yet("USING", join.span, "Write the condition after ON.")
+            return self._by_names(node, scope, join)
         return self._joined(node, scope, join.right, join.kind, join.on)
+
+    def _by_names(self, node: Node, scope: Scope, written: syntax.Join) -> tuple[Node, Scope]:
+        """Return a join by columns of equal names, which come first, and once."""
+        other, other_scope = self._relation(written.right)
+        names = tuple(name.parts[-1] for name in written.using)
+        if written.natural:
+            others = {name for name, _ in other_scope.columns()}
+            names = tuple(name for name, _ in scope.columns() if name in others)
+        pairs = [
+            (scope.resolve(Name((name,))), shifted(other_scope.resolve(Name((name,))), scope.width))
+            for name in names
+        ]
+        functions = builtin_functions().functions
+        condition = all_of(invoke(functions["="], pair) for pair in pairs)
+        made = join(node, other, written.kind, condition)
+        both = scope.joined(other_scope).retyped(made.schema.types)
+        columns: list[Typed] = []
+        for one, two in pairs:
+            if written.kind is syntax.JoinKind.FULL:
+                columns.append(invoke(functions["COALESCE"], [one, two]))
+            else:
+                columns.append(two if written.kind is syntax.JoinKind.RIGHT else one)
+        own = Schema(names, tuple(column.type for column in columns))
+        rest = [InputRef(kind, index) for index, kind in enumerate(made.schema.types)]
+        made_names = unique_names((*names, *made.schema.names))
+        scoped = Scope.of(own).tables + both.moved(len(names), hidden=names).tables
+        return project(made, [*columns, *rest], made_names), Scope(scoped)
 
     def _joined(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.joins import join
 from pyflink_on_spark._sql.binder.overloads import invoke
 from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.unique_keys import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
@@ -40,7 +41,7 @@ class NestedScope(Scope):
         outer: the tables around it.
     """
 
-    outer: Scope = Scope(())
+    outer: Scope = field(default_factory=lambda: Scope(()))
 
     def resolve(self, name: syntax.Name) -> Typed:
         """Return the column of a name; those of this query come first.
@@ -153,7 +154,7 @@ def with_value(node: Node, found: Node) -> tuple[Node, Typed]:
         found: the query, with one column.
     """
     kind = found.schema.types[0]
-    single = found if _has_one_row(found) else single_value(found, InputRef(kind, 0))
+    single = found if has_one_row(found) else single_value(found, InputRef(kind, 0))
     return _left_joined(node, single, None, len(single.schema) - 1)
 
 
@@ -228,12 +229,6 @@ def _counts(value: Typed, aggregate: Aggregate) -> bool:
         isinstance(value, InputRef)
         and aggregate.calls[value.index - first].function.name == "COUNT"
     )
-
-
-def _has_one_row(node: Node) -> bool:
-    if isinstance(node, Project):
-        return _has_one_row(node.input)
-    return isinstance(node, Aggregate) and not node.keys
 
 
 def single_value(node: Node, value: Typed) -> Aggregate:

@@ -82,9 +82,7 @@ def temporal_join(
             "Temporal table's primary key [" + ", ".join(right.schema.names[i] for i in sorted(key))
             + "] must be included in the equivalence condition of temporal join"
         )  # fmt: skip
-    versions = [
-        index for index, each in enumerate(right.schema.types) if each.time is Time.ROWTIME
-    ]
+    versions = [index for index, each in enumerate(right.schema.types) if each.time is Time.ROWTIME]
     if not versions:
         raise TableError("Event-Time Temporal Table Join requires both primary key and row time "
                          "attribute in versioned table, but no row time attribute can be "

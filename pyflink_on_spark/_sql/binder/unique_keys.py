@@ -43,6 +43,13 @@ def unique_key(node: Node) -> frozenset[int] | None:
     return None
 
 
+def has_one_row(node: Node) -> bool:
+    """Tell whether a node has one row at most."""
+    if isinstance(node, Project):
+        return has_one_row(node.input)
+    return isinstance(node, Aggregate) and not node.keys
+
+
 def _projected(node: Project, key: frozenset[int] | None) -> frozenset[int] | None:
     if key is None:
         return None
@@ -73,9 +80,7 @@ def _first_of_each(node: Filter) -> frozenset[int] | None:
     if not one:
         return None
     wanted = {item.index for item in below.partition if isinstance(item, InputRef)}
-    found = {
-        item.index: index for index, item in enumerate(columns) if isinstance(item, InputRef)
-    }
+    found = {item.index: index for index, item in enumerate(columns) if isinstance(item, InputRef)}
     return frozenset(found[index] for index in wanted) if wanted <= found.keys() else None
 
 

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Invocation, Typed, conjuncts
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
+    Expand,
     Filter,
     Join,
     Node,
@@ -210,7 +211,7 @@ def windows_of(node: Node) -> dict[int, tuple[WindowTable, int]]:
     if isinstance(node, WindowTable):
         first = len(node.schema) - _COLUMNS
         return {first + index: (node, index) for index in range(_COLUMNS)}
-    if isinstance(node, Filter | Over):
+    if isinstance(node, Filter | Over | Expand):
         return windows_of(node.input)
     if isinstance(node, Project):
         return _passed_on(node.expressions, windows_of(node.input))

@@ -115,7 +115,7 @@ class BatchOverOperator(Operator):
         start = end = 0
         accumulator = self._create()
         for first, last in self._frames(rows, peers):
-            if first > start and self._retract is None or first < start or last < end:
+            if (first > start and self._retract is None) or first < start or last < end:
                 accumulator, start, end = self._create(), first, first
             while end < last:
                 self._add(accumulator, rows[end])

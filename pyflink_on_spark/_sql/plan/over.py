@@ -25,7 +25,8 @@ class Frame:
 
     def __str__(self) -> str:
         unit = "ROWS" if self.rows else "RANGE"
-        return f"{unit} BETWEEN {_bound(self.lower, 'PRECEDING')} AND {_bound(self.upper, 'FOLLOWING')}"
+        lower, upper = _bound(self.lower, "PRECEDING"), _bound(self.upper, "FOLLOWING")
+        return f"{unit} BETWEEN {lower} AND {upper}"
 
 
 def _bound(distance: int | None, unbounded: str) -> str:

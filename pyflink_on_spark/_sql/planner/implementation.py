@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.correlate import Correlate
+from pyflink_on_spark._sql.planner.expand import Expand
 from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
 from pyflink_on_spark._sql.planner.joins import Join, check_join
 from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
@@ -187,6 +188,7 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Project: _project,
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,
+    logical.Expand: lambda node, plan: Expand(plan.implement(node.input), node),
     logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
     logical.Join: _join,
     SemiJoin: _semi_join,

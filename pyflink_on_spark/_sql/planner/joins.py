@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.overloads import convert, invoke
+from pyflink_on_spark._sql.binder.unique_keys import has_one_row
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_condition
 from pyflink_on_spark._sql.errors import TableError
@@ -60,9 +61,7 @@ class JoinParts:
             *translation.at_port(keyed_edges(translation, right, two, self.widths[1]), 1),
         )
 
-    def programs(
-        self, zone: str
-    ) -> tuple[Program | None, tuple[Program | None, Program | None]]:
+    def programs(self, zone: str) -> tuple[Program | None, tuple[Program | None, Program | None]]:
         """Return the rest of the condition, and for each side whether a key has NULL."""
         condition = None
         if self.rest is not None:
@@ -131,7 +130,13 @@ class Join(PhysicalNode):
             return Stream(edges, changelog=False)
         changelogs = left.changelog, right.changelog
         operator = JoinOperator(
-            condition, self.widths, self.outer, changelogs, nulls, self.changelog, state_ttl(translation)
+            condition,
+            self.widths,
+            self.outer,
+            changelogs,
+            nulls,
+            self.changelog,
+            state_ttl(translation),
         )
         edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
@@ -160,13 +165,16 @@ def check_join(left: PhysicalNode, node: LogicalJoin) -> None:
         TableError: an outer join without an equality.
     """
     keys, _ = split_condition(node.condition, len(left.schema))
-    if node.kind not in {JoinKind.INNER, JoinKind.CROSS} and not keys:
+    inner = node.kind in {JoinKind.INNER, JoinKind.CROSS}
+    if not inner and not keys and not has_one_row(node.right):
         raise TableError(
             f"{node.kind.value.title()} outer joins need an equality of columns of both tables"
         )
 
 
-def split_condition(condition: Typed | None, width: int) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
+def split_condition(
+    condition: Typed | None, width: int
+) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
     """Return the pairs of columns that have to be equal, and the rest of a condition."""
     keys: list[tuple[Typed, Typed]] = []
     rest: list[Typed] = []

@@ -132,7 +132,9 @@ def _check(node: Over) -> None:
         )
     for call in node.calls:
         if isinstance(call.function, RankingFunction) and not call.function.streaming:
-            raise TableError(f"{call.function.name}() function is not supported on streaming tables.")
+            raise TableError(
+                f"{call.function.name}() function is not supported on streaming tables."
+            )
     if not node.keys:
         raise TableError("Over Agg: The window rank function requires order by clause with ...")
     key = node.keys[0]

@@ -41,7 +41,7 @@ class _Lag(AggregateCode):
     def accumulate(self, slots: Slots, args: Slots) -> list[str]:
         kept, found = slots
         distance = args[1] if len(args) > 1 else "1"
-        default = args[2] if len(args) > 2 else "None"  # noqa: PLR2004
+        default = args[2] if len(args) > 2 else "None"
         return [
             f"{kept}.append({args[0]})",
             f"{found} = {kept}[-1 - {distance}] if len({kept}) > {distance} else {default}",
@@ -100,7 +100,7 @@ def tiles(peers: list[int], counts: list[int]) -> list[int]:
 
 
 def lags(
-    peers: list[int],
+    _peers: list[int],
     values: list[Any],
     distances: list[int] | None = None,
     defaults: list[Any] | None = None,
@@ -110,7 +110,7 @@ def lags(
 
 
 def leads(
-    peers: list[int],
+    _peers: list[int],
     values: list[Any],
     distances: list[int] | None = None,
     defaults: list[Any] | None = None,
@@ -146,15 +146,13 @@ def _position(
 
 
 def _neighbour_type(types: Sequence[LogicalType]) -> LogicalType:
-    if len(types) < 3:  # noqa: PLR2004
+    if len(types) < 3:
         return types[0].with_nullable(True)
     common = common_type([types[0], types[2]])
     return types[0].with_nullable(True) if common is None else common
 
 
-def _neighbour(
-    name: str, column: Callable[..., list[Any]], *, streaming: bool
-) -> RankingFunction:
+def _neighbour(name: str, column: Callable[..., list[Any]], *, streaming: bool) -> RankingFunction:
     def code(
         _binder: Binder, _types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
     ) -> AggregateCode:
