@@ -24,6 +24,7 @@ from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
 from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.ranks import top_n
+from pyflink_on_spark._sql.planner.slices import SliceAggregate, sliced_query
 from pyflink_on_spark._sql.planner.sorting import sort
 from pyflink_on_spark._sql.planner.vectorized import with_vectors
 from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
@@ -109,10 +110,29 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
             raise TableError("Unaligned windows like session are not supported in batch mode yet.")
         _check_sessions(window, len(node.keys) - len(parts))
         plan.aggregated.add(window)
-    source = plan.implement(node.input)
     if batch and not session:
+        source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    sliced = _sliced(node, plan)
+    if sliced is not None:
+        return sliced
+    source = plan.implement(node.input)
     return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+
+
+def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
+    """Return what adds each row to one slice, if the windows and the functions allow that."""
+    query = sliced_query(node)
+    if query is None or (query.window.step and query.window.size % query.window.step):
+        return None
+    source = plan.implement(query.window.input)
+    below = calc(source.schema, source, query.condition, None)
+    made = SliceAggregate(node.schema, below, query)
+    try:
+        made.program(plan.settings.time_zone)
+    except NotImplementedError:
+        return None
+    return made
 
 
 def _check_sessions(window: logical.WindowTable, groups: int) -> None:
