@@ -173,6 +173,10 @@ def aggregate_invocation(
         raise invalid(f"No match found for function signature {call.name}(...)", node.span)
     if not isinstance(function, AggregateFunction):
         raise invalid(f"'{call.name}' is no aggregate function", node.span)
+    if details.order_by and function.name == "LISTAGG":
+        raise invalid(
+            f"Aggregate expression '{call.name}' must not contain a WITHIN GROUP clause", node.span
+        )
     if details.order_by:
         not_yet("ORDER BY in an aggregate function", node.span, "Order the rows before.")
     args = [binder.bind(arg) for arg in call.args]

@@ -65,6 +65,8 @@ class OverBinder:
             if found is None:
                 raise invalid(f"Window '{window}' not found", call.span)
             window = found
+        if call.call.filter is not None:
+            raise invalid("OVER must be applied to aggregate function", call.span)
         invocation = aggregate_invocation(call.call, self._binder, self._functions)
         group = self._window(window, invocation)
         calls = self._groups.setdefault(group, [])
@@ -76,7 +78,8 @@ class OverBinder:
         partition = tuple(self._binder.bind(item) for item in window.partition_by)
         keys = tuple(sort_key(self._binder, item) for item in window.order_by)
         if isinstance(call.function, RankingFunction):
-            return partition, keys, _UP_TO_THE_ROW
+            neighbour = call.function.name in _NEIGHBOURS
+            return partition, keys, Frame() if neighbour else _UP_TO_THE_ROW
         if not window.framed:
             return partition, keys, Frame(upper=0 if keys else None)
         lower, upper = _distance(window.lower), _distance(window.upper)

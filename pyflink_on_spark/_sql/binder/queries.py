@@ -22,10 +22,11 @@ from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
     NestedScope,
     is_correlated,
-    scalar_subqueries,
     semi_join,
     single_value,
+    subqueries,
     with_correlated_value,
+    with_membership,
     with_value,
 )
 from pyflink_on_spark._sql.binder.unions import converted, union_all
@@ -167,10 +168,16 @@ class QueryBinder:
 
     def _with_values(self, node: Node, binder: ExpressionBinder, expressions: Any) -> Node:
         """Return a node with the values of the queries that stand for one in expressions."""
-        for subquery in scalar_subqueries(expressions):
-            if subquery not in binder.columns:
+        for subquery in subqueries(expressions):
+            if subquery in binder.columns:
+                continue
+            if subquery.quantifier is Quantifier.SCALAR:
                 node, column = self._with_value(node, binder.scope, subquery)
-                binder.columns[subquery] = column
+            else:
+                operands = [binder.bind(operand) for operand in subquery.operands]
+                found = self.bind(subquery.query)
+                node, column = with_membership(node, operands, found, subquery)
+            binder.columns[subquery] = column
         return node
 
     def _with_value(self, node: Node, scope: Scope, subquery: Subquery) -> tuple[Node, Typed]:

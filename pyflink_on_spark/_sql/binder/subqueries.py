@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.binder.joins import join
+from pyflink_on_spark._sql.binder.joins import distinct, join
 from pyflink_on_spark._sql.binder.overloads import invoke
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.unique_keys import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.functions.builtin.conditional import CASE
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -31,6 +32,9 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Quantifier
 from pyflink_on_spark._sql.syntax.queries import JoinKind
+from pyflink_on_spark._sql.types import logical
+
+_COUNT = logical.BIGINT.with_nullable(False)
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,16 @@ def is_correlated(expression: Typed) -> bool:
     return any(isinstance(part, OuterRef) for part in walk(expression))
 
 
-def scalar_subqueries(node: Any) -> Iterator[syntax.Subquery]:
-    """Yield the queries that stand for one value in expressions."""
+def subqueries(node: Any) -> Iterator[syntax.Subquery]:
+    """Yield the queries in expressions."""
     if isinstance(node, syntax.Subquery):
-        if node.quantifier is Quantifier.SCALAR:
-            yield node
+        yield node
     elif isinstance(node, tuple):
         for item in node:
-            yield from scalar_subqueries(item)
+            yield from subqueries(item)
     elif isinstance(node, syntax.Expression):
         for each in fields(node):
-            yield from scalar_subqueries(getattr(node, each.name))
+            yield from subqueries(getattr(node, each.name))
 
 
 def semi_join(
@@ -156,6 +159,64 @@ def with_value(node: Node, found: Node) -> tuple[Node, Typed]:
     kind = found.schema.types[0]
     single = found if has_one_row(found) else single_value(found, InputRef(kind, 0))
     return _left_joined(node, single, None, len(single.schema) - 1)
+
+
+def with_membership(
+    node: Node, operands: Sequence[Typed], found: Node, part: syntax.Subquery
+) -> tuple[Node, Typed]:
+    """Return the rows of a node with whether ``IN`` or ``EXISTS`` with a query is TRUE for them.
+
+    Args:
+        node: the node.
+        operands: what is looked for in the query; nothing for ``EXISTS``.
+        found: the query.
+        part: the expression.
+
+    Raises:
+        ValidationError: there are not as many operands as columns.
+    """
+    functions = builtin_functions().functions
+    zero = Constant(_COUNT, 0)
+    node, rows = with_value(node, _counted(found, None))
+    rows = invoke(functions["COALESCE"], [rows, zero])
+    if part.quantifier is Quantifier.EXISTS:
+        return node, invoke(functions[">"], [rows, zero])
+    if len(operands) != len(found.schema):
+        raise invalid("Values passed to IN operator must have compatible types", part.span)
+    if len(operands) > 1:
+        not_yet("IN of several values in such a place", part.span, "Join the query.")
+    (operand,) = operands
+    node, known = with_value(node, _counted(found, InputRef(found.schema.types[0], 0)))
+    known = invoke(functions["COALESCE"], [known, zero])
+    values = distinct(found)
+    width = len(node.schema)
+    kind = values.schema.types[0]
+    condition = invoke(functions["="], [operand, InputRef(kind, width)], span=part.span)
+    node, partner = _left_joined(node, values, condition, 0)
+    unknown, true, false = (Constant(logical.BOOLEAN, each) for each in (None, True, False))
+    is_null = functions["IS NULL"]
+    result = invoke(
+        CASE,
+        [
+            invoke(functions["="], [rows, zero]), false,
+            invoke(is_null, [operand]), unknown,
+            invoke(functions["IS NOT NULL"], [partner]), true,
+            invoke(functions["<"], [known, rows]), unknown,
+            false,
+        ],
+    )  # fmt: skip
+    if part.quantifier is Quantifier.NOT_IN:
+        result = invoke(functions["NOT"], [result])
+    return node, result
+
+
+def _counted(found: Node, value: Typed | None) -> Node:
+    """Return how many rows a query has, or how many of them have a value."""
+    function = builtin_functions().functions["COUNT"]
+    args = () if value is None else (value,)
+    overload = next(each for each in function.overloads if each.takes(len(args)))
+    call = AggregateInvocation(_COUNT, function, overload, args)
+    return Aggregate(Schema(("$count",), (_COUNT,)), found, (), (call,))
 
 
 def with_correlated_value(

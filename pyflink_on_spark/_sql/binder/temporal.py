@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.scope import unique_names
 from pyflink_on_spark._sql.binder.unique_keys import unique_key
-from pyflink_on_spark._sql.errors import Span, TableError, invalid, not_yet
+from pyflink_on_spark._sql.errors import Span, TableError, invalid
 from pyflink_on_spark._sql.plan.expressions import (
     Conversion,
     InputRef,
@@ -68,7 +68,7 @@ def temporal_join(
         raise TableError("Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' "
                          "left table's time attribute field")  # fmt: skip
     if time.type.time is Time.PROCTIME:
-        not_yet("a join with a table as of processing time", span, "Use a time of the rows.")
+        raise TableError("Processing-time temporal join is not supported yet.")
     key = unique_key(right)
     if key is None:
         raise invalid(

@@ -94,6 +94,8 @@ def bind_window_function(call: syntax.Call, bind_query: Callable[[Any], Node]) -
     kind = KINDS[call.name.upper()]
     given = _by_name(call, _PARAMETERS[kind])
     data = given["DATA"]
+    if isinstance(data, syntax.Subquery) and data.quantifier is syntax.Quantifier.SCALAR:
+        data = syntax.TableArgument(data.query, span=data.span)
     if not isinstance(data, syntax.TableArgument):
         raise invalid(f"{call.name} needs a table: TABLE t", data.span)
     source = bind_query(data.query)

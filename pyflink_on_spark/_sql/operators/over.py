@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STATE_NAME = "frames"
 _MICROS = 1000
-_ACCUMULATOR, _FRAME, _PENDING = 0, 1, 2
+_ACCUMULATOR, _FRAME, _PENDING, _LAST = 0, 1, 2, 3
 
 
 class FrameOperator(Operator):
@@ -61,7 +61,12 @@ class FrameOperator(Operator):
     def _group(self, key: Any) -> list[Any]:
         group: list[Any] | None = self._table.current.get(key)
         if group is None:
-            group = self._table.current[key] = [self._create(), deque(), {}]
+            group = self._table.current[key] = [
+                self._create(),
+                deque(),
+                {},
+                MIN_TIMESTAMP * _MICROS,
+            ]
         return group
 
     def _note(self, key: Any) -> None:
@@ -116,7 +121,8 @@ class FrameOperator(Operator):
 class OverOperator(FrameOperator):
     """Computes frames in the order of event time, when the watermark has passed a row.
 
-    Rows that are late are dropped.
+    Rows that are late are dropped: those that the watermark has passed, or, if the frame does not
+    begin with the first row, those that a later row of the key has come out before.
 
     Args:
         program: what ``compile_frame`` returns.
@@ -145,12 +151,15 @@ class OverOperator(FrameOperator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet."""
-        place, reached = self._time, self._reached
+        place, reached, bounded = self._time, self._reached, self._preceding is not None
         for key, row in elements:
             time = row[place]
-            if time <= reached:
+            if time <= reached and not bounded:
                 continue
-            pending = self._group(key)[_PENDING]
+            group = self._group(key)
+            if time <= group[_LAST]:
+                continue
+            pending = group[_PENDING]
             rows = pending.get(time)
             if rows is None:
                 pending[time] = [row]
@@ -171,6 +180,7 @@ class OverOperator(FrameOperator):
             if rows is None:
                 self._forget(key, group, time)
             else:
+                group[_LAST] = time
                 yield from self._results(group, time, rows)
                 self._forget_later(group, key)
             self._note(key)

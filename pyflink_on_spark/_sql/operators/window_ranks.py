@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ class WindowTopNOperator(WindowOperator):
         end: the last rank that is kept.
         ranked: whether the rank is a column after those of the row.
         window_end: the position of the end of the window.
+        last: whether of equal rows the one that comes last is the first one.
         event_time: whether watermarks end windows, and not the clock.
         zone: the time zone that windows are in; None where that makes no difference.
     """
@@ -40,12 +41,14 @@ class WindowTopNOperator(WindowOperator):
         *,
         ranked: bool,
         window_end: int,
+        last: bool,
         event_time: bool,
         zone: str | None,
     ) -> None:
         super().__init__(event_time, zone)
         self._program, self._offset, self._end = program, offset, end
         self._ranked, self._window_end = ranked, window_end
+        self._place = bisect_left if last else bisect_right
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
@@ -58,7 +61,7 @@ class WindowTopNOperator(WindowOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet; rows of windows that have ended are dropped."""
         groups, compare, place = self._table.current, self._compared, self._window_end
-        reached, changed = self._reached, self._table.changed
+        reached, changed, find = self._reached, self._table.changed, self._place
         for key, row in elements:
             window_end = row[place]
             if window_end - _MICROS <= reached:
@@ -68,7 +71,7 @@ class WindowTopNOperator(WindowOperator):
                 rows = groups[key] = []
                 self._due.add(window_end, key)
             compared = compare(row)
-            rows.insert(bisect_right(rows, compared, key=_COMPARED), (compared, row))
+            rows.insert(find(rows, compared, key=_COMPARED), (compared, row))
             if len(rows) > self._end:
                 rows.pop()
             if changed is not None:

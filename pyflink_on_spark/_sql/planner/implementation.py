@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.correlate import Correlate
 from pyflink_on_spark._sql.planner.expand import Expand
 from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
-from pyflink_on_spark._sql.planner.joins import Join, check_join
+from pyflink_on_spark._sql.planner.joins import Join
 from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
 from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
@@ -159,12 +159,13 @@ def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
         bounds = time_bounds(node.condition, len(left.schema))
         if bounds is not None:
             return timed_joins.IntervalJoin(left, right, node, bounds)
-    check_join(left, node)
     return Join(left, right, node, plan.settings.batch)
 
 
 def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
     left, right = plan.implement(node.left), plan.implement(node.right)
+    if plan.settings.batch:
+        not_yet("a join with versions of a table in batch mode", None, "Use streaming mode.")
     return timed_joins.TemporalJoin(left, right, node)
 
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.overloads import convert, invoke
-from pyflink_on_spark._sql.binder.unique_keys import has_one_row
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_condition
-from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.operators.batch_joins import BatchJoinOperator
 from pyflink_on_spark._sql.operators.joins import JoinOperator
@@ -156,20 +154,6 @@ class Join(PhysicalNode):
 def state_ttl(translation: Translation) -> int:
     """Return after how long without a change (ms) state is forgotten; 0 for never."""
     return STATE_TTL.read(translation.settings.configuration)
-
-
-def check_join(left: PhysicalNode, node: LogicalJoin) -> None:
-    """Refuse joins that Flink refuses.
-
-    Raises:
-        TableError: an outer join without an equality.
-    """
-    keys, _ = split_condition(node.condition, len(left.schema))
-    inner = node.kind in {JoinKind.INNER, JoinKind.CROSS}
-    if not inner and not keys and not has_one_row(node.right):
-        raise TableError(
-            f"{node.kind.value.title()} outer joins need an equality of columns of both tables"
-        )
 
 
 def split_condition(

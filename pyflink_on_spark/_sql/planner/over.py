@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyflink_on_spark._sql.compiler.over import compile_frame, is_reversible
 from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
-from pyflink_on_spark._sql.errors import TableError
+from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.functions.aggregates import RankingFunction
 from pyflink_on_spark._sql.operators.batch_over import (
     BatchOverOperator,
@@ -14,6 +16,7 @@ from pyflink_on_spark._sql.operators.batch_over import (
 )
 from pyflink_on_spark._sql.operators.over import ArrivalOverOperator, FrameOperator, OverOperator
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef
+from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.changes import StateDelta
@@ -21,6 +24,9 @@ from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Time
 from pyflink_on_spark.common._options.table import STATE_TTL
+
+
+_RANKS = frozenset({"RANK", "DENSE_RANK"})
 
 
 class OverAggregate(PhysicalNode):
@@ -58,8 +64,12 @@ class OverAggregate(PhysicalNode):
         preceding = None if frame.lower is None else -frame.lower
         width = len(self.inputs[0].schema)
         retracting = preceding is not None and is_reversible(node.calls)
-        program = compile_frame(node.calls, width, settings.time_zone, retracting=retracting)
         assert isinstance(order, InputRef)
+        calls = [
+            replace(call, args=(order,)) if call.function.name in _RANKS else call
+            for call in node.calls
+        ]
+        program = compile_frame(calls, width, settings.time_zone, retracting=retracting)
         ttl = STATE_TTL.read(settings.configuration)
         if order.type.time is Time.ROWTIME:
             return OverOperator(program, order.index, frame.rows, preceding, ttl)
@@ -125,24 +135,27 @@ def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNod
 
 
 def _check(node: Over) -> None:
-    if isinstance(node.input, Over):
+    below = node.input
+    while isinstance(below, Project):
+        below = below.input
+    if isinstance(below, Over):
         raise TableError(
             "Over Agg: Unsupported use of OVER windows. All aggregates must be computed on the "
             "same window. please re-check the over window statement."
         )
     for call in node.calls:
         if isinstance(call.function, RankingFunction) and not call.function.streaming:
-            raise TableError(
-                f"{call.function.name}() function is not supported on streaming tables."
-            )
-    if not node.keys:
-        raise TableError("Over Agg: The window rank function requires order by clause with ...")
+            raise TableError(f"{call.function.name} Function is not supported in stream mode.")
+    if len(node.keys) != 1:
+        raise TableError("The window can only be ordered by a single time column.")
     key = node.keys[0]
-    if len(node.keys) > 1 or not isinstance(key.value, InputRef) or key.value.type.time is None:
-        raise TableError(
-            "OVER windows' ordering in stream mode must be defined on a time attribute."
+    if not isinstance(key.value, InputRef) or key.value.type.time is None:
+        not_yet(
+            "OVER in the order of a column that is no time attribute",
+            None,
+            "Order by an event time or PROCTIME().",
         )
     if not key.ascending:
-        raise TableError("OVER windows' ordering in stream mode must be ascending.")
+        raise TableError("The window can only be ordered in ASCENDING mode.")
     if node.frame.upper != 0:
         raise TableError("OVER RANGE FOLLOWING windows are not supported yet.")

@@ -104,12 +104,17 @@ class TopN(PhysicalNode):
         self.offset, self.end, self.ranked, self._batch = offset, end, ranked, batch
 
     @property
-    def _deduplicates(self) -> bool:
-        """Whether the first or last row by time is kept."""
-        if self._batch or self.ranked or (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
+    def _first_by_time(self) -> bool:
+        """Whether one row is kept, the first or last one by time."""
+        if (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
             return False
         value = self.keys[0].value
-        if not isinstance(value, InputRef) or value.type.time is None:
+        return isinstance(value, InputRef) and value.type.time is not None
+
+    @property
+    def _deduplicates(self) -> bool:
+        """Whether the first or last row by time is kept."""
+        if self._batch or self.ranked or not self._first_by_time:
             return False
         return self.inputs[0].changes is StateDelta.INSERT
 
@@ -203,6 +208,7 @@ class WindowTopN(TopN):
             self.end,
             ranked=self.ranked,
             window_end=self._window_end,
+            last=not self.keys[0].ascending and self._first_by_time,
             event_time=self.window.input.schema.types[self.window.time].time is Time.ROWTIME,
             zone=zone_of(self.window, zone),
         )

@@ -52,6 +52,27 @@ class _Lag(AggregateCode):
         return slots[1]
 
 
+class _Rank(AggregateCode):
+    """The rank of the last row; the argument is what rows are ordered by."""
+
+    initial = ("0", "0", "None")
+    takes_null = True
+
+    def __init__(self, dense: bool) -> None:
+        self._dense = dense
+
+    def accumulate(self, slots: Slots, args: Slots) -> list[str]:
+        count, rank, last = slots
+        after = f"{rank} + 1" if self._dense else count
+        return [
+            f"{count} += 1",
+            f"if {last} != {args[0]} or {count} == 1: {rank} = {after}; {last} = {args[0]}",
+        ]
+
+    def value(self, slots: Slots) -> str:
+        return slots[1]
+
+
 class _NoCode(AggregateCode):
     """Stands for functions that need all rows of a group."""
 
@@ -139,6 +160,8 @@ def _position(
     def code(
         _binder: Binder, _types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
     ) -> AggregateCode:
+        if name in {"RANK", "DENSE_RANK"}:
+            return _Rank(name == "DENSE_RANK")
         return _Number() if streaming else _NoCode()
 
     overload = AggregateOverload((), lambda types: kind, code)
@@ -148,8 +171,9 @@ def _position(
 def _neighbour_type(types: Sequence[LogicalType]) -> LogicalType:
     if len(types) < 3:
         return types[0].with_nullable(True)
-    common = common_type([types[0], types[2]])
-    return types[0].with_nullable(True) if common is None else common
+    # The default does not stand in for a value that is NULL.
+    common = common_type([types[0], types[2]]) or types[0]
+    return common.with_nullable(types[0].nullable or types[2].nullable)
 
 
 def _neighbour(name: str, column: Callable[..., list[Any]], *, streaming: bool) -> RankingFunction:
@@ -170,8 +194,8 @@ def _ntile_code(
 
 FUNCTIONS = (
     _position("ROW_NUMBER", numbers, _COUNT, streaming=True),
-    _position("RANK", ranks, _COUNT),
-    _position("DENSE_RANK", dense_ranks, _COUNT),
+    _position("RANK", ranks, _COUNT, streaming=True),
+    _position("DENSE_RANK", dense_ranks, _COUNT, streaming=True),
     _position("PERCENT_RANK", percent_ranks, _SHARE),
     _position("CUME_DIST", cumulative_shares, _SHARE),
     RankingFunction(
