@@ -41,6 +41,9 @@ class Operator:
     frozen: bool = False
     """Whether emitted elements are deeply immutable, so that they need no copies."""
 
+    watermark_delay: int = 0
+    """How much earlier (ms) than the watermark that it got the times of its elements may be."""
+
     conforms: Any = None
     """The type that what it emits has been converted to, or None."""
 
