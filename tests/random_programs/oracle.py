@@ -16,7 +16,7 @@ from tests.random_programs.outcome import HANGS, Failure, Outcome
 from tests.random_programs.program import Program, from_json
 from tests.random_programs.running import run
 
-_AT_ONCE = 6
+_AT_ONCE = 4
 _SECONDS = 25.0
 _labels = itertools.count()
 

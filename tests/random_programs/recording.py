@@ -10,7 +10,7 @@ from tests.random_programs.outcome import ENGINE, HANGS, Failure, Outcome, Readi
 from tests.random_programs.program import TOTAL, Program
 from tests.random_programs.recordings import FOLDER, Recording, write
 
-_AT_A_TIME = 50
+_AT_A_TIME = 20
 _READING = Reading(any_subtask=True)
 _OF_THE_RECORDER = (
     Failure(HANGS),

@@ -20,7 +20,5 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     collected._end(
         "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
     )
-    # PyFlink fuses Python functions before it collects, and finds none before a union.
-    fused = not any(edge.united for edge in edges)
-    elements = environment._collect(job_name, channel, fused)
+    elements = environment._collect(job_name, channel)
     return CloseableIterator(elements, stream.get_type())

@@ -237,12 +237,7 @@ class DataStream(EmittedStream):
         typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
         if typed is not None:
             check_key_type(typed)
-        keyed = self._then(
-            KEY_BY_NAME,
-            SelectKeyOperator(selector, typed),
-            self.get_type(),
-            aligned=Aligned.INPUT,
-        )
+        keyed = self._beside_input(KEY_BY_NAME, SelectKeyOperator(selector, typed))
         return KeyedStream(keyed._flow, self.get_type(), self)
 
     def window_all(self, window_assigner):
@@ -357,7 +352,7 @@ class DataStream(EmittedStream):
         )
         selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
         operator = PartitionOperator(chooser, selector)
-        placed = self._then(PARTITION_NAME, operator, self.get_type(), aligned=Aligned.INPUT)
+        placed = self._beside_input(PARTITION_NAME, operator)
         spread = DataStream(placed._flow.partitioned(CustomPartitioner()))
         return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
@@ -436,6 +431,11 @@ class DataStream(EmittedStream):
                 flow.environment, name, operator, flow.edges, type_info, python=python, **settings
             )
         )
+
+    def _beside_input(self, name: str, operator: Any) -> DataStream:
+        """Add an operator in the subtasks of its input, whatever partitioning was asked for."""
+        forwarded = DataStream(self._flow.partitioned(ForwardPartitioner()))
+        return forwarded._then(name, operator, self.get_type(), aligned=Aligned.INPUT)
 
     def _to_collect(self) -> DataStream:
         """Return the stream whose elements are collected."""
