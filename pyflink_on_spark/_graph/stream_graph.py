@@ -149,12 +149,12 @@ class StreamGraph:
         if edge.partitioner is None:
             return ForwardPartitioner() if same else RebalancePartitioner()
         if isinstance(edge.partitioner, ForwardPartitioner) and not same:
+            advice = _KEYED_UNION if reader.aligned is Aligned.INPUT else _REPARTITION
             raise JobTranslationError(
                 "Forward partitioning does not allow change of parallelism. "
                 f"Upstream operation: {edge.upstream.name} parallelism: "
                 f"{self.parallelism(edge.upstream)}, downstream operation: {reader.name} "
-                f"parallelism: {self.parallelism(reader)} You must use another partitioning "
-                "strategy, such as broadcast, rebalance, shuffle or global."
+                f"parallelism: {self.parallelism(reader)} {advice}"
             )
         return edge.partitioner
 
@@ -186,17 +186,14 @@ class StreamGraph:
         return found
 
     def _find_unfused(self) -> set[Transformation]:
-        """Return the operators that PyFlink does not fuse with the one before them.
-
-        They lead directly to a union that is collected: PyFlink fuses them with one another, and
-        leaves the union with the operators as they were.
-        """
-        found: set[Transformation] = set()
-        for node in self.nodes:
-            for edge in self.inputs[node]:
-                if edge.edge.collected and edge.edge.united:
-                    found.update(self._fusable_before(edge.edge.upstream))
-        return found
+        """Return the operators that PyFlink does not fuse with the one before them."""
+        return {
+            node
+            for edges in self.inputs.values()
+            for edge in edges
+            if edge.edge.unfused
+            for node in self._fusable_before(edge.edge.upstream)
+        }
 
     def _fusable_before(self, node: Transformation) -> Iterator[Transformation]:
         while len(self.inputs[node]) == 1 and self._could_fuse(self.inputs[node][0]):
@@ -234,6 +231,15 @@ class StreamGraph:
             if len(outputs) != 1 or not self.python_chained(outputs[0]):
                 return group
             group.append(outputs[0].reader)
+
+
+_REPARTITION = (
+    "You must use another partitioning strategy, such as broadcast, rebalance, shuffle or global."
+)
+_KEYED_UNION = (
+    "The streams of a union that is keyed need one parallelism: set it for each, or put a map() "
+    "between union() and key_by()."
+)
 
 
 def display_name(node: Transformation) -> str:

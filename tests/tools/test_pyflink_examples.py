@@ -42,7 +42,7 @@ RUNNING = [
     "windowing/tumbling_count_window.py",
     "windowing/tumbling_time_window.py",
 ]
-NEED_THE_TABLE_API = ["streaming_word_count.py", "asyncio/remote_model_inference.py"]
+RANDOM = ["streaming_word_count.py", "asyncio/remote_model_inference.py"]
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PYFLINK_PYTHON is not set")
 
@@ -54,15 +54,9 @@ def examples():
     return Path(done.stdout) / "examples" / "datastream"
 
 
-@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("name", RUNNING + RANDOM)
 def test_check_finds_nothing_in_the_way(examples, name, capsys):
     assert check([str(examples / name)]) == 0
-
-
-@pytest.mark.parametrize("name", NEED_THE_TABLE_API)
-def test_check_says_what_is_missing(examples, name, capsys):
-    assert check([str(examples / name)]) == 1
-    assert "Table API" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", RUNNING)

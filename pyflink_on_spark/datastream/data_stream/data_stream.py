@@ -221,6 +221,9 @@ class DataStream(EmittedStream):
     ):
         """Group the elements by a key.
 
+        The selector runs in the subtasks that emit the elements: a partitioning before ``key_by``,
+        as ``broadcast()``, has no effect, and all streams of a union need the same parallelism.
+
         Args:
             key_selector: a function, or an object with ``get_key``.
             key_type: the type of the keys; untyped if not given: then 1, True and 1.0 are three
