@@ -47,7 +47,7 @@ class Events:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._random = random.Random(7)  # noqa: S311 - a benchmark
+        self._random = random.Random(7)
         self._people = self._auctions = 0
 
     def write(self, folder: Path) -> None:

@@ -167,11 +167,11 @@ class KeyedStateBackend:
 
     def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
-        return StateChunks(self._whole, self._in_memory(self.size))
+        return StateChunks(self._whole, self._in_memory(self._size))
 
     def base_pieces(self) -> StateChunks:
         """Return everything; when that is taken, changes are counted from then on."""
-        return StateChunks(self._whole, self._in_memory(self.size), self._forget_changes)
+        return StateChunks(self._whole, self._in_memory(self._size), self._forget_changes)
 
     def change_pieces(self) -> StateChunks:
         """Return what changed; when that is taken, changes are counted from then on."""
@@ -233,6 +233,9 @@ class KeyedStateBackend:
             if table.changed:
                 entries += [(name, *place, table.get(*place)) for place in table.changed]
         return StateDelta(self._meta(), entries, self.timers.changes())
+
+    def _size(self) -> int:
+        return sum(self.sizes().values())
 
     def _change_count(self) -> int:
         return sum(len(table.changed or ()) for table in self._tables.values())
