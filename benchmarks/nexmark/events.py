@@ -29,7 +29,8 @@ COLUMNS = {
     ),
     "auction": (
         "id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT, "
-        "`dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING"
+        "`dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, "
+        "extra STRING"
     ),
     "bid": (
         "auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, "
@@ -47,7 +48,7 @@ class Events:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._random = random.Random(7)  # noqa: S311 - a benchmark
+        self._random = random.Random(7)
         self._people = self._auctions = 0
 
     def write(self, folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import (
     MAX_WATERMARK,
+    MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
     EndOfInput,

@@ -25,7 +25,6 @@ from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Time
 from pyflink_on_spark.common._options.table import STATE_TTL
 
-
 _RANKS = frozenset({"RANK", "DENSE_RANK"})
 
 

@@ -287,7 +287,7 @@ def _two_inputs(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
     return replace(node, schema=schema, left=left, right=right, **changes), places
 
 
-def _leaf(node: Node, pruning: _Pruning) -> tuple[Node, Places]:
+def _leaf(node: Node, _pruning: _Pruning) -> tuple[Node, Places]:
     return node, _identity(node)
 
 
