@@ -38,6 +38,9 @@ class Operator:
     sorted_in_batch: bool = True
     """Whether BATCH gives it one key after the other, if it is keyed."""
 
+    mixes_keys: bool = False
+    """Whether BATCH gives it elements of all keys as they come, if they have no timestamps."""
+
     frozen: bool = False
     """Whether emitted elements are deeply immutable, so that they need no copies."""
 
