@@ -1,4 +1,4 @@
-"""State as data: reads what a checkpoint or savepoint holds, without the job that wrote it.
+"""State as data: reads checkpoints and savepoints without the job, writes and changes savepoints.
 
 Example:
     ::
@@ -15,7 +15,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.checkpoints.contents import (
     CheckpointContents,
@@ -25,19 +25,27 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     StateSummary,
 )
 from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque
+from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
 __all__ = [
     "CheckpointContents",
     "Opaque",
     "OperatorSummary",
+    "SavepointWriter",
     "SourceSummary",
     "StateEntry",
     "StateSummary",
     "to_pandas",
+    "to_spark",
 ]
+
+
+_COLUMNS = ["key", "namespace", "value"]
 
 
 def to_pandas(contents: CheckpointContents, operator: str, state: str) -> pd.DataFrame:
@@ -53,5 +61,33 @@ def to_pandas(contents: CheckpointContents, operator: str, state: str) -> pd.Dat
     """
     import pandas as pd
 
-    rows = [(e.key, e.namespace, e.value) for e in contents.entries(operator, state)]
-    return pd.DataFrame(rows, columns=["key", "namespace", "value"])
+    return pd.DataFrame(_rows(contents, operator, state), columns=_COLUMNS)
+
+
+def to_spark(
+    spark: Any, contents: CheckpointContents, operator: str, state: str, schema: Any
+) -> Any:
+    """Return a state as a Spark DataFrame with the columns ``key``, ``namespace`` and ``value``.
+
+    The state passes through the driver. The namespace is a text, None outside of windows.
+
+    Args:
+        spark: the SparkSession.
+        contents: the checkpoint or savepoint.
+        operator: the operator's id, or an unambiguous part of it.
+        state: the state's name.
+        schema: the columns in Spark's notation, for example ``"key string, namespace string, value
+            bigint"``.
+
+    Raises:
+        CheckpointError: there is no such operator or state.
+    """
+    rows = [
+        (key, None if namespace is None else repr(namespace), value)
+        for key, namespace, value in _rows(contents, operator, state)
+    ]
+    return spark.createDataFrame(rows, schema)
+
+
+def _rows(contents: CheckpointContents, operator: str, state: str) -> Iterator[tuple[Any, ...]]:
+    return ((e.key, e.namespace, e.value) for e in contents.entries(operator, state))

@@ -13,6 +13,7 @@ from pyflink_on_spark._job.checkpoint_writer import CheckpointWriter
 from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.layout import layout_of
 from pyflink_on_spark._job.memory_checkpoint import content_of
 from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
 from pyflink_on_spark._job.retained import RetainedCheckpoints
@@ -26,7 +27,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     verify,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.restore_check import check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     stateful_operators,
 )
@@ -68,12 +69,7 @@ class CheckpointCoordinator:
         self._clock = clock
         self._history = history or JobHistory(clock)
         self._commits = SnapshotCommits(operators, sinks)
-        self._owners = JobLayout(
-            {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
-            sources,
-            self._commits.names,
-            {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
-        )
+        self._owners = layout_of(operators, sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
         self._last_begin = self._last_end = clock.now()

@@ -15,6 +15,8 @@ from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 
 _SECONDS = 5.0
+_Figures = tuple[float, int, float, float]
+"""When (s), and then: records, seconds busy, seconds backpressured."""
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -36,7 +38,7 @@ class Progress:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
-        self._history: dict[tuple[str, int | None], deque[tuple[float, int]]] = {}
+        self._history: dict[tuple[str, int | None], deque[_Figures]] = {}
         self._reported: Sequence[TaskProgress] = ()
         self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
@@ -50,7 +52,7 @@ class Progress:
         if not parts or parts == self._reported:
             return
         self._reported = parts
-        self.parts = [replace(part, records_per_second=self._rate(part)) for part in parts]
+        self.parts = [self._with_rates(part) for part in parts]
         self.latest = JobProgress(self._name, attempt, checkpoint, combine(self.parts))
         for listener in self._listeners:
             try:
@@ -67,14 +69,22 @@ class Progress:
             self._line.write("\n")
             self._line.flush()
 
-    def _rate(self, task: TaskProgress) -> float:
+    def _with_rates(self, task: TaskProgress) -> TaskProgress:
         now = self._now()
-        history = self._history.setdefault((task.name, task.subtask), deque([(now, 0)]))
-        history.append((now, task.records))
+        history = self._history.setdefault((task.name, task.subtask), deque([(now, 0, 0.0, 0.0)]))
+        history.append((now, task.records, task.busy, task.backpressured))
         while len(history) > 2 and now - history[1][0] > _SECONDS:
             history.popleft()
-        (then, before), (_, after) = history[0], history[-1]
-        return (after - before) / (now - then) if now > then else 0.0
+        then = history[0]
+        seconds = now - then[0]
+        if seconds <= 0:
+            return task
+        return replace(
+            task,
+            records_per_second=(task.records - then[1]) / seconds,
+            busy_share=min(1.0, (task.busy - then[2]) / seconds),
+            backpressured_share=min(1.0, (task.backpressured - then[3]) / seconds),
+        )
 
 
 def line_of(progress: JobProgress) -> str:

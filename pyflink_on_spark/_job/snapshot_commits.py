@@ -8,11 +8,12 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.commits import Commits
 from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._job.layout import sink_names
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, read_states
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
 from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
+from pyflink_on_spark._runtime.operators.sink import writer_snapshots
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
 
 Committables = list[tuple[str, Any]]
@@ -27,17 +28,8 @@ class SnapshotCommits(Commits[str]):
     """
 
     def __init__(self, operators: Iterable[OperatorPlan], sinks: Mapping[int, Sink]) -> None:
-        self._names = {
-            plan.operator.sink_id: plan.state_id or ""
-            for plan in operators
-            if isinstance(plan.operator, SinkOperator)
-        }
+        self._names = sink_names(operators)
         super().__init__({self._names[number]: sink for number, sink in sinks.items()})
-
-    @property
-    def names(self) -> set[str]:
-        """The names of the sinks in checkpoints."""
-        return set(self._names.values())
 
     def named(self, prepared: Iterable[tuple[int, Any]]) -> Committables:
         """Return the committables under the names of their sinks."""

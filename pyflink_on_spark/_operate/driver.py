@@ -17,6 +17,7 @@ from pyflink_on_spark._operate.home import jobs_folder
 from pyflink_on_spark._operate.job_log import JobLog
 from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
 from pyflink_on_spark._operate.jobs import OperatedJobs
+from pyflink_on_spark._operate.log_tail import LogTail
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.network import NetworkServer
 from pyflink_on_spark._operate.operated_job import OperableHandle, OperatedJob
@@ -27,7 +28,10 @@ from pyflink_on_spark._operate.rest.job import JobDetails
 from pyflink_on_spark._operate.rest.metrics import Metrics
 from pyflink_on_spark._operate.rest.overview import Overview
 from pyflink_on_spark._operate.rest.page import Page
+from pyflink_on_spark._operate.rest.process import Process
 from pyflink_on_spark._operate.rest.routing import Router
+from pyflink_on_spark._operate.rest.state import JobState
+from pyflink_on_spark._operate.rest.task import TaskDetails
 from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:
@@ -51,16 +55,20 @@ class Driver:
         self._reporters = Reporters(self.jobs)
         self._server: UnixRestServer | None = None
         self.router = Router()
+        tail = LogTail()
         for part in (
             Page(),
             Overview(self.jobs),
             JobDetails(self.jobs),
+            JobState(self.jobs),
+            Process(self.jobs, lambda: self.log, tail),
             Metrics(self.jobs),
+            TaskDetails(self.jobs),
             Control(self.jobs, self._operations),
             Checkpoints(self.jobs),
         ):
             part.add_to(self.router)
-        self.network = NetworkServer(self.router)
+        self.network = NetworkServer(self.router, tail)
 
     def watch(self, job: Job, handle: OperableHandle) -> OperatedJob:
         """Log what happens to a job from its start on, and report its metrics.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._operate.log_tail import LogTail
 from pyflink_on_spark._operate.ports import port_range
 from pyflink_on_spark._operate.rest.access import Access, is_loopback
 from pyflink_on_spark._operate.rest.routing import Router
@@ -25,10 +26,11 @@ class NetworkServer:
 
     Args:
         router: what answers.
+        tail: gets the log from the start of the server on, for those who look at it.
     """
 
-    def __init__(self, router: Router) -> None:
-        self._router = router
+    def __init__(self, router: Router, tail: LogTail | None = None) -> None:
+        self._router, self._tail = router, tail
         self._server: RestServer | None = None
         self._lock = threading.Lock()
 
@@ -60,6 +62,8 @@ class NetworkServer:
                 )
             self._server = self._bound(host, ports, Access(token))
             self._server.start()
+            if self._tail is not None:
+                logging.getLogger().addHandler(self._tail)
             _log.info("the jobs of this process are shown at %s", self.url)
 
     def close(self) -> None:
@@ -67,6 +71,8 @@ class NetworkServer:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+        if self._tail is not None:
+            logging.getLogger().removeHandler(self._tail)
 
     def _bound(self, host: str, ports: str, access: Access) -> RestServer:
         from pyflink_on_spark._operate.rest.server import RestServer

@@ -13,6 +13,9 @@ from pyflink_on_spark._operate.job_tasks import JobTask, tasks_of
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark.common import JobStatus
 
+TASK_MANAGER = "driver"
+"""The name of the only task manager that tools see: hosts come and go with a job's attempts."""
+
 
 class OperableHandle(Protocol):
     """What an engine's handle of a job offers to operation."""

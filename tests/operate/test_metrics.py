@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 import socket
+import sys
+import threading
 import urllib.request
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
 from pyflink_on_spark._operate.job_tasks import tasks_of
-from pyflink_on_spark._operate.metrics import prometheus, text_reporters
+from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
@@ -193,6 +197,66 @@ def test_the_push_gateway(operated, monkeypatch):
     assert (url, job, grouping) == ("http://gateway:9091", "mine", {"a": "b", "c": "d"})
     with pytest.raises(ValueError, match="hostUrl"):
         prometheus.push(ReporterSettings("mine", "push gateway", 10), list)
+
+
+@pytest.fixture
+def collector():
+    """A collector of OpenTelemetry; returns its URL and the requests that it gets."""
+    received = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self):
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.headers.get("Content-Encoding") == "gzip":
+                content = gzip.decompress(content)
+            received.append(content)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1/metrics", received
+        server.shutdown()
+
+
+def test_opentelemetry(operated, collector):
+    messages = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    url, received = collector
+    options = {"exporter.endpoint": url, "exporter.protocol": "http", "service.name": "mine"}
+    settings = ReporterSettings("mine", "OpenTelemetry", 10, options)
+    opentelemetry.otlp(settings, lambda: samples_of(operated))()
+    (resource,) = messages.ExportMetricsServiceRequest.FromString(received[0]).resource_metrics
+    assert {a.key: a.value.string_value for a in resource.resource.attributes} == {
+        "service.name": "mine"
+    }
+    metrics = {metric.name: metric for metric in resource.scope_metrics[0].metrics}
+    points = metrics["flink.taskmanager.job.task.numRecordsIn"].gauge.data_points
+    assert sorted(point.as_int for point in points) == [30, 40, 70]
+    assert "job_name" in {attribute.key for attribute in points[0].attributes}
+    assert metrics["flink.jobmanager.job.lastCheckpointSize"].gauge.data_points[0].as_int == 123
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "set metrics.reporter.mine.exporter.endpoint to the URL"),
+        ({"exporter.endpoint": "x", "exporter.protocol": "UDP"}, "is gRPC or HTTP, not 'UDP'"),
+    ],
+)
+def test_options_of_opentelemetry(options, told):
+    with pytest.raises(ValueError, match=told):
+        opentelemetry.otlp(ReporterSettings("mine", "OpenTelemetry", 10, options), list)
+
+
+def test_a_library_that_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.grpc.metric_exporter", None)
+    settings = ReporterSettings("mine", "OpenTelemetry", 10, {"exporter.endpoint": "x"})
+    with pytest.raises(EnvironmentSetupError, match=r"\[opentelemetry-grpc\]"):
+        opentelemetry.otlp(settings, list)
 
 
 def test_reporters_of_a_configuration():

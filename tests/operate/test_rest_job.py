@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from pyflink_on_spark._operate.log_tail import LogTail
 from pyflink_on_spark._operate.operated_job import OperatedJob
-from pyflink_on_spark._operate.rest.routing import Request
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
-from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark._operate.rest.process import Process
+from pyflink_on_spark._operate.rest.routing import Request, Router
+from pyflink_on_spark._runtime.task.progress import (
+    JobProgress,
+    StateEntries,
+    TaskProgress,
+    combine,
+)
+from pyflink_on_spark.common import JobStatus, Types
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
+from pyflink_on_spark.state import SavepointWriter
 from tests.operate.operated import Handle
 from tests.runtime.rounds import CutSource, job_of
 
@@ -25,9 +36,15 @@ def operated(driver):
     source, read, *_ = operated.tasks
     operated.handle.parts = [
         TaskProgress(source.name, 1, 70, 5_000, 0, 12, 7.5, 0),
-        TaskProgress(read.name, 1, 40, None, 3, None, 4.0, 0),
-        TaskProgress(read.name, 1, 30, 4_000, 2, None, 3.0, 1),
-    ]
+        TaskProgress(
+            read.name, 1, 40, None, 3, None, 4.0, 0, busy=1.5, backpressured=0.5, busy_share=0.2,
+            backpressured_share=0.6, states=(StateEntries("count", "total", 3),),
+        ),
+        TaskProgress(
+            read.name, 1, 30, 4_000, 2, None, 3.0, 1, busy=3.0, busy_share=0.25,
+            states=(StateEntries("count", "total", 2),),
+        ),
+    ]  # fmt: skip
     operated.handle.progress = JobProgress("x", 0, None, combine(operated.handle.parts))
     driver.offer(operated)
     return operated
@@ -71,8 +88,67 @@ def test_a_task(ask, operated):
     read = operated.tasks[1]
     told = ask(f"/vertices/{read.id}")
     assert [each["metrics"]["read-records"] for each in told["subtasks"]] == [40, 30]
-    assert ask(f"/vertices/{read.id}/backpressure")["status"] == "deprecated"
+    assert [each["metrics"]["accumulated-busy-time"] for each in told["subtasks"]] == [1500, 3000]
+    assert ask(f"/vertices/{read.id}/subtasks/1") == told["subtasks"][1]
+    assert ask(f"/vertices/{read.id}/subtasks/1/attempts/0") == told["subtasks"][1]
+    assert ask(f"/vertices/{read.id}/subtasks/2")[0] == 404
+    assert ask(f"/vertices/{read.id}/subtasks/1/attempts/1")[0] == 404
     assert ask("/vertices/unknown")[0] == 404
+
+
+def test_backpressure(ask, operated):
+    told = ask(f"/vertices/{operated.tasks[1].id}/backpressure")
+    assert (told["status"], told["backpressureLevel"]) == ("ok", "high")
+    first, second = told["subtasks"]
+    assert (first["ratio"], first["busyRatio"]) == (0.6, 0.2)
+    assert first["idleRatio"] == pytest.approx(0.2)
+    assert (second["backpressureLevel"], second["idleRatio"]) == ("ok", 0.75)
+    before = ask(f"/vertices/{operated.tasks[-1].id}/backpressure")
+    assert before == {"status": "deprecated", "subtasks": []}
+
+
+def test_times_in_metrics(ask, operated):
+    names = "busyTimeMsPerSecond,idleTimeMsPerSecond,backPressuredTimeMsPerSecond"
+    path = f"/vertices/{operated.tasks[1].id}/subtasks/metrics"
+    told = ask(path, get=names, agg="max")
+    assert [each["max"] for each in told] == [250, 750, 600]
+    assert ask(path, get=names, agg="max", subtasks="1")[2]["max"] == 0
+
+
+def test_state(ask, operated, tmp_path):
+    assert ask("/state") == {
+        "states": [{"operator": "count", "state": "total", "entries": 5}],
+        "checkpoint": None,
+        "sizes": [],
+    }
+    count = ValueStateDescriptor("v", Types.LONG())
+    plan = next(plan for task in operated.tasks for plan in task.operators if plan.name == "count")
+    writer = SavepointWriter().put(plan.state_id, count, [("k", 1)])
+    path = writer.write((tmp_path / "chk-7").as_uri())
+    with operated.history.checkpoint(7, path, savepoint=False):
+        pass
+    told = ask("/state")
+    assert told["checkpoint"] == 7
+    (size,) = told["sizes"]
+    assert size["operator"] == "count"
+    assert size["bytes"] > 0
+
+
+def test_the_log(driver, tmp_path):
+    asked = lambda path: driver.router.answer(Request("GET", path))  # noqa: E731
+    tail = LogTail()
+    process = Process(driver.jobs, lambda: driver.log, tail)
+    driver.router = Router()
+    process.add_to(driver.router)
+    tail.handle(logging.LogRecord("a", logging.INFO, "", 1, "a line", (), None))
+    assert asked("/jobmanager/log").content.decode().endswith(" INFO    a - a line\n")
+    assert asked("/jobmanager/logs").content == {"logs": []}
+    driver.log = str(tmp_path / "job.log")
+    (tmp_path / "job.log").write_text("all of it")
+    assert asked("/jobmanager/log").content == b"all of it"
+    assert asked("/jobmanager/logs").content["logs"][0]["size"] == 9
+    assert asked("/jobmanager/logs/job.log").content == b"all of it"
+    assert asked("/jobmanager/logs/other").status == 404
 
 
 def test_metrics_of_the_job(ask):

@@ -14,7 +14,7 @@ from tests.random_programs.outcome import ENGINE, HANGS, Failure, Outcome, from_
 from tests.random_programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-_JOBS_PER_PROCESS = 100
+_JOBS_PER_PROCESS = 60
 
 
 class Oracle:

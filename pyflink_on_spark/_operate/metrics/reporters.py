@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 
 from pyflink_on_spark._operate.jobs import OperatedJobs
-from pyflink_on_spark._operate.metrics import prometheus, text_reporters
+from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
 from pyflink_on_spark._operate.metrics.samples import Sample, samples_of
 from pyflink_on_spark._operate.metrics.settings import (
     GATEWAY,
     LOG,
+    OTEL,
     PROMETHEUS,
     ReporterSettings,
     reporters_of,
@@ -72,6 +73,8 @@ class Reporters:
             return prometheus.push(settings, self.collect)
         if settings.kind == LOG:
             return lambda: text_reporters.log_all(self.collect)
+        if settings.kind == OTEL:
+            return opentelemetry.otlp(settings, self.collect)
         return text_reporters.statsd(settings, self.collect)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._job.history import CheckpointRecord
 from pyflink_on_spark._operate.job_tasks import JobTask
-from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._operate.operated_job import TASK_MANAGER, OperatedJob
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.metrics.group import Measurement
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -21,7 +21,7 @@ from pyflink_on_spark.common import JobStatus
 JOB = "jobmanager.job"
 TASK = "taskmanager.job.task"
 OPERATOR = "taskmanager.job.task.operator"
-_TASK_MANAGER = "driver"
+_TIMES = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
 Labels = dict[str, str]
 
 
@@ -48,9 +48,9 @@ class Sample:
         host, job, index = labels["host"], labels["job_name"], labels.get("subtask_index", "")
         scopes = {
             JOB: (host, "jobmanager", job),
-            TASK: (host, "taskmanager", _TASK_MANAGER, job, labels.get("task_name", ""), index),
+            TASK: (host, "taskmanager", TASK_MANAGER, job, labels.get("task_name", ""), index),
             OPERATOR: (
-                host, "taskmanager", _TASK_MANAGER, job, labels.get("operator_name", ""), index
+                host, "taskmanager", TASK_MANAGER, job, labels.get("operator_name", ""), index
             ),
         }  # fmt: skip
         return ".".join((*scopes[self.scope], self.name))
@@ -100,6 +100,8 @@ def task_metrics(part: TaskProgress, is_source: bool) -> dict[str, float | int |
         "numRecordsInPerSecond": part.records_per_second,
         "stateEntries": part.state_entries,
     }
+    for name, share in zip(_TIMES, time_shares(part), strict=True):
+        metrics[name] = round(share * 1000)
     watermark = MIN_TIMESTAMP if part.watermark is None else part.watermark
     metrics["currentOutputWatermark" if is_source else "currentInputWatermark"] = watermark
     if is_source and MIN_TIMESTAMP < watermark < MAX_WATERMARK:
@@ -107,6 +109,12 @@ def task_metrics(part: TaskProgress, is_source: bool) -> dict[str, float | int |
     if part.backlog is not None:
         metrics["pendingRecords"] = part.backlog
     return metrics
+
+
+def time_shares(part: TaskProgress) -> tuple[float, float, float]:
+    """Return which parts of the last seconds a subtask was busy, idle and backpressured."""
+    busy, held = part.busy_share, part.backpressured_share
+    return busy, max(0.0, 1.0 - busy - held), held
 
 
 def _last_checkpoint(record: CheckpointRecord | None) -> dict[str, float | int | str]:
@@ -166,7 +174,7 @@ def records_out(tasks: tuple[JobTask, ...], parts: list[TaskProgress]) -> dict[s
 
 def _task_labels(operated: OperatedJob, task: JobTask, subtask: int) -> Labels:
     return {
-        "tm_id": _TASK_MANAGER,
+        "tm_id": TASK_MANAGER,
         "task_id": task.id,
         "task_name": task.name,
         "task_attempt_num": str(operated.history.attempt),

@@ -14,17 +14,26 @@ _FACTORY = "factory.class"
 _INTERVAL_MS = 10_000
 _PACKAGE = "org.apache.flink.metrics."
 PROMETHEUS, GATEWAY, LOG, STATSD = "prometheus", "push gateway", "log", "StatsD"
+OTEL = "OpenTelemetry"
 _KINDS = {
     f"{_PACKAGE}prometheus.PrometheusReporterFactory": PROMETHEUS,
     f"{_PACKAGE}prometheus.PrometheusPushGatewayReporterFactory": GATEWAY,
     f"{_PACKAGE}slf4j.Slf4jReporterFactory": LOG,
     f"{_PACKAGE}statsd.StatsDReporterFactory": STATSD,
+    f"{_PACKAGE}otel.OpenTelemetryMetricReporterFactory": OTEL,
 }
 _OPTIONS = {
     PROMETHEUS: {"port", "filterLabelValueCharacters"},
     GATEWAY: {"hostUrl", "jobName", "randomJobNameSuffix", "deleteOnShutdown", "groupingKey"},
     LOG: set(),
     STATSD: {"host", "port"},
+    OTEL: {
+        "exporter.endpoint",
+        "exporter.protocol",
+        "exporter.timeout",
+        "service.name",
+        "service.version",
+    },
 }
 _JMX = f"{_PACKAGE}jmx.JMXReporterFactory"
 
@@ -35,7 +44,7 @@ class ReporterSettings:
 
     Args:
         name: as the user calls it.
-        kind: ``PROMETHEUS``, ``GATEWAY``, ``LOG`` or ``STATSD``.
+        kind: ``PROMETHEUS``, ``GATEWAY``, ``LOG``, ``STATSD`` or ``OTEL``.
         interval: how often it reports, in s.
         options: its own options by name.
     """

@@ -6,18 +6,20 @@ import time
 from typing import Any
 
 from pyflink_on_spark._job.history import FailureRecord
-from pyflink_on_spark._operate.job_tasks import JobTask
 from pyflink_on_spark._operate.jobs import OperatedJobs
 from pyflink_on_spark._operate.metrics.samples import records_out
 from pyflink_on_spark._operate.operated_job import OperatedJob
 from pyflink_on_spark._operate.rest.overview import task_counts
-from pyflink_on_spark._operate.rest.routing import NOT_FOUND, Answer, Request, RestError, Router
-from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._operate.rest.routing import Answer, Request, Router
+from pyflink_on_spark._operate.rest.task import accumulators_of, io_of
 from pyflink_on_spark.common import Configuration, JobStatus
 from pyflink_on_spark.common._options.restart_strategy import STRATEGY
 
-_BYTES = ("read-bytes", "write-bytes")
-_TIMES = ("accumulated-backpressured-time", "accumulated-idle-time", "accumulated-busy-time")
+_RESULTS = {
+    JobStatus.FINISHED: "SUCCEEDED",
+    JobStatus.CANCELED: "CANCELED",
+    JobStatus.FAILED: "FAILED",
+}
 
 
 class JobDetails:
@@ -38,8 +40,7 @@ class JobDetails:
         router.add("GET", "/jobs/:job_id/config", self.config)
         router.add("GET", "/jobs/:job_id/exceptions", self.exceptions)
         router.add("GET", "/jobs/:job_id/accumulators", self.accumulators)
-        router.add("GET", "/jobs/:job_id/vertices/:task_id", self.task)
-        router.add("GET", "/jobs/:job_id/vertices/:task_id/backpressure", self.backpressure)
+        router.add("GET", "/jobs/:job_id/execution-result", self.result)
 
     def job(self, request: Request, job_id: str) -> Answer:
         """Return the job with its tasks."""
@@ -68,6 +69,24 @@ class JobDetails:
     def status(self, request: Request, job_id: str) -> Answer:
         """Return the job's state."""
         return Answer({"status": self._jobs.get(job_id).status.name})
+
+    def result(self, request: Request, job_id: str) -> Answer:
+        """Return how the job has ended, or that it runs."""
+        job = self._jobs.get(job_id)
+        if not job.over:
+            return Answer({"status": {"id": "IN_PROGRESS"}})
+        failures = job.history.failures
+        failure = failures[-1].error if failures and job.status is JobStatus.FAILED else None
+        told: dict[str, Any] = {
+            "id": job.id,
+            "application-status": _RESULTS[job.status],
+            "accumulator-results": {},
+            "net-runtime": job.duration,
+        }
+        if failure is not None:
+            cause = {"class": _last_line(failure), "stack-trace": failure}
+            told["failure-cause"] = cause
+        return Answer({"status": {"id": "COMPLETED"}, "job-execution-result": told})
 
     def plan(self, request: Request, job_id: str) -> Answer:
         """Return the graph of the job's tasks."""
@@ -115,61 +134,10 @@ class JobDetails:
         return Answer(
             {
                 "job-accumulators": [],
-                "user-task-accumulators": [
-                    {"name": name, "type": type(value).__name__, "value": str(value)}
-                    for name, value in found.items()
-                ],
+                "user-task-accumulators": accumulators_of(found),
                 "serialized-user-task-accumulators": {},
             }
         )
-
-    def task(self, request: Request, job_id: str, task_id: str) -> Answer:
-        """Return a task with its subtasks."""
-        job = self._jobs.get(job_id)
-        task = task_of(job, task_id)
-        by_subtask = {part.subtask: part for part in job.parts if part.name == task.name}
-        return Answer(
-            {
-                "id": task.id,
-                "name": task.name,
-                "parallelism": task.parallelism,
-                "maxParallelism": task.max_parallelism,
-                "now": round(time.time() * 1000),
-                "subtasks": [
-                    {
-                        "subtask": index,
-                        "status": job.status.name,
-                        "attempt": job.history.attempt,
-                        "endpoint": "driver",
-                        "start-time": job.started,
-                        "end-time": -1 if job.ended is None else job.ended,
-                        "duration": job.duration,
-                        "metrics": _io(by_subtask.get(index), None),
-                        "taskmanager-id": "driver",
-                        "start_time": job.started,
-                    }
-                    for index in range(task.parallelism)
-                ],
-                "aggregated": {},
-            }
-        )
-
-    def backpressure(self, request: Request, job_id: str, task_id: str) -> Answer:
-        """Return that there are no figures, as Flink does before it has any."""
-        task_of(self._jobs.get(job_id), task_id)
-        return Answer({"status": "deprecated", "subtasks": []})
-
-
-def task_of(job: OperatedJob, task_id: str) -> JobTask:
-    """Return a task of a job.
-
-    Raises:
-        RestError: there is no such task.
-    """
-    for task in job.tasks:
-        if task.id == task_id:
-            return task
-    raise RestError(NOT_FOUND, f"the job {job.id} has no vertex {task_id}")
 
 
 def plan_of(job: OperatedJob) -> dict[str, Any]:
@@ -214,30 +182,15 @@ def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
             "end-time": -1 if job.ended is None else job.ended,
             "duration": job.duration,
             "tasks": _upper(task_counts(job.status, task.parallelism)),
-            "metrics": _io(together.get(task.name), out.get(task.name)),
+            "metrics": io_of(job, together.get(task.name), out.get(task.name)),
         }
         for task in job.tasks
     ]
 
 
-def _io(part: TaskProgress | None, records_out: int | None) -> dict[str, Any]:
-    """Return the figures of a task, or a subtask; what is not counted here is incomplete."""
-    figures: dict[str, Any] = {}
-    for name in _BYTES:
-        figures |= {name: 0, f"{name}-complete": False}
-    figures |= {
-        "read-records": 0 if part is None else part.records,
-        "read-records-complete": part is not None,
-        "write-records": records_out or 0,
-        "write-records-complete": records_out is not None,
-    }
-    return figures | dict.fromkeys(_TIMES, 0)
-
-
 def _exception(failure: FailureRecord) -> dict[str, Any]:
-    last_line = next((line for line in reversed(failure.error.splitlines()) if line.strip()), "")
     return {
-        "exceptionName": last_line,
+        "exceptionName": _last_line(failure.error),
         "stacktrace": failure.error,
         "timestamp": failure.time,
         "taskName": None,
@@ -246,6 +199,10 @@ def _exception(failure: FailureRecord) -> dict[str, Any]:
         "failureLabels": {},
         "concurrentExceptions": [],
     }
+
+
+def _last_line(error: str) -> str:
+    return next((line for line in reversed(error.splitlines()) if line.strip()), "")
 
 
 def _upper(counts: dict[str, int]) -> dict[str, int]:

@@ -14,8 +14,8 @@ from pyflink_on_spark._operate.metrics.samples import (
     job_metrics,
     samples_of,
 )
-from pyflink_on_spark._operate.rest.job import task_of
 from pyflink_on_spark._operate.rest.routing import BAD_REQUEST, Answer, Request, RestError, Router
+from pyflink_on_spark._operate.rest.task import task_of
 
 Value = float | int | str
 _AGGREGATES = ("min", "max", "avg", "sum")
@@ -34,6 +34,7 @@ class Metrics:
 
     def add_to(self, router: Router) -> None:
         """Add the routes."""
+        router.add("GET", "/jobs/metrics", self.of_jobs)
         router.add("GET", "/jobs/:job_id/metrics", self.of_job)
         router.add("GET", "/jobs/:job_id/vertices/:task_id/metrics", self.of_task)
         router.add("GET", "/jobs/:job_id/vertices/:task_id/subtasks/metrics", self.of_subtasks)
@@ -42,6 +43,17 @@ class Metrics:
     def of_job(self, request: Request, job_id: str) -> Answer:
         """Return the metrics of a job."""
         return Answer(_chosen(request, job_metrics(self._jobs.get(job_id))))
+
+    def of_jobs(self, request: Request) -> Answer:
+        """Return what metrics are over the jobs that run."""
+        chosen = request.query.get("jobs")
+        wanted = None if chosen is None else chosen.split(",")
+        by_name: dict[str, dict[int, Value]] = defaultdict(dict)
+        for number, job in enumerate(self._jobs.running()):
+            if wanted is None or job.id in wanted:
+                for name, value in job_metrics(job).items():
+                    by_name[name][number] = value
+        return _over(request, by_name)
 
     def of_task(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return the metrics of a task's subtasks, each name after the subtask's number."""
@@ -68,19 +80,14 @@ class Metrics:
     def of_subtasks(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return what metrics are over the subtasks: smallest, largest, mean and sum."""
         by_name = self._by_name(job_id, task_id)
-        if "get" not in request.query:
-            return Answer([{"id": name} for name in sorted(by_name)])
-        wanted = [name for name in request.query.get("agg", "").split(",") if name]
-        unknown = set(wanted) - set(_AGGREGATES)
-        if unknown:
-            raise RestError(BAD_REQUEST, f"agg takes {', '.join(_AGGREGATES)}, not {unknown.pop()}")
-        return Answer(
-            [
-                {"id": name, **_aggregates(by_name[name], wanted or _AGGREGATES)}
-                for name in request.query["get"].split(",")
-                if name in by_name
-            ]
-        )
+        subtasks = request.query.get("subtasks")
+        if subtasks is not None:
+            kept = set(subtasks.split(","))
+            by_name = {
+                name: {index: value for index, value in values.items() if str(index) in kept}
+                for name, values in by_name.items()
+            }
+        return _over(request, by_name)
 
     def _by_name(self, job_id: str, task_id: str) -> dict[str, dict[int, Value]]:
         """Return the metrics of a task by name, then by subtask."""
@@ -91,6 +98,23 @@ class Metrics:
             if sample.scope in {TASK, OPERATOR} and sample.labels["task_id"] == task.id:
                 found[_name(sample)][int(sample.labels["subtask_index"])] = sample.value
         return found
+
+
+def _over(request: Request, by_name: Mapping[str, Mapping[int, Value]]) -> Answer:
+    """Return the names of metrics, or what those asked for are over all of their owners."""
+    if "get" not in request.query:
+        return Answer([{"id": name} for name in sorted(by_name)])
+    wanted = [name for name in request.query.get("agg", "").split(",") if name]
+    unknown = set(wanted) - set(_AGGREGATES)
+    if unknown:
+        raise RestError(BAD_REQUEST, f"agg takes {', '.join(_AGGREGATES)}, not {unknown.pop()}")
+    return Answer(
+        [
+            {"id": name, **_aggregates(by_name[name], wanted or _AGGREGATES)}
+            for name in request.query["get"].split(",")
+            if name in by_name
+        ]
+    )
 
 
 def _name(sample: Sample) -> str:

@@ -47,7 +47,7 @@ class Overview:
         jobs = self._jobs.all()
         states = Counter(job.status for job in jobs)
         over = states[JobStatus.FINISHED] + states[JobStatus.CANCELED] + states[JobStatus.FAILED]
-        slots = sum(_slots(job) for job in jobs if not job.over)
+        slots = sum(slots_of(job) for job in jobs if not job.over)
         return Answer(
             {
                 "taskmanagers": 1,
@@ -96,7 +96,8 @@ def subtasks_of(job: OperatedJob) -> int:
     return sum(vertex.parallelism for stage in job.job.stages for vertex in stage.vertices)
 
 
-def _slots(job: OperatedJob) -> int:
+def slots_of(job: OperatedJob) -> int:
+    """Return how many slots a job has."""
     return max(vertex.parallelism for stage in job.job.stages for vertex in stage.vertices)
 
 

@@ -88,6 +88,7 @@ class Router:
     def _handler(self, request: Request) -> Answer:
         path = request.path.removeprefix("/v1").rstrip("/") or "/"
         found = [(m, match, h) for m, p, h in self._routes if (match := p.fullmatch(path))]
+        found.sort(key=lambda route: len(route[1].groups()))  # /jobs/metrics is not a job
         for method, match, handler in found:
             if method == request.method:
                 return handler(request, **match.groupdict())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,15 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import load_safely
+from pyflink_on_spark._runtime.checkpoints.key_group_contents import KeyGroupContents, reader_of
+from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import Content, read_in_turn
 from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece, StateMeta
 
 TIMERS = "timers"
-_UNSTAMPED: dict[str, Callable[[Any], Any]] = {
-    "list": lambda entry: [value for _, value in entry],
-    "map": lambda entry: {key: value for key, (_, value) in entry.items()},
-}
 
 
 @dataclass(frozen=True)
@@ -54,12 +51,16 @@ class StateSummary:
             ``union`` or ``broadcast``.
         entries: how many entries there are.
         expires: whether it has a time to live.
+        key_types: the names of the classes of the keys.
+        value_types: the names of the classes of the values.
     """
 
     name: str
     kind: str
     entries: int
     expires: bool = False
+    key_types: tuple[str, ...] = ()
+    value_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,13 +120,28 @@ class CheckpointContents:
         place = find_checkpoint(path, configuration)
         self.path = place.shown
         self.metadata: Metadata = read_metadata(place)
-        self._whole: SlotState = read_states(place, self.metadata)
-        self._load: Callable[[bytes], Any] = deserialize if trusted else load_safely
+        self.whole: SlotState = read_states(place, self.metadata)
+        """The state of all slots."""
+        self.load: Callable[[bytes], Any] = deserialize if trusted else load_safely
+        """Makes objects of bytes."""
+        self.place = place
 
     def operators(self) -> list[OperatorSummary]:
         """Return what there is of each operator that has state."""
-        found = self._whole.operators.items()
+        found = self.whole.operators.items()
         return [self._summary(name, parts) for name, parts in found if any(parts.values())]
+
+    def operator(self, operator: str) -> OperatorSummary:
+        """Return what there is of an operator.
+
+        Args:
+            operator: the operator's id, or an unambiguous part of it.
+
+        Raises:
+            CheckpointError: there is no such operator.
+        """
+        name = self.operator_id(operator)
+        return self._summary(name, self.whole.operators[name])
 
     def sources(self) -> list[SourceSummary]:
         """Return how far each source has read."""
@@ -135,10 +151,10 @@ class CheckpointContents:
                 tuple(
                     position
                     for index in sorted(positions)
-                    for position in self._load(_bytes(positions[index]))
+                    for position in self.load(content_bytes(positions[index]))
                 ),
             )
-            for name, positions in self._whole.sources.items()
+            for name, positions in self.whole.sources.items()
         ]
 
     def entries(self, operator: str, state: str) -> Iterator[StateEntry]:
@@ -151,108 +167,142 @@ class CheckpointContents:
         Raises:
             CheckpointError: there is no such operator or state.
         """
-        parts = self._parts(operator)
+        parts = self.whole.operators[self.operator_id(operator)]
         known = False
         for part in parts.values():
-            for tables, metas, timers in self._groups(part):
-                known = known or state in metas
-                yield from _entries(tables, metas.get(state), state)
-                if state == TIMERS:
-                    known = True
-                    yield from (StateEntry(k, n, (queue, time)) for queue, time, k, n in timers)
-            for _, name, values in _without_keys(self._load(_bytes(part.operator))):
+            for contents in self._groups(part):
+                known = known or state in contents.states
+                yield from _entries(contents, state)
+            for _, name, values in without_keys(self.load(content_bytes(part.operator))):
                 if name == state:
                     known = True
                     yield from (StateEntry(None, None, value) for value in values)
         if not known and state != TIMERS:
-            names = ", ".join(s.name for s in self._summary(operator, parts).states)
+            names = ", ".join(found.name for found in self.operator(operator).states)
             raise CheckpointError(
                 f"the operator {operator!r} has no state {state!r}, only: {names}"
             )
 
-    def _parts(self, operator: str) -> dict[int, OperatorPart]:
-        operators = self._whole.operators
-        if operator in operators:
-            return operators[operator]
-        found = [
-            name for name, parts in operators.items() if operator in name and any(parts.values())
-        ]
+    def placed_keys(self, part: OperatorPart) -> Iterator[tuple[int, Any]]:
+        """Yield the keys of an operator in a subtask, as the engine has them, with their groups."""
+        for group in sorted(part.keyed):
+            contents = key_group_contents(part.keyed[group], self.load)
+            for namespaces in contents.tables.values():
+                for entries in namespaces.values():
+                    yield from ((group, key) for key in entries)
+
+    def operator_id(self, part: str) -> str:
+        """Return the id of the operator that a part of the id names.
+
+        Raises:
+            CheckpointError: there is none with state, or more than one.
+        """
+        operators = self.whole.operators
+        if part in operators:
+            return part
+        found = [name for name, parts in operators.items() if part in name and any(parts.values())]
         if len(found) == 1:
-            return operators[found[0]]
+            return found[0]
         known = ", ".join(found or [summary.id for summary in self.operators()])
         what = "more than one operator" if found else "no operator with state"
-        raise CheckpointError(f"{operator!r} is {what} of {self.path}: {known}")
+        raise CheckpointError(f"{part!r} is {what} of {self.path}: {known}")
 
     def _summary(self, name: str, parts: Mapping[int, OperatorPart]) -> OperatorSummary:
-        counts: Counter[tuple[str, str, bool]] = Counter()
+        found = _Counts()
         groups: set[int] = set()
         for part in parts.values():
             groups.update(part.keyed)
-            for tables, metas, timers in self._groups(part):
-                for state, meta in metas.items():
-                    spaces = tables.get(state, {}).values()
-                    counts[state, meta.kind, bool(meta.stamped)] += sum(map(len, spaces))
-                if timers:
-                    counts[TIMERS, TIMERS, False] += len(timers)
-            for kind, state, values in _without_keys(self._load(_bytes(part.operator))):
-                counts[state, kind, False] += len(values)
-        states = (StateSummary(s, kind, n, stamped) for (s, kind, stamped), n in counts.items())
+            for contents in self._groups(part):
+                found.keyed(contents)
+            for kind, state, values in without_keys(self.load(content_bytes(part.operator))):
+                found.unkeyed(kind, state, values)
         return OperatorSummary(
             name,
             len(parts),
             next(iter(parts.values())).max_parallelism,
             len(groups),
             sum(part.size for part in parts.values()),
-            tuple(states),
+            found.summaries(),
         )
 
-    def _groups(self, part: OperatorPart) -> Iterator[_Group]:
-        """Yield the tables, the states and the timers of each key group, its changes applied."""
+    def _groups(self, part: OperatorPart) -> Iterator[KeyGroupContents]:
+        """Yield the contents of each key group."""
         for group in sorted(part.keyed):
-            pieces = read_in_turn((None, content) for content in part.keyed[group])
-            yield _united(self._load(content) for _, content in pieces)
+            yield key_group_contents(part.keyed[group], self.load)
 
 
-_Group = tuple[
-    dict[str, dict[Hashable, dict[Any, Any]]],
-    dict[str, StateMeta],
-    list[tuple[str, int, Any, Hashable]],
-]
+class _Counts:
+    """How many entries states have, and of which types keys and values are."""
+
+    def __init__(self) -> None:
+        self._entries: Counter[tuple[str, str, bool]] = Counter()
+        self._types: dict[str, tuple[set[type], set[type]]] = {}
+
+    def keyed(self, contents: KeyGroupContents) -> None:
+        """Take note of a key group."""
+        for state, meta in contents.states.items():
+            plain = reader_of(meta)
+            counted = state, meta.kind, bool(meta.stamped)
+            self._entries[counted] += 0
+            keys, values = self._types.setdefault(state, (set(), set()))
+            for entries in contents.tables.get(state, {}).values():
+                self._entries[counted] += len(entries)
+                keys.update(map(type, map(unwrap_key, entries)))
+                values.update(map(type, map(plain, entries.values())))
+        if contents.timers:
+            self._entries[TIMERS, TIMERS, False] += len(contents.timers)
+
+    def unkeyed(self, kind: str, state: str, values: list[Any]) -> None:
+        """Take note of a state without keys."""
+        self._entries[state, kind, False] += len(values)
+        self._types.setdefault(state, (set(), set()))[1].update(map(type, values))
+
+    def summaries(self) -> tuple[StateSummary, ...]:
+        """Return what was found."""
+        return tuple(
+            StateSummary(
+                state, kind, count, expires, *map(_names, self._types.get(state, ((), ())))
+            )
+            for (state, kind, expires), count in self._entries.items()
+        )
 
 
-def _united(pieces: Iterator[Piece]) -> _Group:
-    tables: dict[str, dict[Hashable, dict[Any, Any]]] = {}
-    metas: dict[str, StateMeta] = {}
-    timers: dict[tuple[str, int, Any, Hashable], None] = {}
-    for piece in pieces:
-        metas |= piece.states
-        for name, namespace, key, value in piece.entries:
-            table = tables.setdefault(name, {}).setdefault(namespace, {})
-            if value is None:
-                table.pop(key, None)
-            else:
-                table[key] = value
-        if isinstance(piece, KeyGroupState):
-            timers |= dict.fromkeys(piece.timers)
-            continue
-        for timer, present in piece.timers:
-            if present:
-                timers[timer] = None
-            else:
-                timers.pop(timer, None)
-    return tables, metas, list(timers)
+def _names(types: Iterable[type]) -> tuple[str, ...]:
+    return tuple(sorted(map(_name, types)))
 
 
-def _entries(tables: Any, meta: StateMeta | None, state: str) -> Iterator[StateEntry]:
+def _name(kind: type) -> str:
+    if issubclass(kind, Opaque):
+        return kind.of
+    in_module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{in_module}{kind.__qualname__}"
+
+
+def key_group_contents(pieces: Iterable[Content], load: Callable[[bytes], Any]) -> KeyGroupContents:
+    """Return a key group of a checkpoint.
+
+    Args:
+        pieces: what there is of it, the older first.
+        load: makes objects of bytes.
+    """
+    in_turn = read_in_turn((None, content) for content in pieces)
+    return KeyGroupContents.of(load(content) for _, content in in_turn)
+
+
+def _entries(contents: KeyGroupContents, state: str) -> Iterator[StateEntry]:
+    if state == TIMERS:
+        for queue, time, key, namespace in contents.timers:
+            yield StateEntry(unwrap_key(key), namespace, (queue, time))
+    meta = contents.states.get(state)
     if meta is None:
         return
-    plain = _UNSTAMPED.get(meta.kind, lambda entry: entry[1]) if meta.stamped else None
-    for namespace, table in tables.get(state, {}).items():
-        for key, value in table.items():
-            yield StateEntry(key, namespace, value if plain is None else plain(value))
+    plain = reader_of(meta)
+    for namespace, table in contents.tables.get(state, {}).items():
+        for key, entry in table.items():
+            yield StateEntry(unwrap_key(key), namespace, plain(entry))
 
 
-def _without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[Any]]]:
+def without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[Any]]]:
     """Yield kind, name and values of the states without keys."""
     for kind, lists in (("split", snapshot.split), ("union", snapshot.union)):
         for name, values in lists.items():
@@ -261,5 +311,6 @@ def _without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[A
         yield "broadcast", name, list(entries.items())
 
 
-def _bytes(content: Content) -> bytes:
+def content_bytes(content: Content) -> bytes:
+    """Return what is in a record."""
     return content if isinstance(content, bytes) else content.read()

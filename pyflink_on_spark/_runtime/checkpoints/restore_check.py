@@ -47,10 +47,31 @@ def check_restore(
     Raises:
         CheckpointError: if something has none, or has another number of key groups.
     """
+    for misfit in misfits(where, state, committables, owners, ignore_unclaimed=ignore_unclaimed):
+        raise CheckpointError(misfit)
+
+
+def misfits(
+    where: str,
+    state: SlotState,
+    committables: Iterable[tuple[str, Any]],
+    owners: JobLayout,
+    *,
+    ignore_unclaimed: bool,
+) -> Iterator[str]:
+    """Yield why a job cannot begin with a checkpoint, each reason a sentence.
+
+    Args:
+        where: the checkpoint's name.
+        state: of all its slots.
+        committables: what sinks have to commit with it, each with the sink's name.
+        owners: the job's.
+        ignore_unclaimed: whether what has no owner may be left out.
+    """
     stateful = stateful_operators(state)
     if not ignore_unclaimed:
-        for what in _unclaimed(stateful, state, committables, owners):
-            raise CheckpointError(
+        for what in unclaimed(state, committables, owners):
+            yield (
                 f"{where} has {what}, which this job has not. Give operators, sources and sinks a "
                 "uid() that stays, or set execution.state-recovery.ignore-unclaimed-state to leave "
                 "out what belongs to none."
@@ -58,19 +79,17 @@ def check_restore(
     for name, maximum in stateful.items():
         now = owners.operators.get(name, maximum)
         if now != maximum and name not in owners.adaptable:
-            raise CheckpointError(
+            yield (
                 f"{where} was written with a max parallelism of {maximum} for {name!r}; "
                 f"the job has {now}. Set it with set_max_parallelism({maximum})."
             )
 
 
-def _unclaimed(
-    stateful: Iterable[str],
-    state: SlotState,
-    committables: Iterable[tuple[str, Any]],
-    owners: JobLayout,
+def unclaimed(
+    state: SlotState, committables: Iterable[tuple[str, Any]], owners: JobLayout
 ) -> Iterator[str]:
-    for name in stateful:
+    """Yield what of a checkpoint has no owner in a job."""
+    for name in stateful_operators(state):
         if name not in owners.operators:
             yield f"state of the operator {name!r}"
     for name in state.sources:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Hashable
 from typing import Any, Self
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.keys import Key
 
 _PLAIN = {
     "builtins": {"bytearray", "complex", "dict", "frozenset", "list", "range", "set", "tuple"},
@@ -20,6 +24,8 @@ _PLAIN = {
     "pyflink_on_spark._runtime.state.snapshot": {"KeyGroupState", "StateDelta", "StateMeta"},
 }
 """What a pickle may make, by module: nothing of it runs anything else."""
+
+_KEY = ("pyflink_on_spark._runtime.keys", "_restore")
 
 
 class Opaque:
@@ -58,6 +64,12 @@ class Opaque:
     def __call__(self, *arguments: Any, **named: Any) -> Opaque:
         return type(self)(*arguments, **named)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise CheckpointError(
+            f"there is an object of the class {self.of}, which was not loaded: load the classes of "
+            "the job to write the object (trusted=True, or --trusted)"
+        )
+
     def __repr__(self) -> str:
         return f"<{self.of}: {', '.join(map(repr, self.content))}>"
 
@@ -70,9 +82,15 @@ class Opaque:
 
 class _SafeUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == _KEY:
+            return _key
         if name in _PLAIN.get(module, ()):
             return super().find_class(module, name)
         return type("Opaque", (Opaque,), {"of": f"{module}.{name}"})
+
+
+def _key(value: bytes, identity: Hashable) -> Key:
+    return Key(load_safely(value), identity)
 
 
 def load_safely(content: bytes) -> Any:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
-from pyflink_on_spark._runtime.task.progress import TaskProgress, event_time
+from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress, event_time
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 
 _SHARE = 0.01
+T = TypeVar("T")
 
 
-class ThrottledGauge:
+class ThrottledGauge(Generic[T]):
     """Computes a figure again when that takes less than a hundredth of the time since the last one.
 
     Args:
@@ -24,19 +26,20 @@ class ThrottledGauge:
     __slots__ = ("_clock", "_due", "_figure", "_find")
 
     def __init__(
-        self, find: Callable[[], int], clock: Callable[[], float] = time.perf_counter
+        self, find: Callable[[], T], clock: Callable[[], float] = time.perf_counter
     ) -> None:
         self._find, self._clock = find, clock
-        self._figure, self._due = 0, float("-inf")
+        self._figure: T | None = None
+        self._due = float("-inf")
 
-    def __call__(self) -> int:
+    def __call__(self) -> T:
         """Return the figure, as it was when it was last found."""
-        begun = self._clock()
-        if begun >= self._due:
-            self._figure = self._find()
+        begun, figure = self._clock(), self._figure
+        if figure is None or begun >= self._due:
+            figure = self._figure = self._find()
             ended = self._clock()
             self._due = ended + (ended - begun) / _SHARE
-        return self._figure
+        return figure
 
 
 class ChainProgress:
@@ -46,8 +49,8 @@ class ChainProgress:
         name: the names of its operators.
         subtask: which subtask, from 0.
         chain: the chain.
-        states: the keyed state of its operators. To count it is to visit each namespace, and there
-            may be a million of them: it is done seldom.
+        states: the keyed state of its operators, with the name of each. To count it is to visit
+            each namespace, and there may be a million of them: it is done seldom.
     """
 
     __slots__ = ("_chain", "_entries", "_name", "_subtask")
@@ -57,19 +60,35 @@ class ChainProgress:
         name: str,
         subtask: int,
         chain: OperatorChain,
-        states: Sequence[KeyedStateBackend],
+        states: Sequence[tuple[str, KeyedStateBackend]],
     ) -> None:
         self._name, self._subtask, self._chain = name, subtask, chain
-        self._entries = ThrottledGauge(lambda: sum(state.size() for state in states))
+        self._entries = ThrottledGauge(
+            lambda: tuple(
+                StateEntries(operator, name, entries)
+                for operator, state in states
+                for name, entries in state.sizes().items()
+            )
+        )
 
-    def now(self, source: SourceInput | None) -> TaskProgress:
-        """Return the progress; ``source`` is what feeds the chain, if a source does."""
+    def now(self, source: SourceInput | None, busy: float, backpressured: float) -> TaskProgress:
+        """Return the progress.
+
+        Args:
+            source: what feeds the chain, if a source does.
+            busy: how long the subtask has worked, in s.
+            backpressured: how long backpressure has held the subtask up, in s.
+        """
+        states = self._entries()
         return TaskProgress(
             name=self._name,
             subtasks=1,
             records=self._chain.records,
             watermark=event_time(self._chain.watermark),
-            state_entries=self._entries(),
+            state_entries=sum(state.entries for state in states),
             backlog=None if source is None else source.backlog,
             subtask=self._subtask,
+            busy=busy,
+            backpressured=backpressured,
+            states=states,
         )

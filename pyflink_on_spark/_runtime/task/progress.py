@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+
+
+@dataclass(frozen=True)
+class StateEntries:
+    """How many entries a keyed state has in memory.
+
+    Args:
+        operator: the name of the operator.
+        state: the name of the state.
+        entries: how many entries there are.
+    """
+
+    operator: str
+    state: str
+    entries: int
 
 
 @dataclass(frozen=True)
@@ -21,6 +37,12 @@ class TaskProgress:
         backlog: how many elements wait at its source; None if the source cannot tell.
         records_per_second: how many came in during the last seconds.
         subtask: which subtask, from 0, if this is about one.
+        busy: how long it has worked since the attempt began, in s; of several subtasks the longest
+            time. Subtasks of one host share a thread, and work in turns.
+        backpressured: how long it could not work, because those downstream had too much to do.
+        busy_share: which part of the last seconds it has worked, from 0 to 1.
+        backpressured_share: in which part of the last seconds it could not work.
+        states: how many entries each keyed state has in memory.
     """
 
     name: str
@@ -31,6 +53,11 @@ class TaskProgress:
     backlog: int | None
     records_per_second: float = 0.0
     subtask: int | None = None
+    busy: float = 0.0
+    backpressured: float = 0.0
+    busy_share: float = 0.0
+    backpressured_share: float = 0.0
+    states: tuple[StateEntries, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,4 +103,17 @@ def _combined(group: list[TaskProgress]) -> TaskProgress:
         state_entries=sum(part.state_entries for part in group),
         backlog=sum(backlogs) if backlogs else None,
         records_per_second=sum(part.records_per_second for part in group),
+        busy=max(part.busy for part in group),
+        backpressured=max(part.backpressured for part in group),
+        busy_share=max(part.busy_share for part in group),
+        backpressured_share=max(part.backpressured_share for part in group),
+        states=_states(group),
     )
+
+
+def _states(group: list[TaskProgress]) -> tuple[StateEntries, ...]:
+    entries: Counter[tuple[str, str]] = Counter()
+    for part in group:
+        for state in part.states:
+            entries[state.operator, state.state] += state.entries
+    return tuple(StateEntries(*place, count) for place, count in entries.items())

@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.task.activity import Activity
 from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
@@ -64,6 +65,7 @@ class Subtask:
         """Its sources, by the number of the chain that they feed."""
         self._alignment = BarrierAlignment(self._channels)
         self._next_report = 0
+        self.activity = Activity()
         self._progress = [self._watched(index) for index in range(len(parts.chains))]
 
     def open(self) -> None:
@@ -260,7 +262,11 @@ class Subtask:
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each of its chains is."""
-        return [each.now(self.sources.get(index)) for index, each in enumerate(self._progress)]
+        activity, now = self.activity, self._now()
+        return [
+            each.now(self.sources.get(index), activity.busy, activity.backpressured(now))
+            for index, each in enumerate(self._progress)
+        ]
 
     def place_of(self, operator: Operator | None) -> str:
         """Return an operator's name and the subtask's number, for people."""
@@ -293,12 +299,16 @@ class Subtask:
     def _watched(self, index: int) -> ChainProgress:
         plans = self._vertex.chains[index].operators
         inside = {id(plan) for plan in plans}
-        states = [context.keyed_state for plan, context in self._contexts if id(plan) in inside]
+        states = [
+            (plan.name, context.keyed_state)
+            for plan, context in self._contexts
+            if id(plan) in inside and context.keyed_state is not None
+        ]
         return ChainProgress(
             chain_name(self._vertex, index),
             self.identity.index,
             self._chains[index],
-            [state for state in states if state is not None],
+            states,
         )
 
     def _failure(self, error: BaseException) -> SubtaskFailure:

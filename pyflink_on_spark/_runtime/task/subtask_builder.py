@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -18,6 +19,7 @@ from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
+from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import (
     ChannelEvent,
@@ -232,7 +234,9 @@ class SubtaskBuilder:
         operator_state = OperatorState(self._converted)
         operator_state.restore(data.operator)
         if backend is not None:
-            backend.restore(data.keyed.values())
+            assert plan is not None
+            key_groups = KeyGroups(plan.max_parallelism, plan.key_type)
+            backend.restore(in_their_key_groups(plan, data.keyed.items(), key_groups))
         return OperatorContext(
             task=task,
             cursor=cursor,

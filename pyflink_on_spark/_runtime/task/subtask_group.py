@@ -222,6 +222,7 @@ class SubtaskGroup:
     def _run(self, unit: Unit, deadline: float) -> bool:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
         if self._held_up(unit.stage):
+            self._subtasks[unit.subtask_id].activity.held_up(self._now())
             return False
         if unit.chain is None:
             self._work(unit, deadline)
@@ -237,7 +238,7 @@ class SubtaskGroup:
         found, more = subtask.poll(unit.chain)
         if found:
             subtask.work(deadline)
-            self._schedule.spend(unit, self._now() - begun)
+            self._spend(unit, subtask, begun)
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
@@ -250,8 +251,13 @@ class SubtaskGroup:
             subtask.receive(row)
         begun = self._now()
         subtask.work(deadline)
-        self._schedule.spend(unit, self._now() - begun)
+        self._spend(unit, subtask, begun)
         self._follow_up(unit, subtask)
+
+    def _spend(self, unit: Unit, subtask: Subtask, begun: float) -> None:
+        ended = self._now()
+        subtask.activity.worked(begun, ended)
+        self._schedule.spend(unit, ended - begun)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.

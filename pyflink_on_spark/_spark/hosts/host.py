@@ -16,7 +16,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.steps import step
@@ -159,6 +159,9 @@ class Host:
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
+        except PeerLost as error:
+            self._running = False
+            self._control.send(None, "peer lost", error.host)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._running = False
             self._control.send(number, "failed", _text(error))
@@ -267,7 +270,7 @@ class Host:
         assert self._group is not None
         try:
             writer = SnapshotWriter(
-                checkpoint_id, where, contents, self._number, self._configuration
+                checkpoint_id, where, contents, self._number, self._configuration, FEW_ENTRIES
             )
         except CheckpointError as error:
             request = SnapshotRequest(checkpoint_id, _write_nothing)
@@ -282,18 +285,22 @@ class Host:
         return _LATER
 
     def _finish_snapshot(self) -> None:
-        """Answer the driver once all subtasks have written their state."""
+        """Answer the driver once all subtasks have given their state and the state is written."""
         if self._pending is None or not self._pending[1].done:
             return
         assert self._group is not None
         number, request, writer = self._pending
-        assert self._channels is not None
-        self._channels.flush()
         try:
             if request.error is not None:
                 raise request.error
             assert writer is not None
-            snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
+            if not writer.finishing:
+                assert self._channels is not None
+                self._channels.flush()
+                writer.finish_later(self._data.wake)
+            if not writer.finished:
+                return
+            snapshot = HostSnapshot(writer.result(), list(self._group.prepared))
         except CheckpointError as error:
             self._abandon_snapshot(error)
             self._control.send(number, "unwritten", str(error))

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
-from pyflink_on_spark._graph.transformation import Aligned, Edge
+from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
@@ -211,6 +211,9 @@ class DataStream(PartitionedStream):
     ):
         """Group the elements by a key.
 
+        The selector runs in the subtasks that emit the elements: a partitioning before ``key_by``,
+        as ``broadcast()``, has no effect, and all streams of a union need the same parallelism.
+
         Args:
             key_selector: a function, or an object with ``get_key``.
             key_type: the type of the keys; untyped if not given: then 1, True and 1.0 are three
@@ -227,12 +230,7 @@ class DataStream(PartitionedStream):
         typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
         if typed is not None:
             check_key_type(typed)
-        keyed = self._then(
-            KEY_BY_NAME,
-            SelectKeyOperator(selector, typed),
-            self.get_type(),
-            aligned=Aligned.INPUT,
-        )
+        keyed = self._beside_input(KEY_BY_NAME, SelectKeyOperator(selector, typed))
         return KeyedStream(keyed._flow, self.get_type(), self)
 
     def window_all(self, window_assigner):

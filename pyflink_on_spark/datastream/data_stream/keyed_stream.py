@@ -311,7 +311,7 @@ class KeyedStream(DataStream):
 
     def _to_collect(self) -> DataStream:
         """Return rows of key and element, in the order in which they were keyed."""
-        edges = tuple(replace(edge, partitioner=None) for edge in self._flow.edges)
+        edges = tuple(replace(e, partitioner=None, unfused=True) for e in self._flow.edges)
         types = [declared_type(self._key_type), self._original_data_type_info]
         return DataStream(replace(self._flow, edges=edges))._then(
             VALUES_NAME, KeyedRowsOperator(), declared_type(types), aligned=Aligned.INPUT

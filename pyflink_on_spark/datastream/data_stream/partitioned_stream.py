@@ -108,6 +108,11 @@ class PartitionedStream(EmittedStream):
         )
         selector = user_function(key_selector, KeySelector, "get_key", BAD_KEY_SELECTOR)
         operator = PartitionOperator(chooser, selector)
-        placed = self._then(PARTITION_NAME, operator, self.get_type(), aligned=Aligned.INPUT)
+        placed = self._beside_input(PARTITION_NAME, operator)
         spread = placed._partitioned(CustomPartitioner())
         return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
+
+    def _beside_input(self, name: str, operator: Any) -> DataStream:
+        """Add an operator in the subtasks of its input, whatever partitioning was asked for."""
+        forwarded = self._partitioned(ForwardPartitioner())
+        return forwarded._then(name, operator, self.get_type(), aligned=Aligned.INPUT)

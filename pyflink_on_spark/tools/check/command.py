@@ -10,8 +10,10 @@ from pathlib import Path
 
 from pyflink_on_spark.tools.check.findings import Findings
 from pyflink_on_spark.tools.check.report import json_report, text_report
+from pyflink_on_spark.tools.check.savepoint import check_savepoint
 from pyflink_on_spark.tools.check.script import examine
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
+from pyflink_on_spark.tools.commands import split_at_dashes
 
 
 def main(arguments: list[str]) -> int:
@@ -20,11 +22,17 @@ def main(arguments: list[str]) -> int:
     Returns:
         0 if all of it works, 1 if something does not, 2 for a wrong command line.
     """
-    options = _parser().parse_args(arguments)
+    own, given = split_at_dashes(arguments)
+    options = _parser().parse_args(own)
     missing = [path for path in options.paths if not Path(path).exists()]
     if missing:
         print(f"check: there is no {', '.join(missing)}", file=sys.stderr)
         return 2
+    if options.savepoint is not None:
+        if len(options.paths) != 1 or Path(options.paths[0]).is_dir():
+            print("check: --savepoint takes one script", file=sys.stderr)
+            return 2
+        return check_savepoint(options.savepoint, Path(options.paths[0]), given, options.json)
     findings = [found for path in options.paths for found in _examine(Path(path))]
     if options.json:
         print(json_report(findings))
@@ -41,6 +49,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a script, or a folder of them")
     parser.add_argument("--all", action="store_true", help="list what simply works, too")
+    parser.add_argument(
+        "--savepoint", metavar="PATH",
+        help="tell whether the script can start from a savepoint or checkpoint; for this the "
+        "script is run, its jobs are not. The script's own arguments follow --",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="report as JSON")
     return parser
 

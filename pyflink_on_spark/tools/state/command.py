@@ -12,19 +12,33 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark.state import CheckpointContents, StateEntry
+from pyflink_on_spark.state import CheckpointContents, SavepointWriter, StateEntry, StateSummary
+
+_CHANGES = (
+    ("drop", ("OPERATOR", "STATE"), "leave a state out; STATE is timers for the timers"),
+    ("rename", ("OPERATOR", "STATE", "NAME"), "give a state another name"),
+    ("drop-operator", ("OPERATOR",), "leave an operator out, or the positions of a source"),
+    ("rename-operator", ("OPERATOR", "UID"), "give an operator's state to another uid"),
+)
 
 
 def main(arguments: list[str]) -> int:
     """Show what a checkpoint or savepoint holds.
 
     Returns:
-        0, or 1 if it cannot be read.
+        0, or 1 if it cannot be read or written.
     """
     options = _parser().parse_args(arguments)
+    if options.write is None and any(
+        getattr(options, name.replace("-", "_")) for name, _, _ in _CHANGES
+    ):
+        print("state: where to? Add --write NEW", file=sys.stderr)
+        return 1
     try:
         contents = CheckpointContents(options.path, trusted=options.trusted)
-        if options.read is not None:
+        if options.write is not None:
+            print(f"savepoint written: {_changed(contents, options).write(options.write)}")
+        elif options.read is not None:
             entries = contents.entries(*options.read)
             _print_entries(islice(entries, options.limit), options.json)
         elif options.json:
@@ -48,12 +62,30 @@ def _parser() -> argparse.ArgumentParser:
         "--read", nargs=2, metavar=("OPERATOR", "STATE"),
         help="show the entries of a state; of the operator's id a part is enough",
     )  # fmt: skip
+    parser.add_argument(
+        "--write", metavar="NEW",
+        help="write a savepoint with the changes that the next options name, and change nothing "
+        "here",
+    )  # fmt: skip
+    for name, values, text in _CHANGES:
+        parser.add_argument(
+            f"--{name}", nargs=len(values), action="append", default=[], metavar=values, help=text
+        )
     parser.add_argument("--limit", type=int, metavar="N", help="show only so many entries")
     parser.add_argument("--json", action="store_true", help="as JSON, entries one a line")
     parser.add_argument(
         "--trusted", action="store_true", help="load the classes of the job, which runs their code"
     )
     return parser
+
+
+def _changed(contents: CheckpointContents, options: argparse.Namespace) -> SavepointWriter:
+    writer = SavepointWriter(contents)
+    for name, _, _ in _CHANGES:
+        method = name.replace("-", "_")
+        for values in getattr(options, method):
+            getattr(writer, method)(*values)
+    return writer
 
 
 def _print_summary(contents: CheckpointContents) -> None:
@@ -71,11 +103,19 @@ def _print_summary(contents: CheckpointContents) -> None:
         )
         for state in operator.states:
             expires = ", with a time to live" if state.expires else ""
-            print(f"  {state.name}: {state.kind}, {state.entries:,} entries{expires}")
+            print(
+                f"  {state.name}: {state.kind}, {state.entries:,} entries{_types(state)}{expires}"
+            )
     for source in contents.sources():
         print(f"\nsource {source.id}")
         for position in source.positions:
             print(f"  {position}")
+
+
+def _types(state: StateSummary) -> str:
+    """Return the classes of keys and values, as far as there are entries."""
+    types = [" or ".join(names) for names in (state.key_types, state.value_types) if names]
+    return f" ({' to '.join(types)})" if types else ""
 
 
 def _summary(contents: CheckpointContents) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def test_the_command_lists(place, capsys):
     told = capsys.readouterr().out
     assert told.startswith("checkpoint 1 of 'job' (j)\n")
     assert "\noperator op\n" in told
-    assert "\n  v: value, 6 entries\n" in told
+    assert f"\n  v: value, 6 entries (int to int or {__name__}.Own)\n" in told
     assert "\nsource src\n  ('file', 3)\n" in told
 
 

@@ -2,7 +2,9 @@
 
 const REFRESH_MS = 3000;
 const FIGURES = ["numRecordsIn", "numRecordsInPerSecond", "pendingRecords", "stateEntries",
-  "currentInputWatermark", "currentOutputWatermark"];
+  "currentInputWatermark", "currentOutputWatermark", "busyTimeMsPerSecond",
+  "backPressuredTimeMsPerSecond"];
+const LOG_LINES = 200;
 const FOCUSABLE = "a, button, summary, [tabindex]";
 const MAX_WATERMARK = 2 ** 63 - 1;
 const number = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
@@ -13,7 +15,7 @@ let shown = 0;
 
 // -- requests -----------------------------------------------------------------------------------
 
-async function ask(path, method = "GET", body) {
+async function ask(path, method = "GET", body, read = (answer) => answer.json()) {
   const headers = {"Content-Type": "application/json"};
   const token = sessionStorage.getItem("token");
   if (token) headers.Authorization = `Bearer ${token}`;
@@ -23,12 +25,11 @@ async function ask(path, method = "GET", body) {
       "Token", "");
     if (given) {
       sessionStorage.setItem("token", given);
-      return ask(path, method, body);
+      return ask(path, method, body, read);
     }
   }
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.errors.join(" "));
-  return told;
+  if (!answer.ok) throw new Error((await answer.json()).errors.join(" "));
+  return read(answer);
 }
 
 async function operation(path, body) {
@@ -83,7 +84,12 @@ function section(title, id, ...children) {
   const made = element("details", {id}, element("summary", {}, element("strong", {}, title)),
     ...children);
   made.open = open.has(id);
-  made.addEventListener("toggle", () => made.open ? open.add(id) : open.delete(id));
+  made.addEventListener("toggle", () => {
+    if (made.open === open.has(id)) return;
+    if (made.open) open.add(id);
+    else open.delete(id);
+    if (id === "log" && made.open) refresh();
+  });
   return made;
 }
 
@@ -130,8 +136,11 @@ async function list() {
 
 async function job(id) {
   const path = `/jobs/${id}`;
-  const [told, checkpoints, failures, config, accumulators] = await Promise.all(
-    ["", "/checkpoints", "/exceptions", "/config", "/accumulators"].map((rest) => ask(path + rest)));
+  const [told, checkpoints, failures, config, accumulators, kept] = await Promise.all(["",
+    "/checkpoints", "/exceptions", "/config", "/accumulators", "/state"].map((rest) =>
+    ask(path + rest)));
+  const log = open.has("log")
+    ? await ask("/jobmanager/log", "GET", undefined, (answer) => answer.text()) : "";
   const figures = await Promise.all(told.vertices.map((vertex) => ask(
     `${path}/vertices/${vertex.id}/subtasks/metrics?get=${FIGURES}`)));
   const rates = await Promise.all(told.vertices.map((vertex) => vertex.parallelism > 1 ? ask(
@@ -139,11 +148,13 @@ async function job(id) {
       [...Array(vertex.parallelism).keys()].map((index) => `${index}.numRecordsIn`)}`) : []));
   document.title = `${told.name}: ${told.state}`;
   return [heading(told, checkpoints), buttons(told, path), graph(told, figures),
-    tasks(told, figures, rates), history(checkpoints), exceptions(failures),
+    tasks(told, figures, rates), states(kept), history(checkpoints), exceptions(failures),
     section("Configuration", "configuration", pairs("configuration",
       config["execution-config"]["user-config"])),
     section("Accumulators", "accumulators", pairs("accumulators", Object.fromEntries(
-      accumulators["user-task-accumulators"].map((each) => [each.name, each.value]))))];
+      accumulators["user-task-accumulators"].map((each) => [each.name, each.value])))),
+    section("Log", "log", element("pre", {tabindex: "0", "aria-label": "the last lines of the log"},
+      log.trimEnd().split("\n").slice(-LOG_LINES).join("\n") || "nothing was logged yet"))];
 }
 
 function heading(told, checkpoints) {
@@ -206,13 +217,33 @@ function tasks(told, figures, rates) {
       return value === null ? "" : number.format(value);
     };
     return [vertex.name, number.format(vertex.parallelism), text("numRecordsIn"),
-      text("numRecordsInPerSecond"), text("pendingRecords"), text("stateEntries"), moment, lag,
-      skew(rates[index])];
+      text("numRecordsInPerSecond"), skew(rates[index]), share(found, "busyTimeMsPerSecond"),
+      share(found, "backPressuredTimeMsPerSecond"), text("pendingRecords"), text("stateEntries"),
+      moment, lag];
   });
   return element("div", {}, element("h2", {}, "Operators"), table("operators", [["Operators"],
     ["Subtasks", "number"], ["Records in", "number"], ["per second", "number"],
-    ["Backlog", "number"], ["State entries", "number"], ["Watermark"], ["Lag", "number"],
-    ["Skew"]], rows));
+    ["Skew"], ["Busy", "number"], ["Held up", "number"], ["Backlog", "number"], ["State entries", "number"], ["Watermark"], ["Lag", "number"]],
+    rows));
+}
+
+function share(figures, name) {
+  const most = total(figures, name, "max");
+  return most === null ? "" : `${Math.round(most / 10)} %`;
+}
+
+function states({states: entries, sizes, checkpoint}) {
+  if (!entries.length && !sizes.length) return null;
+  const parts = [element("h2", {}, "State")];
+  if (entries.length) {
+    parts.push(table("state", [["Operator"], ["State"], ["Entries", "number"]], entries.map(
+      (each) => [each.operator, element("code", {}, each.state), number.format(each.entries)])));
+  }
+  if (sizes.length) {
+    parts.push(element("p", {}, `In checkpoint ${checkpoint}:`), table("state in the checkpoint",
+      [["Operator"], ["Size", "number"]], sizes.map((each) => [each.operator, bytes(each.bytes)])));
+  }
+  return element("div", {}, ...parts);
 }
 
 function skew(rates) {
@@ -231,7 +262,7 @@ function skew(rates) {
 }
 
 function graph(told, figures) {
-  const width = 230, height = 64, gap = 70, row = 84;
+  const width = 230, height = 64, gap = 90, row = 84;
   const nodes = told.plan.nodes;
   const level = new Map();
   const depth = (node) => {

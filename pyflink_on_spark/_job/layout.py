@@ -1,0 +1,33 @@
+"""The owners of state in a job."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.task.plan import OperatorPlan
+
+
+def sink_names(operators: Iterable[OperatorPlan]) -> dict[int, str]:
+    """Return the stable names of a job's sinks by their numbers."""
+    return {
+        plan.operator.sink_id: plan.state_id or ""
+        for plan in operators
+        if isinstance(plan.operator, SinkOperator)
+    }
+
+
+def layout_of(operators: Collection[OperatorPlan], sources: Collection[str]) -> JobLayout:
+    """Return the owners of state in a job.
+
+    Args:
+        operators: all of the job.
+        sources: the stable names of its sources.
+    """
+    return JobLayout(
+        {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
+        sources,
+        set(sink_names(operators).values()),
+        {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
+    )

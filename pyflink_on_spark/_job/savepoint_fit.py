@@ -1,0 +1,76 @@
+"""Whether a job can begin with a checkpoint or savepoint, found out without running the job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.layout import layout_of
+from pyflink_on_spark._runtime.checkpoints.checkpoint import read_committables
+from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents
+from pyflink_on_spark._runtime.checkpoints.restore_check import misfits, unclaimed
+from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque
+from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.task.key_group_check import is_in, misplaced
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
+
+_KEYS_TRIED = 1000
+
+
+@dataclass(frozen=True)
+class SavepointFit:
+    """What becomes of the state in a checkpoint when a job begins with it.
+
+    Args:
+        problems: why the job cannot begin with it, each a sentence.
+        restored: the operators and sources whose state the job takes over.
+        dropped: what the job leaves out, because it was asked to.
+        empty: the operators and sources of the job that are not in the checkpoint.
+    """
+
+    problems: tuple[str, ...]
+    restored: tuple[str, ...]
+    dropped: tuple[str, ...]
+    empty: tuple[str, ...]
+
+
+def fit_of(job: Job, contents: CheckpointContents) -> SavepointFit:
+    """Return whether a job can begin with a checkpoint.
+
+    The owners of state are compared, their numbers of key groups, and the key groups of keys,
+    which depend on the declared type of the keys. Types of values are not in a checkpoint.
+
+    Args:
+        job: the job, which need not run.
+        contents: the checkpoint.
+    """
+    operators, state = list(job.operators()), contents.whole
+    owners = layout_of(operators, source_names(job.stages))
+    committables = read_committables(contents.place, contents.metadata)
+    ignored = CheckpointSettings.of(job.settings.configuration).ignore_unclaimed
+    found = {*stateful_operators(state), *state.sources}
+    owned = {*owners.operators, *owners.sources}
+    return SavepointFit(
+        (
+            *misfits(contents.path, state, committables, owners, ignore_unclaimed=ignored),
+            *(problem for plan in operators for problem in _moved_keys(plan, contents)),
+        ),
+        tuple(sorted(found & owned)),
+        tuple(unclaimed(state, committables, owners)) if ignored else (),
+        tuple(sorted(owned - found)),
+    )
+
+
+def _moved_keys(plan: OperatorPlan, contents: CheckpointContents) -> list[str]:
+    """Tell it if the job would look for keys where they are not."""
+    parts = contents.whole.operators.get(plan.state_id or "", {})
+    for part in parts.values():
+        key_groups = KeyGroups(part.max_parallelism, plan.key_type)
+        for group, key in islice(contents.placed_keys(part), _KEYS_TRIED):
+            if not isinstance(unwrap_key(key), Opaque) and not is_in(key_groups, key, group):
+                return [misplaced(plan, key)]
+    return []

@@ -1,0 +1,380 @@
+"""Writes a savepoint from data: a new one, or another one with changes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Self
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    METADATA,
+    StateFileWriter,
+    complete,
+    find_checkpoint,
+    read_committables,
+    state_file,
+)
+from pyflink_on_spark._runtime.checkpoints.contents import (
+    CheckpointContents,
+    StateEntry,
+    content_bytes,
+    key_group_contents,
+)
+from pyflink_on_spark._runtime.checkpoints.new_entries import (
+    EVENT,
+    PROCESSING,
+    entries_by_key_group,
+    timers_by_key_group,
+)
+from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
+from pyflink_on_spark._runtime.checkpoints.state_edits import (
+    Change,
+    ChangeState,
+    DropState,
+    Edit,
+    PutBroadcast,
+    PutKeyed,
+    PutList,
+    RenameState,
+)
+from pyflink_on_spark._runtime.checkpoints.state_file import (
+    KEYED,
+    OPERATOR,
+    SOURCE,
+    RecordHead,
+    read_in_turn,
+)
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.immutability import deserialize, serialize
+
+_FILE = "slot-0"
+_FIRST = 1
+
+
+class SavepointWriter:
+    """Writes a savepoint from data, which a job can start from.
+
+    Without contents the savepoint is new: sources start at their beginnings, and operators without
+    state in the savepoint start empty. With contents, all that no call changes is copied. Calls
+    are applied in their order when the savepoint is written. Operators that change are rewritten
+    one key group at a time; what ``put`` receives is in memory until then.
+
+    Args:
+        contents: a checkpoint or savepoint to begin with. To change states with objects of the
+            job's own classes, open it with ``trusted=True``.
+        max_parallelism: the number of key groups of operators that are not in the contents. A job
+            that sets its max parallelism needs the same number.
+        job_name: the name of the job in a new savepoint.
+
+    Example:
+        ::
+
+            from pyflink.common import Types
+            from pyflink.datastream.state import ValueStateDescriptor
+
+            writer = SavepointWriter()
+            count = ValueStateDescriptor("count", Types.LONG())
+            writer.put("counter", count, [("a", 3), ("b", 5)], key_type=Types.STRING())
+            writer.write("file:///savepoints/bootstrapped")
+    """
+
+    def __init__(
+        self,
+        contents: CheckpointContents | None = None,
+        *,
+        max_parallelism: int = 128,
+        job_name: str = "savepoint",
+    ) -> None:
+        self._contents = contents
+        self._max_parallelism = max_parallelism
+        self._job_name = job_name
+        self._whole = SlotState() if contents is None else contents.whole
+        self._load = deserialize if contents is None else contents.load
+        self._edits: dict[str, list[Edit]] = {}
+        self._names: dict[str, str | None] = {}
+
+    def put(
+        self,
+        operator: str,
+        descriptor: Any,
+        entries: Iterable[Any],
+        *,
+        key_type: Any = None,
+    ) -> Self:
+        """Set entries of a keyed state; other entries stay.
+
+        Args:
+            operator: the operator's ``uid()``.
+            descriptor: the descriptor of the state, as the job creates it.
+            entries: pairs of key and value, or ``StateEntry`` objects; or a pandas or Spark
+                DataFrame with the columns ``key`` and ``value``. The value of a list state is an
+                iterable, of a map state a dict, of an aggregating state the accumulator.
+            key_type: the ``key_type`` of the job's ``key_by``: both decide in which subtask the job
+                looks for a key.
+
+        Raises:
+            TypeError: a key or a value does not have its declared type.
+        """
+        groups = entries_by_key_group(
+            descriptor, _entries(entries), self._key_groups(operator), key_type
+        )
+        return self._edit(operator, PutKeyed(groups))
+
+    def put_timers(
+        self,
+        operator: str,
+        timers: Iterable[tuple[Any, int]],
+        *,
+        key_type: Any = None,
+        processing_time: bool = False,
+    ) -> Self:
+        """Add timers of a process function.
+
+        Args:
+            operator: the operator's ``uid()``.
+            timers: pairs of key and time in ms.
+            key_type: the ``key_type`` of the job's ``key_by``.
+            processing_time: whether the timers are processing-time timers.
+        """
+        queue = PROCESSING if processing_time else EVENT
+        groups = timers_by_key_group(timers, queue, self._key_groups(operator), key_type)
+        return self._edit(operator, PutKeyed(groups))
+
+    def put_list(
+        self, operator: str, state: str, values: Iterable[Any], *, union: bool = False
+    ) -> Self:
+        """Replace a list state without keys.
+
+        Args:
+            operator: the operator's ``uid()``.
+            state: the name of the state.
+            values: its elements.
+            union: whether every subtask gets all elements.
+        """
+        return self._edit(operator, PutList(state, list(values), union))
+
+    def put_broadcast(self, operator: str, state: str, entries: Mapping[Any, Any]) -> Self:
+        """Replace a broadcast state.
+
+        Args:
+            operator: the operator's ``uid()``.
+            state: the name of the state.
+            entries: its entries.
+        """
+        return self._edit(operator, PutBroadcast(state, dict(entries)))
+
+    def change(self, operator: str, state: str, change: Change) -> Self:
+        """Change a state entry by entry.
+
+        Args:
+            operator: the operator's id, or an unambiguous part of it.
+            state: the name of the state.
+            change: takes a ``StateEntry``, and returns the entry's new value; None removes the
+                entry.
+
+        Raises:
+            CheckpointError: there is no such operator or state.
+        """
+        return self._edit(self._known(operator, state), ChangeState(state, change))
+
+    def rename(self, operator: str, state: str, name: str) -> Self:
+        """Give a state another name.
+
+        Args:
+            operator: the operator's id, or an unambiguous part of it.
+            state: the name of the state.
+            name: its new name.
+
+        Raises:
+            CheckpointError: there is no such operator or state, or the new name is taken.
+        """
+        found = self._known(operator, state)
+        if name in self._states(found):
+            raise CheckpointError(f"the operator {found!r} has a state {name!r} already")
+        return self._edit(found, RenameState(state, name))
+
+    def drop(self, operator: str, state: str) -> Self:
+        """Remove a state; ``timers`` names the timers.
+
+        Args:
+            operator: the operator's id, or an unambiguous part of it.
+            state: the name of the state.
+
+        Raises:
+            CheckpointError: there is no such operator or state.
+        """
+        return self._edit(self._known(operator, state), DropState(state))
+
+    def drop_operator(self, operator: str) -> Self:
+        """Remove all state of an operator, or the positions of a source.
+
+        Without positions a source starts where its settings say.
+
+        Args:
+            operator: the operator's or the source's id.
+
+        Raises:
+            CheckpointError: there is no such operator or source.
+        """
+        self._names[self._owner(operator)] = None
+        return self
+
+    def rename_operator(self, operator: str, name: str) -> Self:
+        """Give the state of an operator, source or sink to another one.
+
+        Args:
+            operator: the id, or an unambiguous part of it.
+            name: the ``uid()`` that it has in the job from now on.
+
+        Raises:
+            CheckpointError: there is no such operator or source, or the new name is taken.
+        """
+        found = self._owner(operator)
+        if name in self._whole.operators or name in self._whole.sources:
+            raise CheckpointError(f"there is state of {name!r} already")
+        self._names[found] = name
+        return self
+
+    def write(self, path: str, configuration: Mapping[str, str] | None = None) -> str:
+        """Write the savepoint.
+
+        Args:
+            path: a folder that does not exist yet.
+            configuration: says how file systems are reached.
+
+        Returns:
+            The path for ``run -s``.
+
+        Raises:
+            CheckpointError: there is a savepoint already, or the savepoint cannot be written.
+        """
+        place = find_checkpoint(path, configuration)
+        if METADATA in place.names():
+            raise CheckpointError(f"there is a checkpoint or savepoint in {place.shown} already")
+        with state_file(place, _FILE) as file:
+            self._write_operators(file)
+            self._write_sources(file)
+        old = None if self._contents is None else self._contents.metadata
+        complete(
+            place,
+            checkpoint_id=_FIRST if old is None else old.checkpoint_id,
+            job_id=uuid.uuid4().hex if old is None else old.job_id,
+            job_name=self._job_name if old is None else old.job_name,
+            time=SystemClock().now(),
+            savepoint=True,
+            files=[file.result()],
+            committables=self._committables(),
+        )
+        return place.shown
+
+    def _write_operators(self, file: StateFileWriter) -> None:
+        for name in {**self._whole.operators, **self._edits}:
+            target = self._names.get(name, name)
+            if target is None:
+                continue
+            parts = self._whole.operators.get(name) or {
+                0: OperatorPart(0, max_parallelism=self._max_parallelism)
+            }
+            if name in self._edits:
+                self._write_changed(file, target, parts, self._edits[name])
+            else:
+                _copy(file, target, parts)
+
+    def _write_changed(
+        self,
+        file: StateFileWriter,
+        name: str,
+        parts: Mapping[int, OperatorPart],
+        edits: list[Edit],
+    ) -> None:
+        added = {group for edit in edits for group in edit.key_groups}
+        added -= {group for part in parts.values() for group in part.keyed}
+        for number, (index, part) in enumerate(parts.items()):
+            snapshot = self._load(content_bytes(part.operator))
+            for edit in edits:
+                edit.unkeyed(number, len(parts), snapshot)
+            head = RecordHead(OPERATOR, name, index, part.max_parallelism)
+            file.write((head, serialize(snapshot)))
+            for group in sorted({*part.keyed, *(added if number == 0 else ())}):
+                contents = key_group_contents(part.keyed.get(group, ()), self._load)
+                for edit in edits:
+                    edit.keyed(group, contents)
+                if contents:
+                    piece = serialize(contents.to_piece())
+                    file.write((RecordHead(KEYED, name, index, group), piece))
+
+    def _write_sources(self, file: StateFileWriter) -> None:
+        for name, positions in self._whole.sources.items():
+            target = self._names.get(name, name)
+            if target is not None:
+                for index, content in positions.items():
+                    file.write((RecordHead(SOURCE, target, index, 0), content_bytes(content)))
+
+    def _committables(self) -> list[Any]:
+        if self._contents is None:
+            return []
+        found = read_committables(self._contents.place, self._contents.metadata)
+        named = ((self._names.get(name, name), what) for name, what in found)
+        return [(name, what) for name, what in named if name is not None]
+
+    def _key_groups(self, operator: str) -> int:
+        parts = self._whole.operators.get(operator)
+        return self._max_parallelism if not parts else next(iter(parts.values())).max_parallelism
+
+    def _edit(self, operator: str, edit: Edit) -> Self:
+        self._edits.setdefault(operator, []).append(edit)
+        return self
+
+    def _owner(self, name: str) -> str:
+        if name in self._whole.sources or name in self._whole.operators:
+            return name
+        return self._in_contents().operator_id(name)
+
+    def _known(self, operator: str, state: str) -> str:
+        found = self._in_contents().operator_id(operator)
+        states = self._states(found)
+        if state not in states:
+            raise CheckpointError(
+                f"the operator {found!r} has no state {state!r}, only: {', '.join(states)}"
+            )
+        return found
+
+    def _states(self, operator: str) -> list[str]:
+        """Return the names of an operator's states after the calls so far."""
+        names = [state.name for state in self._in_contents().operator(operator).states]
+        for edit in self._edits.get(operator, ()):
+            if isinstance(edit, RenameState):
+                names = [edit.name if name == edit.state else name for name in names]
+            elif isinstance(edit, DropState):
+                names.remove(edit.state)
+        return names
+
+    def _in_contents(self) -> CheckpointContents:
+        if self._contents is None:
+            raise CheckpointError("a new savepoint has no state that could be changed")
+        return self._contents
+
+
+def _copy(file: StateFileWriter, name: str, parts: Mapping[int, OperatorPart]) -> None:
+    """Copy the state of an operator, without making objects of it."""
+    for index, part in parts.items():
+        head = RecordHead(OPERATOR, name, index, part.max_parallelism)
+        file.write((head, content_bytes(part.operator)))
+        pieces = ((group, piece) for group, found in part.keyed.items() for piece in found)
+        for group, content in read_in_turn(pieces):
+            file.write((RecordHead(KEYED, name, index, group), content))
+
+
+def _entries(entries: Any) -> Iterator[tuple[Any, Hashable, Any]]:
+    """Yield key, namespace and value of what a user gives as entries."""
+    if hasattr(entries, "toLocalIterator"):
+        entries = ((row["key"], row["value"]) for row in entries.toLocalIterator())
+    elif hasattr(entries, "itertuples"):
+        entries = zip(entries["key"].tolist(), entries["value"].tolist(), strict=True)
+    for entry in entries:
+        if isinstance(entry, StateEntry):
+            yield entry.key, entry.namespace, entry.value
+        else:
+            key, value = entry
+            yield key, None, value

@@ -1,0 +1,66 @@
+"""``python -m pyflink_on_spark check --savepoint``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.savepoint_fit import SavepointFit, fit_of
+from pyflink_on_spark.state import CheckpointContents
+from pyflink_on_spark.tools.plan.recording import record
+
+
+def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool) -> int:
+    """Print whether a script can start from a savepoint.
+
+    The script is run, its jobs are not.
+
+    Args:
+        path: of the checkpoint or savepoint.
+        script: the script's file.
+        arguments: the script's own.
+        as_json: whether to print JSON.
+
+    Returns:
+        0 if the script can start from the savepoint, else 1.
+    """
+    try:
+        contents = CheckpointContents(path)
+        with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
+            jobs = record(script, arguments)
+        if not jobs:
+            print(f"check: {script} ran to its end without executing a job", file=sys.stderr)
+            return 1
+        job = _job_of(jobs, contents)
+        fit = fit_of(job, contents)
+    except (CheckpointError, OSError) as error:
+        print(f"check: {error}", file=sys.stderr)
+        return 1
+    if as_json:
+        print(json.dumps(asdict(fit), indent=2))
+    else:
+        _print(fit, job, contents)
+    return 1 if fit.problems else 0
+
+
+def _job_of(jobs: list[Job], contents: CheckpointContents) -> Job:
+    """Return the job that has the name of the one that wrote the savepoint, or the first."""
+    return next((job for job in jobs if job.name == contents.metadata.job_name), jobs[0])
+
+
+def _print(fit: SavepointFit, job: Job, contents: CheckpointContents) -> None:
+    verdict = "cannot start" if fit.problems else "can start"
+    print(f"the job {job.name!r} {verdict} from {contents.path}")
+    for title, lines in (
+        ("problems", fit.problems),
+        ("continues with its state", fit.restored),
+        ("is left out", fit.dropped),
+        ("is not in the savepoint, and starts empty", fit.empty),
+    ):
+        if lines:
+            print(f"\n{title}:", *(f"  {line}" for line in lines), sep="\n")
