@@ -1,7 +1,11 @@
-"""Sorts all tests into tiers: `-m unit` runs those that take milliseconds."""
+"""Sorts all tests into tiers, and fails a run that skips what it should not.
+
+`-m unit` runs the tests that take milliseconds. `--expected-skips-only` is for CI.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,19 +24,74 @@ TIERS = {
     "slow": "takes seconds",
 }
 
+# Why CI may skip a test. Everything else that is missing there is a mistake of the installation.
+EXPECTED_SKIPS = {
+    r"PYFLINK_PYTHON is not set": "PyFlink needs an environment of its own",
+    r"needs Chromium": "no browser is installed for the page",
+    r"needs Linux's /proc": "another system",
+    r"no file system can be mounted here": "only root can",
+    r"this machine has no IPv6": "a container without it",
+    r"\(Debian: apt-get install [\w-]+\)": ".ci/run installs servers only where it is root",
+    r"a job in this process writes no checkpoints": "the test is one of Spark",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of CI."""
+    text = "fail if a test is skipped for a reason that EXPECTED_SKIPS does not have"
+    parser.addoption("--expected-skips-only", action="store_true", help=text)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the tiers."""
     for tier, meaning in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {meaning}")
+    if config.getoption("--expected-skips-only"):
+        config.pluginmanager.register(_SkipCheck(), "skip-check")
+
+
+class _SkipCheck:
+    """Notes unexpected skips, also those of xdist's workers, and fails the run."""
+
+    def __init__(self) -> None:
+        self._unexpected: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self._note(report)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        longrepr = report.longrepr
+        reason = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
+        if not any(re.search(expected, reason) for expected in EXPECTED_SKIPS):
+            self._unexpected.append(f"{report.nodeid}: {reason}")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._unexpected and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._unexpected:
+            terminalreporter.section("skipped, which was not expected")
+            for line in sorted(self._unexpected):
+                terminalreporter.line(line)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no tests on Spark if only the unit tier is wanted."""
+    if config.option.markexpr != "unit":
+        return None
+    return not _on_spark(config).isdisjoint({collection_path, *collection_path.parents}) or None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test with its tier."""
-    on_spark = {ON_SPARK}
-    if config.getoption("--engine", "spark") == "spark":
-        on_spark.add(COMPATIBILITY)
+    on_spark = _on_spark(config)
     for item in items:
         if not on_spark.isdisjoint(item.path.parents):
             item.add_marker("spark")
@@ -40,3 +99,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("server")
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
+
+
+def _on_spark(config: pytest.Config) -> set[Path]:
+    on_local = config.getoption("--engine", "spark") != "spark"
+    return {ON_SPARK} if on_local else {ON_SPARK, COMPATIBILITY}

@@ -82,7 +82,7 @@ class Bench:
 
 
 def result_lines(output):
-    """What a job printed behind `result> ` or `result:SUBTASK> `, in a fixed order."""
+    """What a job printed after `result> ` or `result:SUBTASK> `, in a fixed order."""
     lines = (line.partition("> ") for line in output.splitlines())
     return sorted(text for tag, arrow, text in lines if arrow and tag.split(":")[0] == "result")
 

@@ -13,7 +13,7 @@ import argparse
 
 
 def main(**ways):
-    """Run the way that the command line names, and print its lines behind `result> `."""
+    """Run the way that the command line names, and print its lines after `result> `."""
     parser = argparse.ArgumentParser()
     parser.add_argument("way", choices=[*ways, "ways"])
     parser.add_argument("--records", type=int, default=100_000)

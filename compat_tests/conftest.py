@@ -2,7 +2,7 @@
 
 `--engine=spark` (the default) and `--engine=local` run on this project, `--engine=pyflink` on the
 PyFlink that is installed. `--mode=continuous` cuts every job's input into pieces, with a checkpoint
-behind each; `--mode=restarted` also starts the job anew from each of these. A test knows nothing
+after each; `--mode=restarted` also restarts the job from each of these. A test knows nothing
 of this: it imports `pyflink` and compares.
 """
 
@@ -24,7 +24,7 @@ NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
 CUT = {
     "execution.checkpointing.interval": "10 ms",
     "pyflink-on-spark.checkpoint-elements": "2",
-    "restart-strategy.type": "none",  # with checkpoints it is for ever, where nothing else is said
+    "restart-strategy.type": "none",  # with checkpoints it is unlimited, where nothing else is said
     # Jobs of a few elements are over before the first watermark, in however many pieces.
     "pipeline.auto-watermark-interval": "0 ms",
 }
@@ -73,7 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_out(items: list[pytest.Item], mode: str) -> None:
-    """Skips what cannot be the same in a mode; what cannot be cut cannot be started anew either."""
+    """Skips what cannot be the same in a mode; what cannot be cut cannot be restarted either."""
     for marker in [m for m, needed in NEEDS.items() if mode in {needed, "restarted"}]:
         for item in items:
             found = item.get_closest_marker(marker)

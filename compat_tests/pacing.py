@@ -39,7 +39,7 @@ def watermark_after_every_element(env: Any) -> None:
 
 
 def paced(env: Any, elements: list[Any], bound_ms: int = 0) -> Any:
-    """Tuples with their timestamps in the second field, a watermark behind each of them."""
+    """Tuples with their timestamps in the second field, a watermark after each of them."""
 
     def pause(element: Any) -> Any:
         time.sleep(PAUSE_SECONDS)

@@ -2,7 +2,7 @@
 
     python -m compat_tests.record_subtasks [CASE ...]
 
-A sink of Java's behind each ``key_by`` prints the subtask before each element.
+A sink of Java's after each ``key_by`` prints the subtask before each element.
 """
 
 from __future__ import annotations

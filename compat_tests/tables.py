@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 
@@ -26,3 +28,21 @@ def value(t_env: Any, expression: str) -> Any:
     """Returns what a SQL expression is worth."""
     ((result,),) = query(t_env, f"SELECT {expression}")
     return result
+
+
+def last(t_env: Any, text: str) -> list[tuple[Any, ...]]:
+    """Returns the rows of a query that are left after all changes, in order of their text."""
+    kept: Counter[tuple[Any, ...]] = Counter()
+    for kind, *row in changes(t_env.sql_query(text)):
+        kept[tuple(row)] += 1 if kind[0] == "+" else -1
+    return sorted(kept.elements(), key=repr)
+
+
+def csv_table(t_env: Any, folder: Path, name: str, columns: str, lines: str) -> None:
+    """Creates a table of some lines of CSV, in which an empty field is NULL."""
+    path = folder / f"{name}.csv"
+    path.write_text(lines)
+    t_env.execute_sql(
+        f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
+        "'format' = 'csv', 'csv.null-literal' = '')"
+    )

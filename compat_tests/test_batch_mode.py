@@ -116,6 +116,12 @@ def test_rolling_results_of_several_keyed_operators(batch_env):
     assert collect(totals) == [("all", 9)]
 
 
+def test_a_rolling_result_combines_a_key_s_elements_in_order_of_time(keyed):
+    assert collect_sorted(keyed.reduce(lambda a, b: (a[0], a[1] * 100 + b[1]))) == [
+        ("a", 102030), ("b", 105),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("windows", [tumbling(20), sliding(20, 10), session(5)])
 def test_no_window_can_hold_what_a_reduce_gives(keyed, windows):
     """It has the largest timestamp."""

@@ -14,7 +14,7 @@ from compat_tests.running import collect
 
 
 def through(env, value, type_info):
-    """A value that leaves one function with a type and reaches another behind a boundary."""
+    """A value that leaves one function with a type and reaches another after a boundary."""
     typed = env.from_collection([0]).map(lambda _: value, type_info)
     (text,) = collect(typed.rebalance().map(repr))
     return text

@@ -395,7 +395,7 @@ KINDS = {
     "map": lambda env, f: pairs(env).map(f),
     "MapFunction": lambda env, f: pairs(env).map(of_class(MapFunction, "map", f)),
     "map between maps": lambda env, f: pairs(env).map(fine).map(f).map(fine),
-    "map behind a typed one": lambda env, f: (
+    "map after a typed one": lambda env, f: (
         pairs(env).map(fine, Types.TUPLE([Types.STRING(), Types.INT()])).rebalance().map(f)
     ),
     "flat_map": lambda env, f: pairs(env).flat_map(lambda v: [f(v)]),
@@ -507,7 +507,7 @@ def test_errors_of_asynchronous_functions(env, kind, error):
         collect(ASYNC[kind](env, Fault(RAISED[error])))
 
 
-@pytest.mark.pyflink_bug("the job waits for ever, or ends with another error", run=False)
+@pytest.mark.pyflink_bug("the job never ends, or ends with another error", run=False)
 @pytest.mark.parametrize("error", ["GeneratorExit", "CancelledError", "SystemExit"])
 @pytest.mark.parametrize("kind", ASYNC)
 def test_errors_that_end_an_event_loop(env, kind, error):

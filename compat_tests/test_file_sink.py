@@ -66,7 +66,7 @@ def test_date_time_buckets(env, tmp_path):
     assert path.parent.name == str(datetime.datetime.now(datetime.UTC).year)
 
 
-@pytest.mark.one_attempt("looks at a writer's numbers, which each begins anew")
+@pytest.mark.one_attempt("looks at a writer's numbers, which each attempt restarts")
 def test_rolling_by_size(env, tmp_path):
     policy = RollingPolicy.default_rolling_policy(part_size=10)
     sink = sink_to(tmp_path).with_rolling_policy(policy).build()

@@ -6,7 +6,7 @@ import pytest
 from pyflink.common import Types
 from pyflink.datastream import MapFunction, Partitioner
 
-from compat_tests.running import Journal, collect_sorted
+from compat_tests.running import Journal, collect, collect_sorted
 
 
 class WithSubtask(MapFunction):
@@ -65,6 +65,20 @@ def test_forward_to_another_parallelism_is_refused(env, numbers):
     numbers.map(lambda v: v).forward().map(lambda v: v).set_parallelism(1).print()
     with pytest.raises(Exception, match="Forward partitioning does not allow change"):
         env.execute()
+
+
+def test_a_partitioning_before_key_by_has_no_effect(numbers):
+    spread = numbers.map(lambda v: v, Types.INT()).broadcast()
+    assert collect_sorted(spread.key_by(lambda v: v).map(lambda v: v)) == list(range(8))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_keyed_union_of_several_parallelisms_is_refused(numbers, reverse):
+    streams = [numbers, numbers.filter(lambda v: v > 1)]  # of one subtask and of two
+    first, second = reversed(streams) if reverse else streams
+    keyed = first.union(second).key_by(lambda v: v)
+    with pytest.raises(Exception, match="Forward partitioning does not allow change"):
+        collect(keyed.map(lambda v: v))
 
 
 class Last(Partitioner):

@@ -37,7 +37,7 @@ def keyed(env, elements, type_info):
 
 
 def seen(stream):
-    """What a Python function behind a stream sees, which declared types do not change."""
+    """What a Python function after a stream sees, which declared types do not change."""
     return collect(stream.map(repr, Types.STRING()))
 
 

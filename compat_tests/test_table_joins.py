@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from pyflink.table import DataTypes
 
-from compat_tests.tables import changes, query
+from compat_tests.tables import changes, last, query
 
 
 @pytest.fixture
@@ -20,14 +18,6 @@ def t(t_env):
         "('c', 'cid')) AS v (k, name)"
     )
     return t_env
-
-
-def last(t_env, text):
-    """Returns the rows that are left after all changes, in order of their text."""
-    kept = Counter()
-    for kind, *row in changes(t_env.sql_query(text)):
-        kept[tuple(row)] += 1 if kind[0] == "+" else -1
-    return sorted(kept.elements(), key=repr)
 
 
 def test_inner_joins(t):
@@ -135,3 +125,20 @@ def test_first_rows_of_each_key(t):
 def test_what_is_wrong(t, text, message):
     with pytest.raises(Exception, match=message):
         t.sql_query(text)
+
+
+def test_joins_by_names(t):
+    assert last(t, "SELECT * FROM t JOIN r USING (k)") == [
+        ("a", 1, "ann"), ("a", 3, "ann"), ("b", 2, "bob"), ("b", 5, "bob"),
+    ]  # fmt: skip
+    assert last(t, "SELECT * FROM t NATURAL JOIN r") == last(t, "SELECT * FROM t JOIN r USING (k)")
+    assert last(t, "SELECT k, v, name FROM t LEFT JOIN r USING (k) WHERE v > 3") == [
+        ("b", 5, "bob"), (None, 4, None),
+    ]  # fmt: skip
+
+
+def test_joins_without_an_equality(t):
+    text = "SELECT a.v, b.v FROM t AS a LEFT JOIN t AS b ON b.v < a.v - 2"
+    assert last(t, text) == [(1, None), (2, None), (3, None), (4, 1), (5, 1), (5, 2)]
+    text = "SELECT a.v, b.v FROM t AS a LEFT JOIN t AS b ON b.v < a.v - 3 WHERE b.v IS NULL"
+    assert last(t, text) == [(1, None), (2, None), (3, None), (4, None)]

@@ -203,7 +203,7 @@ def test_any_value_comes_back_from_state(env, value):
     assert [type(part) for part in results[1]] == [type(value), list, type(value)]
 
 
-@pytest.mark.whole("has thousands of elements, and each epoch takes two")
+@pytest.mark.whole("has thousands of elements, and each checkpoint takes two")
 def test_state_is_that_of_the_key_also_after_other_keys(env):
     class Counts(KeyedProcessFunction):
         def open(self, runtime_context):

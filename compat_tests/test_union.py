@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyflink.common import Row, Types
+from pyflink.datastream import CoMapFunction
 
 from compat_tests.running import collect, collect_sorted
 
@@ -66,6 +67,41 @@ FUSED, APART = "0.1", "0.10000000149011612"
 def test_functions_before_a_collected_union_are_not_fused(env, united):
     first, second = seen_by_the_next_function(env), seen_by_the_next_function(env)
     assert set(collect(united(first, second))) == {APART}
+
+
+@pytest.mark.parametrize("partitioned", [
+    lambda stream: stream.rebalance(),
+    lambda stream: stream.forward(),
+    lambda stream: stream.key_by(len),
+], ids=["rebalance", "forward", "key_by"])  # fmt: skip
+def test_functions_before_a_collected_partitioning_are_not_fused(env, partitioned):
+    (found,) = collect(partitioned(seen_by_the_next_function(env)))
+    assert APART in (found, found[1])
+
+
+def keyed_and_mapped(stream):
+    return stream.key_by(len).map(lambda v: v, Types.STRING())
+
+
+def spread_and_mapped(stream):
+    return stream.rebalance().map(lambda v: v, Types.STRING())
+
+
+def connected(stream):
+    class Both(CoMapFunction):
+        def map1(self, value):
+            return value
+
+        def map2(self, value):
+            return value
+
+    return stream.connect(stream).map(Both(), Types.STRING())
+
+
+@pytest.mark.parametrize("then", [keyed_and_mapped, spread_and_mapped, connected])
+def test_functions_before_another_task_of_a_collected_union_are_fused(env, then):
+    first, second = seen_by_the_next_function(env), seen_by_the_next_function(env)
+    assert set(collect(then(first).union(then(second)))) == {FUSED}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from pyflink.common import Duration, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import KeyedProcessFunction, ProcessFunction
+from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
 
 from compat_tests.pacing import SecondField, paced, timed
 from compat_tests.running import collect, collect_sorted
@@ -128,6 +129,17 @@ def test_a_watermark_follows_each_interval_of_the_clock(paced_env, interval, exp
     paced_env.get_config().set_auto_watermark_interval(interval)
     stream = paced(paced_env, [("a", 10), ("a", 20), ("a", 30)]).process(Clock())
     assert [watermark for _, _, watermark in collect(stream)] == expected
+
+
+def test_an_unbounded_source_follows_the_clock(paced_env, tmp_path):
+    (tmp_path / "in.txt").write_text("10\n20\n30\n")
+    files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(tmp_path))
+    source = files.monitor_continuously(Duration.of_seconds(1)).build()
+    lines = paced_env.from_source(source, WatermarkStrategy.no_watermarks(), "lines")
+    elements = lines.map(lambda line: ("a", int(line))).map(slow)
+    with timed(elements.rebalance()).process(Clock()).execute_and_collect() as results:
+        found = [next(results) for _ in range(3)]
+    assert [watermark for _, _, watermark in found] == [LOWEST, 9, 19]
 
 
 @pytest.mark.one_attempt("a restart sets the watermark back")

@@ -67,6 +67,11 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   type. PyFlink refuses such a value when it writes the state, at the end of a bundle.
 - **None** that a function emits into a stream without a declared type is an element like any other.
   PyFlink fails with a `NullPointerException` where such an element leaves its Python worker.
+- **Outputs that nobody reads.** A side output that nobody takes is left out, where PyFlink emits
+  the pair of tag and value into the main output. A main output that nobody reads, beside a side
+  output that is read, is not converted to its declared type, so that a wrong type is not found.
+- **Rolling results in BATCH mode** of `reduce` and `sum` are complete, also with
+  `python.state.cache-size: 0`, where PyFlink loses elements.
 - A `reduce` that returns None clears the state of the key: the next element is the first again. In
   PyFlink all further results of the key are None.
 

@@ -3,12 +3,12 @@
     python -m pyflink_on_spark examples/watch_folder.py --input FOLDER [--output FOLDER]
         [--checkpoints FOLDER] [--restore CHECKPOINT]
 
-Watches the input folder for ever: each new file in it is read once. Move files there when they are
+Watches the input folder without end and reads each new file once. Move files there when they are
 complete. Writes a line `minute,status,count` for each status in each minute of event time, once a
 later request shows that the minute is over. End it with Ctrl-C.
 
-With --checkpoints the job keeps its state there, and goes on by itself when a part of it fails.
-When the whole job was ended, --restore lets it go on from a checkpoint, a folder such as
+With --checkpoints the job keeps its state there, and resumes by itself when a part of it fails.
+When the whole job was ended, --restore resumes it from a checkpoint, a folder such as
 CHECKPOINTS/<job id>/chk-42: no request is counted twice, and none is lost.
 """
 
@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--input", type=Path, required=True, help="the folder to watch")
     parser.add_argument("--output", type=Path, help="a folder; without it, lines are printed")
     parser.add_argument("--checkpoints", type=Path, help="a folder")
-    parser.add_argument("--restore", help="the checkpoint to go on from")
+    parser.add_argument("--restore", help="the checkpoint to resume from")
     options = parser.parse_args()
     if options.output is not None and options.checkpoints is None:
         parser.error("files are finished with checkpoints: --output needs --checkpoints")

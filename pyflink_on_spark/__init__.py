@@ -9,9 +9,28 @@ it has.
 
 from __future__ import annotations
 
+from typing import Any
+
+from pyflink_on_spark._compat import registry
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark.version import __version__ as __pyflink_version__
 
 __version__ = "0.1.0"
 
 __all__ = ["__pyflink_version__", "__version__", "install"]
+
+
+def _spark_engine() -> Any:
+    from pyflink_on_spark._spark.engine import SparkEngine
+
+    return SparkEngine()
+
+
+def _spark_frames() -> Any:
+    from pyflink_on_spark._spark import frames
+
+    return frames
+
+
+registry.register("engine", _spark_engine)
+registry.register("frames", _spark_frames)

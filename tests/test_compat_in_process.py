@@ -1,6 +1,6 @@
 """The whole compatibility suite in-process: without a JVM, in seconds.
 
-Once as it is, and once with jobs that are cut into pieces and started anew after each of them.
+Once as it is, and once with jobs that are cut into pieces and restarted after each of them.
 Most of its time is spent waiting for time to pass, so parts of it run side by side.
 """
 
@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,20 @@ MAY_IMPORT = {
     "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
+# Modules that import what a string names, which this test cannot follow, and what that is.
+IMPORT_BY_NAME = {
+    "_compat/accidental_names.py": "names that PyFlink's modules have by accident, from anywhere",
+    "_compat/import_hook.py": "the module of the mirror that a script imports as pyflink",
+    "_compat/optional_package.py": "an optional library",
+    "_connectors/formats/compression.py": "an optional library",
+    "_sql/connectors/registry.py": "the factory of a connector, in _sql/connectors",
+    "_sql/creation.py": "the user's module of a function",
+    "_sql/formats/registry.py": "a format, in _sql/formats",
+    "_sql/functions/library.py": "a chapter of functions, in _sql/functions",
+    "common/serialization.py": "formats that PyFlink moved away from this module",
+    "tools/check/mirror.py": "any module of the mirror",
+    "tools/commands.py": "a command, in tools",
+}
 
 
 def modules():
@@ -50,9 +65,13 @@ def layer_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
 def imported_names(path):
     """Every dotted name that the module imports, inside functions too, but not for typing only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    tree = ast.parse(text_of(path), str(path))
     typing_only = {
         id(inner)
         for node in ast.walk(tree)
@@ -68,6 +87,14 @@ def imported_names(path):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif is_import_by_name(node) and isinstance(node.args[0], ast.Constant):
+            yield node.args[0].value
+
+
+def is_import_by_name(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+        ("import_module", "__import__")
+    )
 
 
 def test_every_package_is_on_a_layer():
@@ -87,11 +114,22 @@ def test_imports_go_down_only(layer):
     assert not offences
 
 
+def test_no_module_hides_an_import_in_a_string():
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        if re.search("import_module|__import__", text_of(path))
+        for node in ast.walk(ast.parse(text_of(path)))
+        if is_import_by_name(node) and not isinstance(node.args[0], ast.Constant)
+    }
+    assert found == set(IMPORT_BY_NAME)
+
+
 def test_only_the_spark_layer_imports_pyspark():
     offences = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in modules()
-        if layer_of(path) not in MAY_IMPORT_PYSPARK
+        if layer_of(path) not in MAY_IMPORT_PYSPARK and re.search("pyspark|py4j", text_of(path))
         for name in imported_names(path)
         if name.split(".")[0] in {"pyspark", "py4j"}
     ]

@@ -1,1 +1,1 @@
-"""Jobs that go on: throughput, latency and memory over a stretch of time."""
+"""Unbounded jobs: throughput, latency and memory over a stretch of time."""

@@ -1,4 +1,4 @@
-"""Throughput, latency and memory of a job that goes on: windows of event time, with checkpoints.
+"""Throughput, latency and memory of an unbounded job: windows of event time, with checkpoints.
 
     python -m benchmarks.continuous [--pyflink PYTHON] [--keys 1000 100000 1000000] [--seconds 120]
 
@@ -71,7 +71,7 @@ def contestants(options):
 
 
 def watch(contestant, keys, options, sizes):
-    """Run a job; return the folder's notes behind the warm-up, its samples, and the folder."""
+    """Run a job; return the folder's notes after the warm-up, its samples, and the folder."""
     with tempfile.TemporaryDirectory() as folder:
         samples = observe(
             contestant.command(folder, keys, options, sizes),

@@ -53,7 +53,7 @@ def records_per_second(notes):
 def window_latencies(notes):
     """Return (latency, weight) for each note: from the window's end until its results are out.
 
-    The record that is made at the end of the window, or just behind it, is what lets it fire.
+    The record that is made at the end of the window, or just after it, is what lets it fire.
     """
     return [(note.at - note.end, note.results) for note in notes]
 

@@ -1,4 +1,4 @@
-"""Runs a job that does not end, and looks at its processes until it is told to stop."""
+"""Runs a job that does not end, and looks at its processes until it is stopped."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def observe(command, *, env, cwd, folder, warm_up, seconds):
         cwd: its working folder.
         folder: where its notes appear.
         warm_up: seconds that do not count.
-        seconds: how long samples are taken behind that.
+        seconds: how long samples are taken after that.
 
     Raises:
         CommandFailed: if it ends by itself, or has nothing to say.

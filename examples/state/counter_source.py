@@ -1,4 +1,4 @@
-"""A source that counts, and after a restart goes on where its last checkpoint was.
+"""A source that counts, and after a restart resumes where its last checkpoint was.
 
     python -m pyflink_on_spark examples/state/counter_source.py --until 5
 

@@ -130,7 +130,10 @@ class _Builder:
         links = [self._prepare(edge) for edge in self._graph.inputs[node]]
         state_id = self._state_names[node]
         operator = node.operator
-        plan = None if operator is None else self._plan(node, self._for_job(operator), state_id)
+        plan = None
+        if operator is not None:
+            timestamped = any(link.sender.timestamped for link in links)
+            plan = self._plan(node, self._for_job(operator, timestamped), state_id)
         if plan is not None and any(map(self._graph.python_chained, self._graph.inputs[node])):
             plan = replace(plan, chained=True)
         step = PhysicalNode(plan, node, self._graph.parallelism(node), state_id)
@@ -141,12 +144,12 @@ class _Builder:
         self._place(step)
         self._of[node] = step
 
-    def _for_job(self, operator: Operator) -> Operator:
+    def _for_job(self, operator: Operator, timestamped: bool) -> Operator:
         """Return an operator as configured for the job."""
         operator = operator.for_job(self._rhythm)
-        if not self._graph.settings.batch or not operator.keyed:
+        if not self._graph.settings.batch or not operator.keyed or not operator.sorted_in_batch:
             return operator
-        return BatchKeyedInput(operator) if operator.sorted_in_batch else operator
+        return operator if operator.mixes_keys and not timestamped else BatchKeyedInput(operator)
 
     def _prepare(self, edge: StreamEdge) -> PhysicalEdge:
         """Add what the sender's side has to do for an edge; return the last link, open-ended."""

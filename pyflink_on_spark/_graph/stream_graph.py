@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import JobTranslationError
@@ -76,6 +76,7 @@ class StreamGraph:
                 stream_edge = StreamEdge(edge, node, self._partitioner(edge, node))
                 self.inputs[node].append(stream_edge)
                 self.outputs[edge.upstream].append(stream_edge)
+        self._unfused = self._find_unfused()
         self._chain_heads = self._find_chains()
         self._task_names: dict[Transformation, str] = {}
 
@@ -109,7 +110,11 @@ class StreamGraph:
 
     def task_max_parallelism(self, node: Transformation) -> int:
         """Return the maximum parallelism of the task in which Flink would run an operator."""
-        return self.max_parallelism(self._chain_heads[node])
+        own = self.max_parallelism(self._chain_heads[node])
+        if not self.settings.batch:
+            return own
+        heads = {self._chain_heads[near] for near in self._forwarding(node)}
+        return min(filter(None, map(self.max_parallelism_set, heads)), default=own)
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""
@@ -120,6 +125,9 @@ class StreamGraph:
 
     def python_chained(self, edge: StreamEdge) -> bool:
         """Whether PyFlink runs both ends in one Python worker, so that no type has its effect."""
+        return edge.reader not in self._unfused and self._could_fuse(edge)
+
+    def _could_fuse(self, edge: StreamEdge) -> bool:
         upstream, reader = edge.edge.upstream, edge.reader
         return (
             self.settings.python_chaining
@@ -141,12 +149,12 @@ class StreamGraph:
         if edge.partitioner is None:
             return ForwardPartitioner() if same else RebalancePartitioner()
         if isinstance(edge.partitioner, ForwardPartitioner) and not same:
+            advice = _KEYED_UNION if reader.aligned is Aligned.INPUT else _REPARTITION
             raise JobTranslationError(
                 "Forward partitioning does not allow change of parallelism. "
                 f"Upstream operation: {edge.upstream.name} parallelism: "
                 f"{self.parallelism(edge.upstream)}, downstream operation: {reader.name} "
-                f"parallelism: {self.parallelism(reader)} You must use another partitioning "
-                "strategy, such as broadcast, rebalance, shuffle or global."
+                f"parallelism: {self.parallelism(reader)} {advice}"
             )
         return edge.partitioner
 
@@ -165,6 +173,32 @@ class StreamGraph:
             and upstream.chaining is not Chaining.NEVER
             and self._same_place(upstream, reader)
         )
+
+    def _forwarding(self, node: Transformation) -> set[Transformation]:
+        """Return the operators that no exchange separates: in BATCH Flink schedules them as one."""
+        found, stack = {node}, [node]
+        while stack:
+            near = stack.pop()
+            read = {edge.edge.upstream for edge in self.inputs[near] if edge.forward}
+            written = {edge.reader for edge in self.outputs[near] if edge.forward}
+            stack += (read | written) - found
+            found |= read | written
+        return found
+
+    def _find_unfused(self) -> set[Transformation]:
+        """Return the operators that PyFlink does not fuse with the one before them."""
+        return {
+            node
+            for edges in self.inputs.values()
+            for edge in edges
+            if edge.edge.unfused
+            for node in self._fusable_before(edge.edge.upstream)
+        }
+
+    def _fusable_before(self, node: Transformation) -> Iterator[Transformation]:
+        while len(self.inputs[node]) == 1 and self._could_fuse(self.inputs[node][0]):
+            yield node
+            node = self.inputs[node][0].edge.upstream
 
     def _find_chains(self) -> dict[Transformation, Transformation]:
         heads: dict[Transformation, Transformation] = {}
@@ -197,6 +231,15 @@ class StreamGraph:
             if len(outputs) != 1 or not self.python_chained(outputs[0]):
                 return group
             group.append(outputs[0].reader)
+
+
+_REPARTITION = (
+    "You must use another partitioning strategy, such as broadcast, rebalance, shuffle or global."
+)
+_KEYED_UNION = (
+    "The streams of a union that is keyed need one parallelism: set it for each, or put a map() "
+    "between union() and key_by()."
+)
 
 
 def display_name(node: Transformation) -> str:

@@ -44,6 +44,8 @@ class Edge:
         collected: whether the elements go to the driver's program, and not to another function.
         united: whether a union lies between, also one of a single stream: PyFlink fuses no Python
             functions across it.
+        unfused: whether PyFlink fuses no Python functions that lead directly to it, since what is
+            collected is a union or a partitioning, and no operator.
     """
 
     upstream: Transformation
@@ -53,6 +55,7 @@ class Edge:
     port: int = 0
     collected: bool = False
     united: bool = False
+    unfused: bool = False
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ class Commits(Generic[Key]):
 
     def __init__(self, sinks: Mapping[Key, Sink]) -> None:
         self._sinks = sinks
-        self._safe: list[tuple[Key, Any]] = []
+        self._completed: list[tuple[Key, Any]] = []
         self._checkpoint_id = 0
         self._final = False
         self._held: list[tuple[Key, Any]] = []
@@ -47,7 +47,7 @@ class Commits(Generic[Key]):
         for key, found in self._by_sink(things).items():
             self._sinks[key].keep(found)
 
-    def safe(
+    def checkpoint_complete(
         self, things: Iterable[tuple[Key, Any]], checkpoint_id: int, *, final: bool = False
     ) -> None:
         """Take what a checkpoint has, as ``with_held`` returned it, now that it is written.
@@ -58,7 +58,7 @@ class Commits(Generic[Key]):
             final: whether nothing of it is held back: no checkpoint follows, or the job that took
                 the checkpoint may have continued and committed what is held back.
         """
-        self._safe, self._checkpoint_id, self._held = list(things), checkpoint_id, []
+        self._completed, self._checkpoint_id, self._held = list(things), checkpoint_id, []
         self._final = final
 
     def commit(self, *, final: bool = False, again: bool = False) -> None:
@@ -69,7 +69,7 @@ class Commits(Generic[Key]):
             again: whether this was perhaps done before, and then the job failed; an attempt begins.
         """
         self._final = self._final or final
-        found = self._by_sink(self._safe)
+        found = self._by_sink(self._completed)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
             if again:
@@ -81,7 +81,7 @@ class Commits(Generic[Key]):
             if things or (self._final and not again):
                 (sink.commit_again if again else sink.commit)(things or [])
                 step("commit: a sink has committed")
-        self._safe, self._final, self._held = [], False, [*held, *self._held]
+        self._completed, self._final, self._held = [], False, [*held, *self._held]
 
     def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
         """Throw away what writers have prepared and no checkpoint has."""

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
+from pyflink_on_spark._job.checkpoint_writer import CheckpointWriter
+from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.layout import layout_of, sink_names
+from pyflink_on_spark._job.layout import layout_of
 from pyflink_on_spark._job.memory_checkpoint import content_of
 from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
-from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
+from pyflink_on_spark._job.retained import RetainedCheckpoints
+from pyflink_on_spark._job.snapshot_commits import SnapshotCommits
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
-    StateFile,
-    check_visible,
-    complete,
     find_checkpoint,
     read_committables,
     read_metadata,
@@ -34,16 +29,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
-    SlotState,
-    operator_snapshots,
     stateful_operators,
 )
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.operators.sink import writer_snapshots
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 
 _PROBE = "_probe"
 _log = logging.getLogger("pyflink_on_spark")
@@ -74,27 +65,25 @@ class CheckpointCoordinator:
         sources: Collection[str] = (),
         history: JobHistory | None = None,
     ) -> None:
-        self._settings, self._job_id, self._job_name = settings, job_id, job_name
+        self._settings = settings
         self._clock = clock
         self._history = history or JobHistory(clock)
-        self._sink_names = sink_names(operators)
+        self._commits = SnapshotCommits(operators, sinks)
         self._owners = layout_of(operators, sources)
-        if settings.directory is not None:
-            self._folder(settings.directory)  # there has to be such a file system
-        self._commits = Commits({self._sink_names[number]: sinks[number] for number in sinks})
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
         self._last_begin = self._last_end = clock.now()
         self._number = 0
         self._failures = 0
-        directory = settings.directory
-        home = None if directory is None else self._folder(f"{directory}/{job_id}")
+        home = None
+        if settings.directory is not None:
+            home = folder(f"{settings.directory}/{job_id}", settings.configuration)
         self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
         self._ownership = Ownership(job_id, home)
         self._has_savepoint = False
         self._unacknowledged = False
-        self._changelog = (
-            Changelog(settings.materialize_interval, clock) if settings.incremental else None
+        self._writer = CheckpointWriter(
+            settings, job_id, job_name, clock, self._history, self._retained
         )
         self.restore: tuple[int, str | bytes] | None = None
         """What the next attempt begins with: a checkpoint's number, and its folder or content."""
@@ -142,7 +131,7 @@ class CheckpointCoordinator:
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
-        self._commits.safe(committables, self._number, final=True)
+        self._commits.checkpoint_complete(committables, self._number, final=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
             self._ownership.take_over(place.parent())
@@ -151,8 +140,7 @@ class CheckpointCoordinator:
     def attempt_begins(self) -> None:
         """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
         self._last_begin = self._last_end = self._clock.now()
-        if self._changelog is not None:
-            self._changelog.broken()
+        self._writer.attempt_begins()
         self._unacknowledged = False
         self._confirm_ownership()
         self._commits.commit(again=True)
@@ -221,23 +209,8 @@ class CheckpointCoordinator:
         Raises:
             CheckpointError: if nothing says where, or nothing can be written there.
         """
-        parent = directory or self._settings.savepoint_directory
-        if parent is None:
-            raise CheckpointError(
-                "a savepoint needs a directory: give one, or set execution.checkpointing."
-                "savepoint-dir"
-            )
-        place = self._folder(
-            f"{parent.rstrip('/')}/savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
-        )
         self._commits.check_durable()
-        try:
-            place.write(_PROBE, b"")
-        except OSError as error:
-            raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
-        with telling(place.shown):
-            place.remove()
-        return place
+        return self._writer.savepoint_folder(directory)
 
     def savepoint(
         self, hosts: Hosts, place: Folder, *, stop: bool = False, drained: bool = False
@@ -259,12 +232,12 @@ class CheckpointCoordinator:
         """
         self._number += 1
         step("savepoint: it begins")
-        with self._written(hosts, place, savepoint=True) as record:
+        with self._writer.recorded(hosts, self._number, place, savepoint=True) as record:
             metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
             record.size = _size(metadata)
             step("savepoint: it is complete")
             if not stop:
-                self._keep_named(place, metadata, answers)
+                self._commits.keep_for_savepoint(place, metadata, answers)
                 step("savepoint: what it needs is kept")
         self._has_savepoint = True
         if stop:
@@ -284,27 +257,6 @@ class CheckpointCoordinator:
         hosts.notify_checkpoint_complete(self._number)
         step("savepoint: the hosts are notified")
 
-    def _keep_named(
-        self, place: Folder, metadata: Metadata, answers: dict[int, HostSnapshot]
-    ) -> None:
-        try:
-            self._commits.keep([*self._prepared(answers), *self._in_writers(place, metadata)])
-        except Exception as error:
-            raise CheckpointError(
-                f"the savepoint {place.shown} was aborted: files that it needs cannot be kept: "
-                f"{error}"
-            ) from error
-
-    def _in_writers(self, place: Folder, metadata: Metadata) -> list[tuple[str, Any]]:
-        """Return what a savepoint contains of writers that continue, for sinks that keep it."""
-        names = self._commits.keeping_snapshots()
-        states = read_states(place, metadata) if names else SlotState()
-        return [
-            (name, thing)
-            for name in names
-            for thing in writer_snapshots(operator_snapshots(states, name))
-        ]
-
     def finish(self, hosts: Hosts) -> bool:
         """Commit what is prepared at the end of all input; return whether that succeeded.
 
@@ -316,9 +268,9 @@ class CheckpointCoordinator:
             return self.checkpoint(hosts, final=True)
         self._number += 1
         self._confirm_ownership()
-        prepared = self._named(hosts.committables())
+        prepared = self._commits.with_held(self._commits.named(hosts.committables()))
         step("end without checkpoints: sinks have prepared")
-        self._commits.safe(prepared, self._number, final=True)
+        self._commits.checkpoint_complete(prepared, self._number, final=True)
         self.over = True  # from here on some of it may be visible, so no attempt may follow
         self._commits.commit()
         step("end without checkpoints: it is committed")
@@ -327,7 +279,7 @@ class CheckpointCoordinator:
     def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
         """Throw away what the sinks of a failed attempt have prepared, if no checkpoint has it."""
         if not self._unacknowledged and not self.over and not self._ownership.lost:
-            self._commits.abort((self._sink_names[sink], thing) for sink, thing in prepared)
+            self._commits.abort(self._commits.named(prepared))
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that has finished."""
@@ -380,7 +332,7 @@ class CheckpointCoordinator:
         number = self._number
         step("checkpoint: it begins")
         if self._settings.directory is None:
-            with self._written(hosts, None) as record:
+            with self._writer.recorded(hosts, number, None) as record:
                 answers = hosts.snapshot(number, None, timeout=self._settings.timeout / 1000)
                 step("checkpoint: the hosts have taken it")
                 content = content_of(answers, self._settings.max_state_size)
@@ -388,8 +340,8 @@ class CheckpointCoordinator:
             self._confirm_ownership()
             self._completed(content, answers, final)
         else:
-            place = self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
-            with self._written(hosts, place) as record:
+            place = self._writer.checkpoint_folder(number)
+            with self._writer.recorded(hosts, number, place) as record:
                 metadata, answers = self._write(hosts, place, savepoint=False)
                 record.size = _size(metadata)
             self._confirm_ownership()
@@ -405,94 +357,26 @@ class CheckpointCoordinator:
         self._unacknowledged = False
         step("checkpoint: the hosts are notified")
 
-    @contextlib.contextmanager
-    def _written(
-        self, hosts: Hosts, place: Folder | None, savepoint: bool = False
-    ) -> Iterator[CheckpointRecord]:
-        """Note a checkpoint in the history; if it is not written, leave nothing of it."""
-        path = None if place is None else place.uri
-        with (
-            self._history.checkpoint(self._number, path, savepoint) as record,
-            self._leaving_nothing(hosts, place),
-        ):
-            yield record
-
-    @contextlib.contextmanager
-    def _leaving_nothing(self, hosts: Hosts, place: Folder | None) -> Iterator[None]:
-        """If a checkpoint is not written, leave nothing of it, and let functions know."""
-        try:
-            yield
-        except TimeoutError as error:
-            self._give_up(place, late=True)
-            hosts.notify_checkpoint_aborted(self._number)
-            raise CheckpointError(
-                f"checkpoint {self._number} was aborted after {self._settings.timeout} ms, "
-                "which is its timeout (execution.checkpointing.timeout)"
-            ) from error
-        except CheckpointError:
-            self._give_up(place)
-            hosts.notify_checkpoint_aborted(self._number)
-            raise
-        except SubtaskFailure:
-            self._give_up(place, late=True)
-            hosts.notify_checkpoint_aborted(self._number)
-            raise
-        except BaseException:
-            self._give_up(place, late=True)
-            raise
-
-    def _give_up(self, place: Folder | None, late: bool = False) -> None:
-        """Remove what there is of a checkpoint; again later, if hosts may still write there."""
-        if self._changelog is not None:
-            self._changelog.broken()
-        if place is not None:
-            self._retained.give_up(place, late)
-
     def _write(
         self, hosts: Hosts, place: Folder, savepoint: bool, halt: bool = False
     ) -> tuple[Metadata, dict[int, HostSnapshot]]:
         """Write a checkpoint; return what it says of itself, and what the hosts answered."""
-        timeout = self._settings.timeout / 1000
-        changelog = None if savepoint else self._changelog
-        contents = WHOLE if changelog is None else changelog.next()
-        answers = hosts.snapshot(self._number, place.uri, contents, halt=halt, timeout=timeout)
-        step("checkpoint: the hosts have written it")
-        files = {host: _file(answer) for host, answer in sorted(answers.items())}
-        check_visible(place, files.values())
+        written = self._writer.write_state(
+            hosts, self._number, place, savepoint=savepoint, halt=halt
+        )
         self._confirm_ownership()
-        metadata = complete(
-            place,
-            checkpoint_id=self._number,
-            job_id=self._job_id,
-            job_name=self._job_name,
-            time=self._clock.now(),
-            savepoint=savepoint,
-            files=list(files.values()) if changelog is None else changelog.written(contents, files),
-            committables=self._prepared(answers),
+        committables = self._commits.of_snapshots(written.answers)
+        metadata = self._writer.complete(
+            self._number, place, written, committables, savepoint=savepoint
         )
-        return metadata, answers
-
-    def _prepared(self, answers: dict[int, HostSnapshot]) -> list[tuple[str, Any]]:
-        """Return what sinks have held back so far, and what hosts have prepared since."""
-        return self._named(
-            thing for host in sorted(answers) for thing in answers[host].committables
-        )
-
-    def _named(self, prepared: Iterable[tuple[int, Any]]) -> list[tuple[str, Any]]:
-        return self._commits.with_held((self._sink_names[sink], thing) for sink, thing in prepared)
+        return metadata, written.answers
 
     def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
         self.restore, self._unacknowledged = (self._number, where), True
-        self._commits.safe(self._prepared(answers), self._number, final=final)
-
-    def _folder(self, uri: str) -> Folder:
-        return folder(uri, self._settings.configuration)
+        self._commits.checkpoint_complete(
+            self._commits.of_snapshots(answers), self._number, final=final
+        )
 
 
 def _size(metadata: Metadata) -> int:
     return sum(file.size for file in metadata.files)
-
-
-def _file(answer: HostSnapshot) -> StateFile:
-    assert isinstance(answer.state, StateFile)
-    return answer.state

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pyflink_on_spark._compat import registry
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._job.history import JobHistory
 from pyflink_on_spark._runtime.connector import Sink, Source
@@ -63,7 +63,7 @@ class Job:
         }
         object.__setattr__(self, "printers", printers)
 
-    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+    def maintain_sources(self, oldest_checkpoint: int | None) -> None:
         """Let the job's sources look after what they began in the driver.
 
         Args:
@@ -73,7 +73,7 @@ class Job:
             BaseException: what ends the attempt.
         """
         for source in self._sources():
-            source.between_epochs(oldest_checkpoint)
+            source.maintain(oldest_checkpoint)
 
     def begins_again(self) -> None:
         """Let the job's sources begin again what has failed; before each attempt but the first."""
@@ -154,6 +154,5 @@ def runs_nothing() -> bool:
 def current_engine() -> Engine:
     """Return the engine that runs jobs; Spark is loaded when it is first needed."""
     if not _installed:
-        module = importlib.import_module("pyflink_on_spark._spark.engine")
-        _installed.append(module.SparkEngine())
+        _installed.append(registry.load("engine"))
     return _installed[0]

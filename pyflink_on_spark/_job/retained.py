@@ -44,7 +44,7 @@ class RetainedCheckpoints:
         with telling("the changes that no checkpoint needs any more"):
             self._remove_unneeded()
 
-    def give_up(self, place: Folder, late: bool) -> None:
+    def discard(self, place: Folder, late: bool) -> None:
         """Remove what there is of a checkpoint that was not completed.
 
         Args:

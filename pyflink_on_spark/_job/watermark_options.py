@@ -17,7 +17,8 @@ def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhy
     bounded job it is due after a number of elements, so that results repeat where input flows
     without a pause; only where elements are slow the clock counts: once the time of a bundle
     (``python.fn-execution.bundle.time``) has passed, or, if bundles are smaller than that number,
-    the auto-watermark interval.
+    the auto-watermark interval. The watermark of a table also follows a row that takes it further
+    than the interval, as Flink's does.
 
     Args:
         settings: the job's configuration.
@@ -29,9 +30,9 @@ def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhy
     interval = AUTO_WATERMARK_INTERVAL.read(settings)
     elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
     if interval <= 0:
-        return WatermarkRhythm(None, None)
+        return WatermarkRhythm(None, None, 0)
     if not bounded:
         return WatermarkRhythm(None, interval)
     if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:
-        return WatermarkRhythm(elements, interval)
-    return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)))
+        return WatermarkRhythm(elements, interval, interval)
+    return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)), interval)

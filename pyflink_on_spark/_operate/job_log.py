@@ -17,6 +17,16 @@ from pyflink_on_spark.common._options.own import HEARTBEAT
 _log = logging.getLogger("pyflink_on_spark.job")
 
 
+def _wanted(record: logging.LogRecord | None = None) -> bool:
+    """Whether to log a record: a root logger at INFO is meant for those of the script itself."""
+    own = (_log, logging.getLogger("pyflink_on_spark"))
+    warns = record is not None and record.levelno >= logging.WARNING
+    return warns or any(logger.level for logger in own)
+
+
+_log.addFilter(_wanted)
+
+
 class JobLog(JobListener):
     """Logs what happens to a job.
 
@@ -84,7 +94,7 @@ class JobLog(JobListener):
                 "%s begins with checkpoint %d: %s", self._name, restored.number, restored.path
             )
         seconds = HEARTBEAT.read(operated.job.settings.configuration) / 1000
-        if seconds and _log.isEnabledFor(logging.INFO):
+        if seconds and _wanted() and _log.isEnabledFor(logging.INFO):
             name = f"heartbeat of {operated.id}"
             threading.Thread(target=self._beat, args=(seconds,), name=name, daemon=True).start()
 

@@ -12,10 +12,13 @@ class WatermarkRhythm:
     Args:
         elements: the number of elements after which a watermark is due; None for no such limit.
         milliseconds: the processing time after which a watermark is due; None for no such limit.
+        event_time: the event time (ms) that a watermark of a table may be behind; None for no such
+            limit.
     """
 
     elements: int | None = 10_000
     milliseconds: int | None = None
+    event_time: int | None = None
 
     @property
     def never(self) -> bool:

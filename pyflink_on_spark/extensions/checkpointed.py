@@ -147,7 +147,7 @@ class ListCheckpointed(ABC):
 class CheckpointListener(ABC):
     """Is notified of the outcome of checkpoints; a second base class of a function."""
 
-    _hears_of_checkpoints: ClassVar[bool] = True
+    _listens_to_checkpoints: ClassVar[bool] = True
 
     @abstractmethod
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:

@@ -32,7 +32,7 @@ def jdbc_exactly_once_sink(
     jdbc_connection_options: JdbcConnectionOptions,
     jdbc_execution_options: JdbcExecutionOptions | None = None,
     *,
-    epochs_table: str = "pyflink_on_spark_epochs",
+    commits_table: str = "pyflink_on_spark_commits",
     days: int = 30,
 ) -> _ExactlyOnceSink:
     """Make a sink, for ``sink_to``, whose statement is executed once for each row.
@@ -48,15 +48,15 @@ def jdbc_exactly_once_sink(
         jdbc_connection_options: where the statement is executed.
         jdbc_execution_options: how often it is tried again; batch size and interval are those of
             the checkpoints.
-        epochs_table: the table that records commits; created if it does not exist.
+        commits_table: the table that records commits; created if it does not exist.
         days: how long records are kept. A job must not restore a checkpoint older than that.
 
     Raises:
         ValueError: as ``JdbcSink.sink``, or the name is not a valid name of a table.
     """
-    if not _TABLE.fullmatch(epochs_table):
-        raise ValueError(f"{epochs_table!r} is not the name of a table")
+    if not _TABLE.fullmatch(commits_table):
+        raise ValueError(f"{commits_table!r} is not the name of a table")
     if days < 1:
         raise ValueError(f"records are kept for a day at least, not {days}")
-    told = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
-    return _ExactlyOnceSink(ExactlyOnceJdbcSink(told._config, epochs_table, days))
+    plain = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
+    return _ExactlyOnceSink(ExactlyOnceJdbcSink(plain._config, commits_table, days))

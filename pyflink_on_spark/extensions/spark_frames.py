@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyflink_on_spark._compat import registry
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink
 from pyflink_on_spark._connectors.staged_rows.source import StagedRows
 from pyflink_on_spark.common import WatermarkStrategy
@@ -56,7 +56,7 @@ def from_spark(
     Raises:
         TypeError: if it is not a DataFrame, or PyFlink lacks the type of a column.
     """
-    frames = importlib.import_module("pyflink_on_spark._spark.frames")
+    frames = registry.load("frames")
     derived = frames.row_type_of(frame)
     folder = frames.temporary_staging() if staging is None else str(Path(staging).absolute())
     source = StagedRows(
@@ -97,6 +97,6 @@ def to_spark(
     Raises:
         TypeError: if the stream has no declared type, or a DataFrame cannot have such values.
     """
-    frames = importlib.import_module("pyflink_on_spark._spark.frames")
+    frames = registry.load("frames")
     place = frames.staging_place if staging is None else frames.given_place(staging)
     return stream.sink_to(_Connector(sink=StagedSink(place, frames.handing_over(write))), name)

@@ -231,7 +231,7 @@ class LocalJob:
             hosts.group.open()
             while not control.ended:
                 worked = hosts.turn()
-                self._job.between_epochs(self._coordinator.oldest_checkpoint)
+                self._job.maintain_sources(self._coordinator.oldest_checkpoint)
                 wanted = worked and self._rule.each_turn and self._job.settings.checkpointed
                 before = self._coordinator.last_checkpoint
                 hosts.halts = self._rule.restart

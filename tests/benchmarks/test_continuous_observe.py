@@ -8,9 +8,12 @@ import pytest
 from benchmarks.continuous.observe import observe
 from benchmarks.measure import CommandFailed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measuring needs Linux's /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="measuring needs Linux's /proc"),
+]
 
-# The child is in a session of its own, as slot hosts are.
+# The child is in a session of its own, as hosts are.
 JOB = """
 import pathlib, subprocess, sys
 pathlib.Path(sys.argv[1], "a.jsonl").write_text("[]")

@@ -8,7 +8,10 @@ import pytest
 from benchmarks.__main__ import result_lines
 from benchmarks.measure import CommandFailed, run
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measuring needs Linux's /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="measuring needs Linux's /proc"),
+]
 
 BUSY = "import time; end = time.process_time() + 0.5\nwhile time.process_time() < end: pass"
 LEAVES_A_BUSY_PROCESS = (

@@ -20,7 +20,7 @@ JOB_ID = "92c6d64bcd331f388f98d46142992c64"
 
 
 class Engine:
-    """A job that ends when it is told to."""
+    """A job that ends on command."""
 
     job_id = JOB_ID
 

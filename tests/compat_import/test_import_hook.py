@@ -43,6 +43,7 @@ def test_the_modules_are_the_same_objects():
     ) == ["True True", " ".join(["pyflink_on_spark.datastream.functions"] * 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order",
     [
@@ -147,6 +148,7 @@ def test_a_function_that_uses_the_package_is_pickled_by_reference():
     ) == ["<Row(1)>", "True"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "text"),
     [
@@ -172,6 +174,7 @@ def test_unknown_modules(module, text):
     assert text in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installed_there", [True, False])
 def test_pickles_name_classes_that_any_process_finds(tmp_path, installed_there):
     after_install(

@@ -1,4 +1,4 @@
-"""What of a traceback is told."""
+"""What of a traceback is shown."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ from benchmarks.connectors.__main__ import JOBS, Files, kafka
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark.testing import local_engine as engine
 
+pytestmark = pytest.mark.slow
+
 RECORDS = 3_000
 NAMES = sorted(path.stem for path in JOBS.glob("[!_]*.py"))
 

@@ -248,6 +248,7 @@ def everything_is_logged(caplog):
         caplog.set_level(logging.DEBUG, name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("everything_is_logged")
 def test_it_is_in_no_error_and_in_no_log(case, local_engine, caplog, capfd, monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -260,6 +261,7 @@ def test_it_is_in_no_error_and_in_no_log(case, local_engine, caplog, capfd, monk
     assert SECRET not in text + caplog.text + shown.out + shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("everything_is_logged")
 def test_keys_of_a_role_are_in_no_log(caplog, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "me")

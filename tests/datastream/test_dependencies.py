@@ -206,6 +206,7 @@ def wheel(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_requirements_are_installed_once(env, wheel, monkeypatch):
     env.set_python_requirements(str(wheel / "requirements.txt"), str(wheel / "packages"))
     assert in_a_job(env, importing("tiny_requirement")) == "installed"
@@ -213,6 +214,7 @@ def test_requirements_are_installed_once(env, wheel, monkeypatch):
     assert in_a_job(env, importing("tiny_requirement")) == "installed"
 
 
+@pytest.mark.slow
 def test_requirements_that_pip_cannot_install(env, wheel):
     (wheel / "requirements.txt").write_text("no-such-requirement==1.0\n")
     env.set_python_requirements(str(wheel / "requirements.txt"), str(wheel / "packages"))

@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pyflink_on_spark"
 ARGUMENTS = re.compile(r"^( *)Args:\n((?:\1 +.*\n|\n)*)", re.MULTILINE)
@@ -41,6 +43,7 @@ def accepted_names(node):
     return names if any("dataclass" in ast.unparse(d) for d in node.decorator_list) else None
 
 
+@pytest.mark.slow
 def test_every_documented_argument_exists():
     wrong = []
     for path in PACKAGE.rglob("*.py"):

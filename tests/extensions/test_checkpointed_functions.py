@@ -1,4 +1,4 @@
-"""Functions that take part in checkpoints, in whole jobs that are saved and go on elsewhere."""
+"""Functions that take part in checkpoints, in whole jobs that are saved and resume elsewhere."""
 
 from __future__ import annotations
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.extensions.state_examples import BUFFERED, FOLDER, PRINTED, run_all
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_example_is_run():

@@ -72,7 +72,7 @@ class Report:
 
     Args:
         kills: how often what was killed.
-        restored: how many of the driver's restarts went on from a checkpoint.
+        restored: how many of the driver's restarts resumed from a checkpoint.
         records: how many of what were checked.
         problems: what is wrong.
     """

@@ -114,10 +114,10 @@ def build(env, options):
         .assign_timestamps_and_watermarks(times.with_timestamp_assigner(EventTime()))
         .key_by(lambda event: event[1], Types.LONG())
     )
-    # This one's part files go on across checkpoints, that one's end with each.
-    going_on = RollingPolicy.default_rolling_policy(4096, 1500, 800)
+    # This one's part files continue across checkpoints, that one's end with each.
+    continued = RollingPolicy.default_rolling_policy(4096, 1500, 800)
     counts = events.map(CountPerKey(), Types.STRING()).uid("count")
-    counts.sink_to(sink(options.output / "counts", going_on)).uid("counts")
+    counts.sink_to(sink(options.output / "counts", continued)).uid("counts")
     windows = events.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
     (
         windows.process(SumOfWindow(), Types.STRING())

@@ -23,7 +23,7 @@ from pyflink.datastream.connectors.kafka import (
 )
 from pyflink.datastream.window import TumblingEventTimeWindows
 
-EPOCH, WINDOW = 1_700_000_000_000, 5_000
+START_MS, WINDOW = 1_700_000_000_000, 5_000
 EVENT = Types.TUPLE([Types.LONG(), Types.LONG(), Types.LONG()])
 
 
@@ -32,7 +32,7 @@ class SumOfWindow(ProcessWindowFunction):
 
     def process(self, key, context, elements):
         numbers = [number for number, _, _ in elements]
-        yield f"{key},{context.window().start - EPOCH},{len(numbers)},{sum(numbers)}"
+        yield f"{key},{context.window().start - START_MS},{len(numbers)},{sum(numbers)}"
 
 
 def parse(line):

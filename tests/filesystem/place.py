@@ -10,7 +10,7 @@ class Place:
 
     Args:
         uri: as a user gives it.
-        aws: the server behind S3.
+        aws: the server of S3.
     """
 
     def __init__(self, uri, aws=None):

@@ -93,7 +93,7 @@ class Files(SFTPServerInterface):
 
 
 def serve(port: int) -> None:
-    """Serve for ever."""
+    """Serve without limit."""
     key, kept = ECDSAKey.generate(), []
     with socket.create_server(("127.0.0.1", port)) as door:
         while True:

@@ -1,4 +1,4 @@
-"""Programs into segments, regions and levels."""
+"""Programs into chains, vertices and stages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def stages(build, parallelism=2, **settings):
 
 
 def shape(found):
-    """The operators' names: levels of regions of segments."""
+    """The operators' names: stages of vertices of chains."""
     return [
         [[[o.name for o in s.operators] for s in vertex.chains] for vertex in stage.vertices]
         for stage in found
@@ -212,7 +212,7 @@ def test_a_watermark_assigner_ends_its_segment():
 
 
 def test_a_forward_edge_that_meets_a_deeper_level_becomes_an_exchange():
-    """A union of a stream with what became of it behind a shuffle: one input is a level early."""
+    """A union of a stream with what became of it after a shuffle: one input is a stage early."""
 
     def build(stream):
         one = stream.rebalance().map(same)

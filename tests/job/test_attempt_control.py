@@ -37,7 +37,7 @@ class Running:
         self.control.run_pending(False, wanted)
 
     def run_at_end(self):
-        """Do what is due once all input is worked off."""
+        """Do what is due once all input is processed."""
         self.control.run_pending(True)
 
     def fail(self, at_end=False):

@@ -53,7 +53,7 @@ def commits(sinks):
 
 def checkpoint(commits, number, *prepared, **how):
     written = commits.with_held(prepared)
-    commits.safe(written, number)
+    commits.checkpoint_complete(written, number)
     commits.commit(**how)
     return written
 
@@ -90,7 +90,7 @@ def test_a_last_commit_that_failed_holds_nothing_back_when_it_is_done_again(comm
 
 
 def test_what_another_job_has_saved_is_not_held_back(commits, sinks):
-    commits.safe([("one", 1), ("one", 5)], 1, final=True)
+    commits.checkpoint_complete([("one", 1), ("one", 5)], 1, final=True)
     commits.commit(again=True)
     assert sinks["one"].again == [[1, 5]]
     assert commits.with_held([]) == []
@@ -139,10 +139,10 @@ def test_no_file_is_lost_to_one_that_another_job_has_compacted(tmp_path):
     drained = Commits({"s": Compacting()})
     checkpoint(drained, 1, part("a", 1))
     savepoint = drained.with_held([part("b", 2)])
-    drained.safe(savepoint, 2, final=True)
+    drained.checkpoint_complete(savepoint, 2, final=True)
     drained.commit()
     later = Commits({"s": Compacting()})
-    later.safe(savepoint, 2, final=True)
+    later.checkpoint_complete(savepoint, 2, final=True)
     later.commit(again=True)
     for number, name in ((3, "c"), (4, "d")):
         checkpoint(later, number, part(name, number))
@@ -152,7 +152,7 @@ def test_no_file_is_lost_to_one_that_another_job_has_compacted(tmp_path):
 
 
 def test_who_was_there_before_is_shut_out_first_even_with_nothing_to_commit(commits, sinks):
-    commits.safe([("one", 1)], 1)
+    commits.checkpoint_complete([("one", 1)], 1)
     commits.commit(again=True)
     assert [sink.taken_over for sink in sinks.values()] == [1, 1]
     assert sinks["one"].again == [[1]]

@@ -38,7 +38,7 @@ from tests.runtime.harness import FakeClock
 
 
 class Hosts:
-    """Slots that write their state when they are told to."""
+    """Slots that write their state on demand."""
 
     def __init__(self):
         self.slots = slots(2)
@@ -238,7 +238,7 @@ def test_the_last_checkpoint_is_made_again_as_long_as_that_is_tolerated(world):
 
 def test_a_checkpoint_that_takes_too_long(tmp_path):
     world = World(tmp_path, timeout="3 s")
-    world.hosts.fails = TimeoutError("a slot host has not answered")
+    world.hosts.fails = TimeoutError("a host has not answered")
     assert not world.coordinator.checkpoint(world.hosts)
     assert world.hosts.timeout == 3.0
     late = tmp_path / "j" / "chk-1"
@@ -248,7 +248,7 @@ def test_a_checkpoint_that_takes_too_long(tmp_path):
     world.hosts.fails = None
     world.checkpoint()
     assert not late.exists()
-    world.hosts.fails = TimeoutError("a slot host has not answered")
+    world.hosts.fails = TimeoutError("a host has not answered")
     world.coordinator.checkpoint(world.hosts)
     with pytest.raises(CheckpointError, match=r"checkpoint 4 was aborted after 3000 ms"):
         world.coordinator.checkpoint(world.hosts)
@@ -348,7 +348,7 @@ def test_checkpoints_where_nothing_can_be_written_until_it_is_put_right(world):
 
 
 class NeverTwice(Sink):
-    """Commits what has not been committed; once, it is interrupted. Holds back if it is told to."""
+    """Commits what has not been committed; once, it is interrupted. Holds back if asked to."""
 
     def __init__(self, interrupted=True, holds_back=False):
         self.found, self.interrupted, self.holds_back = [], interrupted, holds_back
@@ -588,13 +588,15 @@ def test_sinks_keep_what_a_savepoint_of_a_job_that_goes_on_names(world, monkeypa
 
 
 class Writing(Prepares):
-    """Hosts whose writers go on with something after a checkpoint."""
+    """Hosts whose writers continue something after a checkpoint."""
 
     def snapshot(self, number, where, contents=WHOLE, *, halt=False, timeout=None):
         answers = {}
         for slot in (0, 1):
-            going_on = OperatorSnapshot(split={"_writer": [f"going on in {slot}"]})
-            state = TaskStateSnapshot(number, {"sink": OperatorSubtaskState({}, going_on, MAXIMUM)})
+            continued = OperatorSnapshot(split={"_writer": [f"continued in {slot}"]})
+            state = TaskStateSnapshot(
+                number, {"sink": OperatorSubtaskState({}, continued, MAXIMUM)}
+            )
             name = file_name(contents, number, slot)
             file = write_file(folder(where), name, records_of(slot, state), shared=False)
             answers[slot] = HostSnapshot(file, [(1, f"{number}-{slot}")])
@@ -616,6 +618,6 @@ class Keeping(NeverTwice):
 def test_a_sink_that_wants_to_keeps_what_a_savepoint_has_of_its_writers(tmp_path, wanted):
     sink = Keeping(wanted)
     path = saved(with_sink(tmp_path, sink), Writing(), tmp_path)
-    in_writers = ["going on in 0", "going on in 1"] if wanted else []
+    in_writers = ["continued in 0", "continued in 1"] if wanted else []
     assert sink.kept == [["1-0", "1-1", *in_writers]]
     assert read_metadata(find_checkpoint(path)).checkpoint_id == 1

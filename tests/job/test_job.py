@@ -1,4 +1,4 @@
-"""What a job has begun in the driver is let go of when it has ended."""
+"""What a job has begun in the driver is released when it has ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.task.plan import JobSettings
 
 
 class Ending(Sink):
-    """Counts how often it is told."""
+    """Counts its notifications."""
 
     def __init__(self, fails=False):
         self.fails, self.told = fails, 0

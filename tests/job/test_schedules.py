@@ -8,9 +8,10 @@ from tests.job.schedules import run_schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 _COUNT, _AT_ONCE = 200, 20
+_FIRST = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(_AT_ONCE, _COUNT, _AT_ONCE))]
 
 
-@pytest.mark.parametrize("first", range(0, _COUNT, _AT_ONCE))
+@pytest.mark.parametrize("first", _FIRST)
 def test_schedules(first):
     for seed in range(first, first + _AT_ONCE):
         run_schedule(seed)

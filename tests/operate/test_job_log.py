@@ -35,6 +35,14 @@ def test_the_beginning(handle, caplog):
     assert second == "'counter' begins with checkpoint 3: file:/chk-3"
 
 
+def test_a_script_that_logs_at_info_sees_only_its_own(handle, caplog):
+    caplog.set_level(logging.NOTSET, "pyflink_on_spark.job")
+    caplog.set_level(logging.INFO)
+    logging.getLogger("script").info("the script's")
+    handle.enter(JobStatus.RUNNING)
+    assert caplog.messages == ["the script's"]
+
+
 def test_checkpoints(handle, caplog):
     with handle.job.history.checkpoint(4, "file:/chk-4", savepoint=False) as record:
         record.size = 12_345

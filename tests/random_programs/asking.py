@@ -14,7 +14,7 @@ from tests.random_programs.outcome import ENGINE, HANGS, Failure, Outcome, from_
 from tests.random_programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-_JOBS_PER_PROCESS = 100
+_JOBS_PER_PROCESS = 60
 
 
 class Oracle:
@@ -51,7 +51,7 @@ class Oracle:
         if all(answers):
             outcomes = [from_data(json.loads(answer)) for answer in answers]
             if Outcome(failure=Failure(HANGS)) in outcomes:
-                self._stop()  # its thread would go on for ever
+                self._stop()  # its thread would never end
             return outcomes
         self._stop()
         if len(programs) == 1:

@@ -120,9 +120,9 @@ class Draft:
         return type_of(self.rng, shape)
 
     def through(self, stream: Stream, keeps_first: bool) -> str:
-        """Return the order behind an operator of the environment's parallelism.
+        """Return the order after an operator of the environment's parallelism.
 
-        In BATCH mode a keyed operator works off the keys in any order.
+        In BATCH mode a keyed operator processes the keys in any order.
 
         Args:
             stream: what the operator reads.

@@ -31,6 +31,7 @@ _PLAIN: list[tuple[Operator, int]] = [
     (stateless.narrowed, 1),
     (stateless.projected, 2),
     (keyed.keyed, 8),
+    (keyed.partitioned_and_keyed, 1),
     (sources.timed, 3),
     (windows.all_windowed, 1),
     (merging.united, 2),

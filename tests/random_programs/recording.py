@@ -60,5 +60,7 @@ def _recorded(oracle: Oracle, programs: list[Program]) -> list[Recording]:
 
 
 def _is_unsure(program: Program, outcome: Outcome) -> bool:
+    if outcome.failure == Failure(HANGS):
+        return False  # to wait for it again costs more than another program
     not_fixed = program.parallelism > 1 or program.outputs[0].order != TOTAL
     return not_fixed or outcome.failure in _OF_THE_RECORDER

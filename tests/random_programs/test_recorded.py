@@ -8,6 +8,8 @@ from tests.random_programs import recordings
 from tests.random_programs.comparing import compare
 from tests.random_programs.ledger import entries
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = {"whole": 300, "cut": 120, "restarted": 120}
 
 

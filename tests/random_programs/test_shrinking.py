@@ -26,6 +26,7 @@ def uses(program, method):
     return any(step.method == method for step in program.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["map", "filter", "key_by"])
 def test_only_what_differs_is_left(method):
     program = next(p for p in map(generate, range(200)) if uses(p, method) and len(p.steps) > 4)

@@ -39,7 +39,7 @@ class Course:
         checkpoints: when there is one.
         savepoints: when there is one, which its user takes away at once.
         refused: when a host cannot write its state.
-        late: when a checkpoint is given up while it is under way.
+        late: when a checkpoint is aborted while it is under way.
         crashes: when all is lost but the last checkpoint.
         lost: when a host is lost in the middle of a checkpoint.
         seed: of the order in which hosts work and rows arrive.

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 
 
 class FakeClock:
-    """A clock that stands still until it is told."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self, time: int = 0) -> None:
         self.time = time

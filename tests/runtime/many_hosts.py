@@ -35,7 +35,7 @@ class HostGone(Exception):
 
 
 class _Outlet:
-    """Sends the rows of one host, and counts those that are not worked off."""
+    """Sends the rows of one host, and counts those that are not processed."""
 
     def __init__(self, hosts: ManyHosts) -> None:
         self._hosts = hosts

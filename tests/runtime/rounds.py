@@ -177,7 +177,7 @@ class RunningJob:
 
     Args:
         job: the job.
-        saved: the state of all subtasks that it goes on from, as ``save`` returns it.
+        saved: the state of all subtasks that it resumes from, as ``save`` returns it.
         collected: what was collected before.
         clock: processing time.
         seed: of the order in which subtasks work and channels are read; None for the usual one.

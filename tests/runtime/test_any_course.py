@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from tests.runtime.courses import Course, run
 from tests.runtime.random_jobs import IN_ANY_ORDER, IN_ORDER, MERGES, RandomJob, random_jobs
 
+pytestmark = pytest.mark.slow
+
 some = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 events = st.lists(

@@ -174,7 +174,7 @@ CASES = {
         "None is allowed in the fields of a ROW and in streams without a declared type",
         ["did the function of 'guilty' return nothing?"],
     ),
-    "a timestamp that is none": (
+    "an invalid timestamp": (
         lambda s: timed(other(s)).name("guilty").map(same), [("a", "x")],
         "an integer is required, got str 'x'", ["while it worked on ('a', 'x')"],
     ),

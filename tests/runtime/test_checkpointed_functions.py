@@ -26,7 +26,7 @@ class Counting:
     """Counts what it sees, in a list state of one element; notes in which order it is called."""
 
     _checkpoint_protocol = "function"
-    _hears_of_checkpoints = True
+    _listens_to_checkpoints = True
 
     def __init__(self):
         self.calls = []

@@ -24,6 +24,8 @@ from pyflink_on_spark.datastream.state import (
 from tests.runtime.rounds import Conditions, by_key, results
 from tests.runtime.window_jobs import WindowJob, window_jobs
 
+pytestmark = pytest.mark.slow
+
 MAX_PARALLELISM = 5
 few = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True

@@ -31,7 +31,7 @@ class Counter:
     """Counts, under the lock, and keeps how far it is."""
 
     _checkpoint_protocol = "list"
-    _hears_of_checkpoints = True
+    _listens_to_checkpoints = True
 
     def __init__(self, end=10_000_000):
         self.end = end
@@ -88,7 +88,7 @@ class LastWords(Counter):
 
 
 class Deaf(Counter):
-    """Goes on after cancel."""
+    """Continues after cancel."""
 
     def cancel(self):
         CALLS.append("cancel")

@@ -1,4 +1,4 @@
-"""What a user is told when a function fails."""
+"""What a user sees when a function fails."""
 
 from __future__ import annotations
 

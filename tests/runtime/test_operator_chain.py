@@ -45,7 +45,7 @@ class Recorder:
 
 
 class Logs(Operator):
-    """Passes on, and emits its name and what it is told."""
+    """Passes on, and emits its name and the notifications."""
 
     def __init__(self, name, log=None):
         self.name, self.log = name, log
@@ -75,7 +75,7 @@ class TwoInputs(Operator):
 
 
 class Line:
-    """A chain that works off at once what comes in."""
+    """A chain that processes at once what comes in."""
 
     def __init__(self, *operators, main, sides=None, channels=("c",)):
         self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, channels, Pacing())

@@ -1,4 +1,4 @@
-"""Sinks that are a function: what it is told, and when."""
+"""Sinks that are a function: what it is notified of, and when."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Recording:
 
 class Buffering(Recording):
     _checkpoint_protocol = "function"
-    _hears_of_checkpoints = True
+    _listens_to_checkpoints = True
 
     def __init__(self):
         self.buffer = []
@@ -47,10 +47,10 @@ class Buffering(Recording):
         self.state.update(self.buffer)
 
     def notify_checkpoint_complete(self, checkpoint_id):
-        LOG.append(f"{checkpoint_id} is safe")
+        LOG.append(f"{checkpoint_id} is complete")
 
     def notify_checkpoint_aborted(self, checkpoint_id):
-        LOG.append(f"{checkpoint_id} is given up")
+        LOG.append(f"{checkpoint_id} is aborted")
 
     def finish(self):
         LOG.append(list(self.buffer))
@@ -89,4 +89,4 @@ def test_what_is_buffered_survives():
     restored = Harness(operator(Buffering()), operator_state=state, restored=3)
     restored.feed("c")
     restored.end()
-    assert LOG == ["open", "3 is safe", "4 is given up", "open", ["a", "b", "c"]]
+    assert LOG == ["open", "3 is complete", "4 is aborted", "open", ["a", "b", "c"]]

@@ -63,7 +63,7 @@ class Counter:
     """Counts, under the lock, and keeps how far it is."""
 
     _checkpoint_protocol = "list"
-    _hears_of_checkpoints = True
+    _listens_to_checkpoints = True
 
     def __init__(self, end):
         self.end = end
@@ -167,7 +167,7 @@ def test_state_that_goes_on_changing_is_saved_as_it_was():
     reader = reader_of(ByPartition(1_000_000))
     seen = drain(reader, until=1)
     reader.prepare_checkpoint(1)
-    later = drain(reader, until=3 * LIMIT)  # the function goes on before it is pickled
+    later = drain(reader, until=3 * LIMIT)  # the function continues before it is pickled
     positions = pickle.loads(pickle.dumps(reader.snapshot()))
     reader.close()
     emitted = len(seen) + len(positions[0].waiting)

@@ -1,4 +1,4 @@
-"""Reads one split after the other, and can go on in the middle."""
+"""Reads one split after the other, and can resume in the middle."""
 
 from __future__ import annotations
 

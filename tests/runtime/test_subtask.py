@@ -240,7 +240,7 @@ def test_a_source_that_was_told_to_end_is_closed_with_the_savepoint(calls):
     assert calls[-1:] == ["source closed"]
 
 
-def test_a_source_that_has_ended_hears_of_the_checkpoint_with_its_end(calls):
+def test_a_source_that_has_ended_is_notified_of_the_checkpoint_with_its_end(calls):
     checkpoints = {"execution.checkpointing.interval": "1 s"}
     job = RunningJob(job_of(lambda s: s, Says(), configuration=checkpoints))
     while job.round():

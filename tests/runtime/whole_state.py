@@ -19,7 +19,7 @@ ELEMENTS = [(f"key {i * i % 23}", i * 7 % 60, i * 13 % 100) for i in range(60)]
 MUCH_LATER = 10**15
 ONCE = {
     "kinds: timers processing": len(ELEMENTS),
-    "lists: list dealt out": len(ELEMENTS),
+    "lists: list redistributed": len(ELEMENTS),
     "lists: united united": len(ELEMENTS) - 1,  # a set, and two are the same
     "ruled: broadcast": 1,
 }
@@ -39,14 +39,16 @@ class Lists(MapFunction, CheckpointedFunction):
 
     def initialize_state(self, context):
         store = context.get_operator_state_store()
-        self.dealt_out = store.get_list_state(ListStateDescriptor("dealt out", Types.LONG()))
+        self.redistributed = store.get_list_state(
+            ListStateDescriptor("redistributed", Types.LONG())
+        )
         self.united = store.get_union_list_state(ListStateDescriptor("united", Types.LONG()))
 
     def snapshot_state(self, context):
         """Nothing: the states are always as they should be."""
 
     def map(self, value):
-        self.dealt_out.add(value[2])
+        self.redistributed.add(value[2])
         self.united.add(value[2])
         return value
 

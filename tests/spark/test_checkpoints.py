@@ -51,7 +51,7 @@ class CountPerKey(MapFunction):
 
 
 class Slow(MapFunction):
-    """Notes the process that it runs in; takes its time until it is let go."""
+    """Notes the process that it runs in; takes its time until it is released."""
 
     def __init__(self, folder):
         self.folder = str(folder)

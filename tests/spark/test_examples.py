@@ -1,6 +1,6 @@
 """The examples give on Spark what they give on real PyFlink.
 
-The expected lines are in golden/examples; real PyFlink wrote them, and writes them anew with
+The expected lines are in golden/examples; real PyFlink wrote them, and writes them again with
 
     PYTHON_WITH_PYFLINK tests/spark/test_examples.py
 """

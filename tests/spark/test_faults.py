@@ -1,4 +1,4 @@
-"""What goes wrong outside of a job is named, nothing half is committed, and a restart goes on."""
+"""What goes wrong outside of a job is named, nothing half is committed, and a restart resumes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ KINDS = pytest.mark.parametrize("kind", ["sealed", "encrypted"])
 REFUSED = (EOFError, OSError, multiprocessing.AuthenticationError)
 
 
-class Door:
+class ListenerInUse:
     """A listener, and who was let in."""
 
     def __init__(self, place=HERE):
@@ -98,21 +98,21 @@ def test_a_silent_peer(kind):
 
 @KINDS
 def test_another_secret_is_refused(kind):
-    with Door(endpoint(kind)) as door:
+    with ListenerInUse(endpoint(kind)) as listener:
         with pytest.raises(REFUSED):
-            dial(replace(door.address, authkey=b"another"))
-        door.still_opens()
-        assert door.welcome.empty()
+            dial(replace(listener.address, authkey=b"another"))
+        listener.still_opens()
+        assert listener.welcome.empty()
 
 
 def test_another_certificate_is_refused():
-    with Door(endpoint("encrypted")) as door:
+    with ListenerInUse(endpoint("encrypted")) as listener:
         with pytest.raises(REFUSED):
-            dial(replace(door.address, identity=new_identity()))
+            dial(replace(listener.address, identity=new_identity()))
         with pytest.raises(REFUSED):
-            dial(replace(door.address, identity=None))
-        door.still_opens()
-        assert door.welcome.empty()
+            dial(replace(listener.address, identity=None))
+        listener.still_opens()
+        assert listener.welcome.empty()
 
 
 class Relay:
@@ -140,20 +140,20 @@ class Relay:
 
 @pytest.mark.parametrize(("kind", "readable"), [("sealed", True), ("encrypted", False)])
 def test_what_a_relay_sees(kind, readable):
-    with Door(endpoint(kind)) as door:
-        relay = Relay(door.address)
+    with ListenerInUse(endpoint(kind)) as listener:
+        relay = Relay(listener.address)
         wire = dial(relay.address)
         wire.send_bytes(b"the records of the job")
-        assert door.welcome.get(timeout=10).recv_bytes(10) == b"the records of the job"
+        assert listener.welcome.get(timeout=10).recv_bytes(10) == b"the records of the job"
         assert (b"the records" in relay.seen) is readable
 
 
 @pytest.mark.parametrize(("kind", "error"), [("sealed", BadSeal), ("encrypted", OSError)])
 def test_what_a_relay_changes_is_refused(kind, error):
-    with Door(endpoint(kind)) as door:
-        relay = Relay(door.address)
+    with ListenerInUse(endpoint(kind)) as listener:
+        relay = Relay(listener.address)
         wire = dial(relay.address)
-        welcome = door.welcome.get(timeout=10)
+        welcome = listener.welcome.get(timeout=10)
         wire.send_bytes(b"right")
         assert welcome.recv_bytes(10) == b"right"
         relay.outer.sendall(bytes(7) + b"\x05" + bytes(16) + b"wrong")  # what it injects
@@ -162,10 +162,10 @@ def test_what_a_relay_changes_is_refused(kind, error):
 
 
 def test_a_frame_that_is_repeated_is_refused():
-    with Door() as door:
-        relay = Relay(door.address)
+    with ListenerInUse() as listener:
+        relay = Relay(listener.address)
         wire = dial(relay.address)
-        welcome = door.welcome.get(timeout=10)
+        welcome = listener.welcome.get(timeout=10)
         before = len(relay.seen)
         wire.send_bytes(b"once")
         assert welcome.recv_bytes(10) == b"once"
@@ -176,7 +176,10 @@ def test_a_frame_that_is_repeated_is_refused():
 
 def test_a_stranger_has_one_deadline_for_all(monkeypatch):
     monkeypatch.setattr(handshake, "HANDSHAKE_SECONDS", 0.3)
-    with Door() as door, socket.create_connection((door.address.host, door.address.port)) as slow:
+    with (
+        ListenerInUse() as listener,
+        socket.create_connection((listener.address.host, listener.address.port)) as slow,
+    ):
         slow.settimeout(10)
         left = None
         for _ in range(100):  # a byte now and then, as long as it is listened to
@@ -196,10 +199,10 @@ def test_a_stranger_has_one_deadline_for_all(monkeypatch):
 @KINDS
 def test_too_many_strangers_make_room_for_those_who_know_the_secret(kind):
     before = threading.active_count()
-    with Door(endpoint(kind)) as door:
-        place = (door.address.host, door.address.port)
+    with ListenerInUse(endpoint(kind)) as listener:
+        place = (listener.address.host, listener.address.port)
         strangers = [socket.create_connection(place) for _ in range(3 * handshake.MOST_STRANGERS)]
-        door.still_opens()
+        listener.still_opens()
         assert threading.active_count() - before <= handshake.MOST_STRANGERS + 10
         for stranger in strangers:
             stranger.close()
@@ -209,17 +212,17 @@ def test_a_range_of_ports():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         first = taken.getsockname()[1]
         ports = (first, *range(first + 1, first + 20))
-        with Door(Endpoint("127.0.0.1", "127.0.0.1", ports)) as door:
-            assert door.address.port in ports[1:]
-            door.still_opens()
+        with ListenerInUse(Endpoint("127.0.0.1", "127.0.0.1", ports)) as listener:
+            assert listener.address.port in ports[1:]
+            listener.still_opens()
         with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {first}: "):
-            Door(Endpoint("127.0.0.1", "127.0.0.1", (first,)))
+            ListenerInUse(Endpoint("127.0.0.1", "127.0.0.1", (first,)))
 
 
 def test_an_address_to_listen_on_that_is_not_the_one_to_call():
-    with Door(Endpoint("localhost", "0.0.0.0")) as door:
-        assert door.address.host == "localhost"
-        door.still_opens()
+    with ListenerInUse(Endpoint("localhost", "0.0.0.0")) as listener:
+        assert listener.address.host == "localhost"
+        listener.still_opens()
 
 
 def test_ipv6():
@@ -227,6 +230,6 @@ def test_ipv6():
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    with Door(Endpoint("::1", "::1")) as door:
-        assert dial(door.address).own_address() == "::1"
-        assert door.welcome.get(timeout=10).own_address() == "::1"
+    with ListenerInUse(Endpoint("::1", "::1")) as listener:
+        assert dial(listener.address).own_address() == "::1"
+        assert listener.welcome.get(timeout=10).own_address() == "::1"

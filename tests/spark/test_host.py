@@ -7,11 +7,17 @@ import os
 import pickle
 import signal
 import time
+from functools import partial
 
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES
+from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
 from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts.deployment import Deployment
 from pyflink_on_spark._spark.hosts.host_task import HostTask
@@ -26,7 +32,7 @@ from tests.spark.connections import HERE
 
 
 class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
-    """Writes down what it hears; fails in the third checkpoint."""
+    """Writes down its notifications; fails in the third checkpoint."""
 
     def __init__(self, path):
         self.path = path
@@ -57,7 +63,7 @@ class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
 
 
 class Quiet(Source):
-    """A source that waits for ever."""
+    """A source that waits without end."""
 
     bounded = False
 
@@ -73,11 +79,11 @@ class Quiet(Source):
 class Running:
     """Hosts with a job that has been deployed."""
 
-    def __init__(self, folder, count):
+    def __init__(self, folder, count, build=None, source=None):
         self.folder, self.processes = folder, []
         job = job_of(
-            lambda stream: stream.rebalance().map(Noting(str(folder / "notes"))),
-            Quiet(),
+            build or (lambda stream: stream.rebalance().map(Noting(str(folder / "notes")))),
+            source or Quiet(),
             count,
             configuration={"execution.checkpointing.interval": "1 h"},
         )
@@ -102,6 +108,18 @@ class Running:
         for process in self.processes:
             process.join(10)
             assert process.exitcode is not None
+
+
+class Numbers(Quiet):
+    """Many numbers, and then none for ever."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def resume(self, split, position, context):
+        for first in range(0, self.count, 1000):
+            yield Bundle(list(range(first, first + 1000))), first + 1000
+        yield from super().resume(split, self.count, context)
 
 
 @pytest.fixture
@@ -162,3 +180,29 @@ def test_hosts_end_with_their_driver(running):
     for process in running.processes:
         process.join(20)
         assert process.exitcode == 1
+
+
+def test_a_host_writes_much_state_while_it_works(tmp_path):
+    keys = 3 * FEW_ENTRIES
+    running = Running(
+        tmp_path,
+        1,
+        lambda stream: stream.key_by(str).reduce(max).filter(lambda value: value < 0),
+        Numbers(keys),
+    )
+    try:
+        deadline = time.monotonic() + 60
+        for number in range(1, 1000):  # until a checkpoint has all keys
+            file = running.snapshot(number)[0].state
+            place = folder((tmp_path / f"chk-{number}").as_uri())
+            stored = StoredFile(file.name, file.size, partial(place.open, file.name))
+            pieces = [
+                deserialize(c.read()) for head, c in stored_records(stored) if head.kind == KEYED
+            ]
+            written = [value for piece in pieces for *_, value in piece.entries]
+            assert sorted(written) == list(range(len(written)))
+            if len(written) == keys:
+                return
+            assert time.monotonic() < deadline, "it did not get through"
+    finally:
+        running.close()

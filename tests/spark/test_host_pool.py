@@ -1,4 +1,4 @@
-"""What the driver hears of hosts that are slow, or fail when nobody waits for them; no Spark."""
+"""What the driver learns of hosts that are slow, or fail when nobody waits for them; no Spark."""
 
 from __future__ import annotations
 
@@ -305,11 +305,11 @@ def test_functions_of_a_job_that_ended_well_may_take_their_time_to_close(hosts, 
     monkeypatch.setattr(pool_module, "_CLOSE_SECONDS", 0.0)
     monkeypatch.setattr(pool_module, "_LOOK_SECONDS", 0.01)
     looks = threading.Semaphore(0)
-    given_up = threading.Event()
+    abandoned = threading.Event()
 
     def asked():
         looks.release()
-        return given_up.is_set()
+        return abandoned.is_set()
 
     outcome = hosts.thread.submit(hosts.pool.close, False, asked)
     assert all(looks.acquire(timeout=10) for _ in range(5))
@@ -321,10 +321,10 @@ def test_functions_of_a_job_that_ended_well_may_take_their_time_to_close(hosts, 
 def test_unless_nobody_wants_to_wait_any_more(hosts, monkeypatch):
     monkeypatch.setattr(pool_module, "_CLOSE_SECONDS", 0.0)
     monkeypatch.setattr(pool_module, "_LOOK_SECONDS", 0.01)
-    given_up = threading.Event()
-    outcome = hosts.thread.submit(hosts.pool.close, False, given_up.is_set)
+    abandoned = threading.Event()
+    outcome = hosts.thread.submit(hosts.pool.close, False, abandoned.is_set)
     hosts.answer(0, "done", [])
-    given_up.set()
+    abandoned.set()
     assert isinstance(outcome.exception(10), TimeoutError)
 
 

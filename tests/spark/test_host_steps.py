@@ -10,6 +10,7 @@ import pytest
 from pyflink_on_spark._runtime.steps import watch
 from pyflink_on_spark._spark.hosts import host as host_module
 from pyflink_on_spark._spark.hosts.deployment import Deployment
+from pyflink_on_spark._spark.hosts.driver_channels import DriverChannels
 from pyflink_on_spark._spark.hosts.host import Host
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
@@ -87,7 +88,7 @@ def in_threads(monkeypatch):
 
     monkeypatch.setattr(Host, "_listen", listen_and_end)
     nowhere = lambda host, subtask: lambda channel: lambda things: None  # noqa: E731
-    monkeypatch.setattr(Host, "_driver", nowhere)
+    monkeypatch.setattr(DriverChannels, "of_subtask", nowhere)
 
 
 @pytest.mark.usefixtures("in_threads")

@@ -116,16 +116,16 @@ def open_channels():
 
 
 def test_elements_come_while_the_job_runs(env, tmp_path):
-    go_on = tmp_path / "go on"
+    resumed = tmp_path / "resume"
 
-    def wait(n, file=str(go_on)):
+    def wait(n, file=str(resumed)):
         while n == 2 and not os.path.exists(file):
             time.sleep(0.01)
         return n
 
     with env.from_collection([1, 2]).map(wait).execute_and_collect() as results:
         assert next(results) == 1
-        go_on.touch()
+        resumed.touch()
         assert list(results) == [2]
 
 

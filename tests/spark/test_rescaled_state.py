@@ -19,7 +19,7 @@ from tests.runtime.whole_state import ELEMENTS, all_state, checksum, content_of,
 
 
 def job(folder, parallelism, restore=None):
-    """Reads files for ever, and keeps all it can of them."""
+    """Reads files without end, and keeps all it can of them."""
     settings = {
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.dir": (folder / "checkpoints").as_uri(),

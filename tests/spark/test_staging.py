@@ -146,7 +146,7 @@ class Restarting(RunningJob):
         self._attempt = attempt
 
     cancel = trigger_savepoint = stop_with_savepoint = None
-    _run = _give_up = _attempt = None
+    _run = _clean_up = _attempt = None
 
     def _failed_printer(self):
         return None

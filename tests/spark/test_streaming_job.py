@@ -1,4 +1,4 @@
-"""When a job begins again and when it does not, and who hears of it; without Spark."""
+"""When a job begins again and when it does not, and who is notified; without Spark."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Log(SameProcess):
 
 
 class Endless(Source):
-    """Numbers for ever; or only the first few, and then nothing new."""
+    """Numbers without end; or only the first few, and then nothing new."""
 
     bounded = False
     parallel = False
@@ -57,7 +57,7 @@ class Endless(Source):
 class LookedAfter(Endless):
     """Something in the driver that brings the elements fails."""
 
-    def between_epochs(self, oldest_checkpoint):
+    def maintain(self, oldest_checkpoint):
         raise ConnectionError("the query has ended")
 
 
@@ -160,12 +160,12 @@ def test_an_endless_source_that_pauses_hands_everything_on(env):
 
 
 def test_cancelling_does_not_wait_for_the_end_of_a_bundle(env):
-    log, begun, go_on = Log(), Event(), Event()
+    log, begun, resumed = Log(), Event(), Event()
 
     def slow(value):
         log.add(value)
         begun.set()
-        go_on.wait()
+        resumed.wait()
 
     env.from_collection(list(range(1_000))).map(slow)
     client = env.execute_async()
@@ -174,7 +174,7 @@ def test_cancelling_does_not_wait_for_the_end_of_a_bundle(env):
     cancelled = client.cancel()
     (job,) = installed_engine()._jobs
     job._cancellation.wait(10)
-    go_on.set()
+    resumed.set()
     cancelled.result()
     assert client.get_job_status().result() == JobStatus.CANCELED
     assert log.items == [0]
@@ -292,7 +292,7 @@ def test_files_are_committed_at_the_end(env, tmp_path):
     assert [path.read_text() for path in finished(tmp_path)] == ["a\nb\n"]
 
 
-def test_a_failed_job_leaves_nothing_behind(env, tmp_path):
+def test_a_failed_job_leaves_nothing(env, tmp_path):
     env.from_collection(["a"], Types.STRING()).sink_to(file_sink(tmp_path))
     late = env.from_collection(list(range(10_000)))
     late.map(lambda v: 1 // (9_999 - v))
@@ -429,7 +429,7 @@ def with_checkpoints(**more):
 
 
 class Listens(MapFunction, CheckpointListener):
-    """Notes what it sees and hears, and how many elements this instance has had."""
+    """Notes what it sees and its notifications, and how many elements this instance has had."""
 
     def __init__(self, log):
         self.log, self.count = log, 0

@@ -10,6 +10,8 @@ import pytest
 
 from pyflink_on_spark._compat.import_hook import install
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

@@ -91,7 +91,7 @@ def test_a_fallback_that_ends_the_script_is_none(end):
     ).runs
 
 
-# -- names that are bound anew ---------------------------------------------------------------------
+# -- names that are bound again--------------------------------------------------------------------
 
 
 def test_what_another_module_returns_is_not_known():

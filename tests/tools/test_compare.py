@@ -83,6 +83,7 @@ def test_long_differences_are_cut():
     assert "  - 49" in comparison.text(everything=True)
 
 
+@pytest.mark.slow
 def test_a_run_has_a_folder_of_its_own_and_is_killed_in_time(tmp_path):
     program = "import os, time; open('x', 'w'); print(os.listdir(), flush=True); time.sleep(60)"
     done = run("it", [sys.executable, "-c", program], {}, timeout=1.5)
@@ -91,6 +92,7 @@ def test_a_run_has_a_folder_of_its_own_and_is_killed_in_time(tmp_path):
     assert done.seconds < 30
 
 
+@pytest.mark.slow
 def test_both_runs_of_a_script(tmp_path, capsys):
     """The script has no job, so that any interpreter will do."""
     script = tmp_path / "script.py"

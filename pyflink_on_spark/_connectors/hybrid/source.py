@@ -60,9 +60,9 @@ class SourceChain(Source):
             for index in range(parallelism)
         ]
 
-    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+    def maintain(self, oldest_checkpoint: int | None) -> None:
         for source in self._sources:
-            source.between_epochs(oldest_checkpoint)
+            source.maintain(oldest_checkpoint)
 
     def begin_again(self) -> None:
         for source in self._sources:

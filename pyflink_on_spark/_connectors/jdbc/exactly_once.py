@@ -25,7 +25,7 @@ _DAY = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True)
-class RowsOfEpoch:
+class RowsOfCheckpoint:
     """The rows that one subtask writes with one checkpoint: the committable of the sink.
 
     Args:
@@ -45,29 +45,29 @@ class ExactlyOnceJdbcSink(StatementSink):
 
     Args:
         config: the settings of the sink.
-        epochs_table: the name of the table, which the sink creates if it does not exist.
+        commits_table: the name of the table, which the sink creates if it does not exist.
         days: how many days the table keeps a number.
     """
 
-    def __init__(self, config: JdbcSinkConfig, epochs_table: str, days: int) -> None:
+    def __init__(self, config: JdbcSinkConfig, commits_table: str, days: int) -> None:
         super().__init__(config)
-        self._table, self._days = epochs_table, days
+        self._table, self._days = commits_table, days
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        return RowsOfEpochWriter(ParameterMaker(self._database, self._config.row_type))
+        return RowsOfCheckpointWriter(ParameterMaker(self._database, self._config.row_type))
 
     def commit(self, committables: list[Any]) -> None:
         """Write the rows of the committables that the table does not contain."""
         if committables:
             with closing(JdbcClient(self._database, self._config)) as client:
-                _EpochsTable(self._table, self._translated).ensure(client)
+                _CommitsTable(self._table, self._translated).ensure(client)
                 _Commit(self._table, self._days, committables, self._translated).run(client)
 
     def _translated(self, sql: str) -> str:
         return translate(sql, self._database.lexicon, self._database.placeholder)[0]
 
 
-class RowsOfEpochWriter(SinkWriter):
+class RowsOfCheckpointWriter(SinkWriter):
     """Collects the rows of a checkpoint in its committable.
 
     Args:
@@ -82,14 +82,14 @@ class RowsOfEpochWriter(SinkWriter):
         while taken := self._make.take(elements, _CHUNK):
             self._rows += taken
 
-    def prepare_commit(self) -> list[RowsOfEpoch]:
+    def prepare_commit(self) -> list[RowsOfCheckpoint]:
         rows, self._rows = self._rows, []
-        return [RowsOfEpoch(str(uuid.uuid4()), rows)] if rows else []
+        return [RowsOfCheckpoint(str(uuid.uuid4()), rows)] if rows else []
 
 
-class _EpochsTable:
+class _CommitsTable:
     def __init__(self, name: str, translated: Callable[[str], str]) -> None:
-        columns = "epoch VARCHAR(36) PRIMARY KEY, committed_at BIGINT NOT NULL"
+        columns = "committable VARCHAR(36) PRIMARY KEY, committed_at BIGINT NOT NULL"
         self._look = translated(f"SELECT 1 FROM {name} WHERE 1 = 0")
         self._create = translated(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
 
@@ -103,25 +103,29 @@ class _EpochsTable:
 
 class _Commit:
     def __init__(
-        self, table: str, days: int, epochs: list[RowsOfEpoch], translated: Callable[[str], str]
+        self,
+        table: str,
+        days: int,
+        committables: list[RowsOfCheckpoint],
+        translated: Callable[[str], str],
     ) -> None:
-        self._epochs = epochs
+        self._committables = committables
         self._until = time.time_ns() // 1_000_000 - days * _DAY
-        self._find = translated(f"SELECT 1 FROM {table} WHERE epoch = ?")
-        self._note = translated(f"INSERT INTO {table} (epoch, committed_at) VALUES (?, ?)")
+        self._find = translated(f"SELECT 1 FROM {table} WHERE committable = ?")
+        self._note = translated(f"INSERT INTO {table} (committable, committed_at) VALUES (?, ?)")
         self._forget = translated(f"DELETE FROM {table} WHERE committed_at < ?")
 
     def run(self, client: JdbcClient) -> None:
         """Look up the numbers, and write the rows of the missing ones, in one transaction."""
         rows: list[Parameters] = []
 
-        def note_epochs(cursor: Any) -> None:
+        def note_commits(cursor: Any) -> None:
             rows.clear()
             cursor.execute(self._forget, (self._until,))
-            for epoch in self._epochs:
-                cursor.execute(self._find, (epoch.number,))
+            for committable in self._committables:
+                cursor.execute(self._find, (committable.number,))
                 if cursor.fetchone() is None:
-                    cursor.execute(self._note, (epoch.number, time.time_ns() // 1_000_000))
-                    rows.extend(epoch.rows)
+                    cursor.execute(self._note, (committable.number, time.time_ns() // 1_000_000))
+                    rows.extend(committable.rows)
 
-        client.execute(rows, note_epochs)
+        client.execute(rows, note_commits)

@@ -104,7 +104,7 @@ class StagedRows(Source):
             self._staging.end()
             self._begin()
 
-    def between_epochs(self, oldest_checkpoint: int | None) -> None:
+    def maintain(self, oldest_checkpoint: int | None) -> None:
         """Check the query, and remove the batches that no checkpoint needs any more.
 
         Raises:

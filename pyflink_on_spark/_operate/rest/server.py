@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import socketserver
@@ -22,6 +23,7 @@ from pyflink_on_spark._operate.rest.routing import (
 
 _LONGEST_BODY = 1024 * 1024
 _IDLE_SECONDS = 60.0
+_POLL_SECONDS = 0.05  # how long a shutdown waits at most
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -108,7 +110,8 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def start(self) -> None:
         """Serve from now on, in threads."""
-        threading.Thread(target=self.serve_forever, name="rest", daemon=True).start()
+        serve = functools.partial(self.serve_forever, _POLL_SECONDS)
+        threading.Thread(target=serve, name="rest", daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log what went wrong with a connection; most often the client has hung up."""

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     Record,
@@ -94,7 +95,7 @@ class StateFileWriter:
     """Writes the records of a state file; see ``state_file``."""
 
     def __init__(self, stream: BinaryIO, name: str, shared: bool, shown: str) -> None:
-        self._measured: Any = _Measured(stream)
+        self._measured = _Measured(stream)
         self._name, self._shared, self._shown = name, shared, shown
 
     def write(self, record: Record) -> None:
@@ -103,8 +104,22 @@ class StateFileWriter:
         Raises:
             CheckpointError: if it cannot be written.
         """
-        try:
+        with self._explained():
             write_record(self._measured, record)
+
+    def append(self, records: ForkedRecords) -> None:
+        """Write the records that another process makes; waits for them.
+
+        Raises:
+            CheckpointError: if they cannot be written.
+        """
+        with self._explained():
+            records.copy_to(self._measured)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise CheckpointError(f"cannot write {self._shown}: {error}") from error
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
-from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, state_file
+from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, StateFileWriter, state_file
 from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords, can_fork
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
+from pyflink_on_spark._runtime.checkpoints.state_file import Record
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.steps import step
@@ -21,6 +24,8 @@ _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     BASE: KeyedStateBackend.base_pieces,
     DELTA: KeyedStateBackend.change_pieces,
 }
+FEW_ENTRIES = 10_000
+"""So many entries are written about as fast as a process is copied."""
 
 
 class SnapshotWriter:
@@ -32,6 +37,8 @@ class SnapshotWriter:
         contents: WHOLE, BASE or DELTA.
         process: the number of the process, which names the file.
         configuration: the job's; says how file systems are reached.
+        few: how many entries of a subtask are written at once; copies of this process write more.
+            None if no copy is to be made.
     """
 
     def __init__(
@@ -41,12 +48,18 @@ class SnapshotWriter:
         contents: str,
         process: int,
         configuration: Mapping[str, str],
+        few: int | None = None,
     ) -> None:
         self.taken = _TAKEN[contents]
         """What is taken of keyed state."""
         self._state = SlotState()
         self._stack = ExitStack()
-        self._file: Any = None
+        self._file: StateFileWriter | None = None
+        self._copies: list[ForkedRecords] = []
+        self._few = few if can_fork() else None
+        self._abandoned: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._result: StateFile | bytes | BaseException | None = None
         if where is not None:
             name = file_name(contents, checkpoint_id, process)
             place = folder(where, configuration)
@@ -61,27 +74,81 @@ class SnapshotWriter:
             CheckpointError: if it cannot be written.
         """
         step("state: a subtask gives it")
+        if self._file is not None and self._few is not None and state.entries > self._few:
+            self._copies.append(ForkedRecords(records_of(index, state)))
+        else:
+            self._write(records_of(index, state))
+        state.note_taken()
+
+    def _write(self, records: Iterable[Record]) -> None:
         with _without_collector():
-            for record in records_of(index, state):
+            for record in records:
                 if self._file is None:
                     self._state.take(*record)
                 else:
                     self._file.write(record)
 
     def finish(self) -> StateFile | bytes:
-        """Return the file, or the content if it is in memory.
+        """Return the file, or the content if it is in memory; waits until it is written.
 
         Raises:
             CheckpointError: if it cannot be written.
         """
-        self._stack.close()
+        try:
+            with self._stack:
+                for copy in self._copies:
+                    assert self._file is not None
+                    self._file.append(copy)
+                if self._abandoned is not None:
+                    raise self._abandoned
+        finally:
+            for copy in self._copies:
+                copy.discard()
         step("state: the file is complete")
         return self._state.to_bytes() if self._file is None else self._file.result()
 
+    def finish_later(self, then: Callable[[], None]) -> None:
+        """Do what ``finish`` does, in another thread; ``result`` has what it returns.
+
+        Args:
+            then: called at the end, in that thread.
+        """
+
+        def finish() -> None:
+            try:
+                self._result = self.finish()
+            except BaseException as error:  # noqa: BLE001 - raised by `result`
+                self._result = error
+            then()
+
+        self._thread = threading.Thread(target=finish, name="snapshot")
+        self._thread.start()
+
+    @property
+    def finishing(self) -> bool:
+        """Whether ``finish_later`` was called."""
+        return self._thread is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether ``result`` has something."""
+        return self._result is not None
+
+    def result(self) -> StateFile | bytes:
+        """Return what ``finish`` returned in the other thread, or raise what it raised."""
+        assert self._result is not None
+        if isinstance(self._result, BaseException):
+            raise self._result
+        return self._result
+
     def abandon(self, error: BaseException) -> None:
         """Leave nothing of the file."""
-        with contextlib.suppress(BaseException):
-            self._stack.__exit__(type(error), error, error.__traceback__)
+        self._abandoned = error
+        for copy in self._copies:
+            copy.end()
+        if not self.finishing:
+            with contextlib.suppress(BaseException):
+                self.finish()
 
 
 @contextlib.contextmanager

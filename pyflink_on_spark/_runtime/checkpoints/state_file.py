@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 
 OPERATOR, KEYED, SOURCE = "operator", "keyed", "source"
 _LITTLE = 64 * 1024
@@ -39,7 +39,15 @@ class RecordHead:
 Record = tuple[RecordHead, bytes]
 
 
-def write_record(stream: BinaryIO, record: Record) -> None:
+class StateFileStream(Protocol):
+    """Where the bytes of records go."""
+
+    def write(self, content: bytes, /) -> object:
+        """Write."""
+        ...
+
+
+def write_record(stream: StateFileStream, record: Record) -> None:
     """Write a record."""
     head, payload = record
     content = (head.kind, head.name, head.index, head.number, len(payload), zlib.crc32(payload))

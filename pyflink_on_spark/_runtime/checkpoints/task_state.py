@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,3 +43,17 @@ class TaskStateSnapshot:
     checkpoint_id: int
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
     sources: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        """How many entries of keyed state are in memory, of those that are not made yet."""
+        return sum(part.entries for part in self._chunks())
+
+    def note_taken(self) -> None:
+        """Note that the state is written, or a copy of this process has the state."""
+        for part in self._chunks():
+            part.note_taken()
+
+    def _chunks(self) -> Iterator[StateChunks]:
+        parts = (operator.keyed for operator in self.operators.values())
+        return (part for part in parts if isinstance(part, StateChunks))

@@ -6,7 +6,7 @@ A ``Source`` is a picklable description. The driver calls:
    ``with_configuration`` when the job is submitted. All return a source; none changes the source
    that it is called on.
 2. ``splits`` once when the job is submitted. A restart uses the same splits again.
-3. ``between_epochs`` again and again while the job runs, and ``begin_again`` before every attempt
+3. ``maintain`` again and again while the job runs, and ``begin_again`` before every attempt
    except the first.
 4. ``job_ended`` once, however the job has ended.
 
@@ -180,7 +180,7 @@ class Source(ABC):
         """Return this source for a job, whose configuration may say how to reach the input."""
         return self
 
-    def between_epochs(self, oldest_checkpoint: int | None) -> None:  # noqa: B027
+    def maintain(self, oldest_checkpoint: int | None) -> None:  # noqa: B027
         """Maintain what ``splits`` has started in the driver, while the job runs.
 
         Args:

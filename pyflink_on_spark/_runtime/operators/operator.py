@@ -38,8 +38,14 @@ class Operator:
     sorted_in_batch: bool = True
     """Whether BATCH gives it one key after the other, if it is keyed."""
 
+    mixes_keys: bool = False
+    """Whether BATCH gives it elements of all keys as they come, if they have no timestamps."""
+
     frozen: bool = False
     """Whether emitted elements are deeply immutable, so that they need no copies."""
+
+    watermark_delay: int = 0
+    """How much earlier (ms) than the watermark that it got the times of its elements may be."""
 
     conforms: Any = None
     """The type that what it emits has been converted to, or None."""

@@ -31,7 +31,7 @@ class RollingOperator(Operator):
     """
 
     keyed = True
-    sorted_in_batch = False
+    mixes_keys = True
     uses_state: bool = False
     """Whether what combines elements may ask for other state of their key."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
@@ -32,7 +33,7 @@ from pyflink_on_spark._runtime.state.snapshot import (
 from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
 from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_by_group
 from pyflink_on_spark._runtime.state.stamping import set_stamped
-from pyflink_on_spark._runtime.state.table import StateTable
+from pyflink_on_spark._runtime.state.table import Place, StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark._runtime.state.value_state import ValueState
@@ -54,6 +55,7 @@ _EXPIRING: dict[str, Any] = {
     "aggregating": ExpiringAggregatingState,
 }
 _PIECE = 20_000
+_MANY = 100_000
 
 
 class KeyedStateBackend:
@@ -165,21 +167,19 @@ class KeyedStateBackend:
 
     def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
-        return StateChunks(self._whole)
+        return StateChunks(self._whole, self._in_memory(self._size))
 
     def base_pieces(self) -> StateChunks:
-        """Return everything; ``take_changes`` then returns later changes only."""
-        self._purge()
-        for table in self._tables.values():
-            if table.changed is not None:
-                table.changed.clear()
-        self.timers.take_changes()
-        return StateChunks(self._whole)
+        """Return everything; when that is taken, changes are counted from then on."""
+        return StateChunks(self._whole, self._in_memory(self._size), self._forget_changes)
 
     def change_pieces(self) -> StateChunks:
-        """Return what ``take_changes`` does, by key group."""
-        changes = self.take_changes()
-        return StateChunks(lambda: iter(changes_by_group(changes, self._key_groups).items()))
+        """Return what changed; when that is taken, changes are counted from then on."""
+        return StateChunks(
+            lambda: iter(changes_by_group(self._changes(), self._key_groups).items()),
+            self._in_memory(self._change_count),
+            self._forget_changes,
+        )
 
     def restore(self, groups: Iterable[Piece]) -> None:
         """Take over key groups and changes; nothing of this counts as a change."""
@@ -201,14 +201,9 @@ class KeyedStateBackend:
         Raises:
             RuntimeError: changes are not tracked.
         """
-        if not self._track:
-            raise RuntimeError("changes of this keyed state are not tracked")
-        entries: list[Entry] = []
-        for name, table in self._tables.items():
-            if table.changed:
-                entries += [(name, *place, table.get(*place)) for place in table.changed]
-                table.changed.clear()
-        return StateDelta(self._meta(), entries, self.timers.take_changes())
+        changes = self._changes()
+        self._forget_changes()
+        return changes
 
     def apply_changes(self, changes: StateDelta) -> None:
         """Apply what ``take_changes`` returned; nothing of this counts as a change."""
@@ -226,6 +221,32 @@ class KeyedStateBackend:
         """Release what is on disk."""
         if self._disk is not None:
             self._disk.close()
+
+    def _in_memory(self, count: Callable[[], int]) -> int:
+        return count() if self._disk is None else 0
+
+    def _changes(self) -> StateDelta:
+        if not self._track:
+            raise RuntimeError("changes of this keyed state are not tracked")
+        entries: list[Entry] = []
+        for name, table in self._tables.items():
+            if table.changed:
+                entries += [(name, *place, table.get(*place)) for place in table.changed]
+        return StateDelta(self._meta(), entries, self.timers.changes())
+
+    def _size(self) -> int:
+        return sum(self.sizes().values())
+
+    def _change_count(self) -> int:
+        return sum(len(table.changed or ()) for table in self._tables.values())
+
+    def _forget_changes(self) -> None:
+        for table in self._tables.values():
+            if table.changed:
+                forgotten, table.changed = table.changed, set()
+                if len(forgotten) > _MANY:
+                    threading.Thread(target=_drain, args=(forgotten,), daemon=True).start()
+        self.timers.forget_changes()
 
     def _whole(self) -> Iterator[tuple[int, Piece]]:
         if self._disk is None:
@@ -287,6 +308,12 @@ class KeyedStateBackend:
             for state in self._checked_per_record:
                 state.sweep.some(state.time_to_live.checked_per_record)
             yield pair
+
+
+def _drain(places: set[Place]) -> None:
+    """Free places one by one, so that other threads work meanwhile."""
+    while places:
+        places.pop()
 
 
 def _of_kind(descriptor: Any, kind: str) -> Any:

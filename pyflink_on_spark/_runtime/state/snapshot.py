@@ -72,12 +72,21 @@ class StateChunks:
 
     Args:
         make: makes them.
+        entries: how many entries they have that are in memory; 0 if they are elsewhere.
+        note_taken: called when the pieces are made, here or in a copy of this process.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "entries", "note_taken")
 
-    def __init__(self, make: Callable[[], Iterator[tuple[int, Piece]]]) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Iterator[tuple[int, Piece]]],
+        entries: int = 0,
+        note_taken: Callable[[], None] = lambda: None,
+    ) -> None:
         self._make = make
+        self.entries = entries
+        self.note_taken = note_taken
 
     def items(self) -> Iterator[tuple[int, Piece]]:
         """Yield key group and piece."""

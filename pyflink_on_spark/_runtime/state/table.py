@@ -13,8 +13,8 @@ class StateTable:
     """The entries of one state of one operator.
 
     ``current`` is the dict of the namespace in use. The dict of the namespace None is always the
-    same object, so that a loop may keep a reference. So is ``changed``: the places of the
-    entries that changed, or None if changes are not tracked.
+    same object, so that a loop may keep a reference. ``changed`` is the same object between two
+    checkpoints: the places of the entries that changed, or None if changes are not tracked.
 
     Args:
         kind: as a descriptor's ``_kind``, for example ``value``.

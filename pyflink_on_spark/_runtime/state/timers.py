@@ -142,13 +142,19 @@ class Timers:
         (queue.register if present else queue.delete)(time, key, namespace)
         queue.changed = changed
 
-    def take_changes(self) -> list[tuple[Timer, bool]]:
-        """Return the timers that came or went since the last call, and whether each is there."""
-        changes: list[tuple[Timer, bool]] = []
-        for name, queue in self._queues():
-            changed, queue.changed = queue.changed or {}, {}
-            changes += [((name, *timer), timer in queue) for timer in changed]
-        return changes
+    def changes(self) -> list[tuple[Timer, bool]]:
+        """Return the timers that came or went, and whether each is there."""
+        return [
+            ((name, *timer), timer in queue)
+            for name, queue in self._queues()
+            for timer in queue.changed or ()
+        ]
+
+    def forget_changes(self) -> None:
+        """Let ``changes`` return later changes only."""
+        for _, queue in self._queues():
+            if queue.changed:
+                queue.changed = {}
 
     def _queues(self) -> tuple[tuple[str, TimerQueue], tuple[str, TimerQueue]]:
         return ("event", self.event), ("processing", self.processing)

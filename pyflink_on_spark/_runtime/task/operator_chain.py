@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import (
     MIN_TIMESTAMP,
+    MAX_WATERMARK,
     Bundle,
     ChannelStatus,
     EndOfInput,
@@ -156,15 +157,22 @@ class OperatorChain:
                 self._tell(EndOfInput())
 
     def _advance(self, watermark: int | None) -> None:
-        if watermark is not None:
-            self._each(lambda operator: operator.advance_watermark(watermark))
-            self._tell(Watermark(watermark))
+        if watermark is None:
+            return
+        for index, operator in enumerate(self.operators):
+            self._emit(operator.advance_watermark(watermark), index)
+            if operator.watermark_delay and watermark != MAX_WATERMARK:
+                watermark -= operator.watermark_delay
+        self._tell(Watermark(watermark))
 
     def _each(self, call: Callable[[Operator], Iterable[Any]]) -> None:
         for index, operator in enumerate(self.operators):
-            produced = call(operator)
-            if produced != ():
-                self._run(iter(produced), index + 1)
+            self._emit(call(operator), index)
+
+    def _emit(self, produced: Iterable[Any], index: int) -> None:
+        """Hand on what an operator has brought forth."""
+        if produced != ():
+            self._run(iter(produced), index + 1)
 
     def _run(self, elements: Iterator[Any], start: int) -> None:
         for process in self._line(start):

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
@@ -78,11 +78,8 @@ class SubtaskGroup:
         self._subtasks: dict[int, Subtask] = {}
         self._stages: dict[int, int] = {}
         self._opened: list[Subtask] = []
-        self._requests: dict[int, SnapshotRequest] = {}
+        self._checkpoints = GroupCheckpoints()
         self._foreign: dict[int, list[Row]] = {}
-        self._halted = False
-        self.prepared: list[Any] = []
-        """What the driver has to commit, of all since the last complete checkpoint."""
         plans = [
             (depth, vertex, index)
             for depth, stage in enumerate(stages)
@@ -220,7 +217,7 @@ class SubtaskGroup:
         if unit.chain is None:
             return False
         barrier = self._subtasks[unit.subtask_id].barrier
-        return self._halted or barrier is not None or self._source(unit).paused
+        return self._checkpoints.halted or barrier is not None or self._source(unit).paused
 
     def _run(self, unit: Unit, deadline: float) -> bool:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
@@ -271,7 +268,7 @@ class SubtaskGroup:
         number = unit.subtask_id
         if not subtask.busy:
             self._note_consumed(number)
-            self._pass_barrier(number, subtask)
+            self._pass_barriers(number, subtask)
             if not more:
                 subtask.flush()
         self._note_work(number, subtask)
@@ -307,13 +304,13 @@ class SubtaskGroup:
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
-        if not self._halted:
+        if not self._checkpoints.halted:
             self.tick()
         self.flush()
 
     @property
     def _tick_due(self) -> bool:
-        return not self._halted and not 0 <= self._clock.now() - self._ticked < _TICK_MS
+        return not self._checkpoints.halted and not 0 <= self._clock.now() - self._ticked < _TICK_MS
 
     def _tick_all_but(self, omitted: int | None) -> None:
         self._ticked = self._clock.now()
@@ -353,24 +350,20 @@ class SubtaskGroup:
 
     def begin_checkpoint(self, request: SnapshotRequest) -> None:
         """Take part in a checkpoint; ``request.done`` says when all subtasks have."""
-        request.remaining = len(self._subtasks)
-        self._requests[request.checkpoint_id] = request
+        self._checkpoints.begin(request, len(self._subtasks))
         for number, subtask in self._subtasks.items():
             subtask.trigger(request.checkpoint_id)
             if not subtask.busy:
-                self._pass_barrier(number, subtask)
+                self._pass_barriers(number, subtask)
         self._route(self._schedule.now)
 
     def abort_checkpoint(self, checkpoint_id: int) -> None:
         """Write nothing more of a checkpoint; barriers that are under way pass."""
-        request = self._requests.get(checkpoint_id)
-        if request is not None:
-            request.aborted = True
-        self._halted = False
+        self._checkpoints.abort(checkpoint_id)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint is complete."""
-        self.prepared = []
+        self._checkpoints.take_prepared()
         for subtask in self:
             subtask.notify_checkpoint_complete(checkpoint_id)
 
@@ -379,36 +372,23 @@ class SubtaskGroup:
         for subtask in self:
             subtask.notify_checkpoint_aborted(checkpoint_id)
 
-    def _pass_barrier(self, number: int, subtask: Subtask) -> None:
-        while (checkpoint_id := subtask.barrier) is not None and not subtask.busy:
-            request = self._requests.get(checkpoint_id)
-            if request is None:
-                return  # the driver's word of this checkpoint is still under way
-            subtask.prepare_barrier()
-            if not request.aborted:
-                self._save(subtask, request)
-            subtask.pass_barrier(checkpoint_id)
-            request.remaining -= 1
-            if request.done:
-                del self._requests[checkpoint_id]
+    def _pass_barriers(self, number: int, subtask: Subtask) -> None:
+        if self._checkpoints.pass_barriers(subtask):
             self._note_work(number, subtask)
-
-    def _save(self, subtask: Subtask, request: SnapshotRequest) -> None:
-        state = subtask.snapshot(request.checkpoint_id, request.taken)
-        try:
-            request.write(subtask.identity.index, state)
-        except CheckpointError as error:
-            request.fail(error)
-        else:
-            self._halted = self._halted or request.halt
-        self.prepared += subtask.committables()
 
     # -- the end ---------------------------------------------------------------------------------
 
+    @property
+    def prepared(self) -> list[Any]:
+        """What the driver has to commit, of all since the last complete checkpoint."""
+        return self._checkpoints.prepared
+
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit: pairs of a sink's number and a thing."""
-        prepared, self.prepared = self.prepared, []
-        return [*prepared, *(item for subtask in self for item in subtask.committables())]
+        return [
+            *self._checkpoints.take_prepared(),
+            *(item for subtask in self for item in subtask.committables()),
+        ]
 
     def close(self, failed: bool = False) -> None:
         """Close all subtasks that were opened, upstream first; raise the first failure to do so."""

@@ -22,6 +22,8 @@ from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
 
+_MOST_WATERMARKS = 10_000
+_ELEMENTS_EACH = 64
 _END_MS = 20
 """How long Flink's tasks take to end, in which a short watermark interval passes."""
 
@@ -47,16 +49,37 @@ class WatermarkOutput:
         self.emitted = MIN_TIMESTAMP
         """The last watermark (ms)."""
         self._ended = False
+        self._allowed: float = _MOST_WATERMARKS
         self.at_once = assigner.at_once
 
     def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
         """Hand elements on; the assigner at the end of the chain has noted their timestamps."""
         if self.at_once:
             while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
-                self._hand_on(values, self._assigner.timestamps_of(values))
+                for part in self._parts(values):
+                    self._hand_on(part, self._assigner.timestamps_of(part))
             return
         while values := self._guard.collect_copies(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
+
+    def _parts(self, values: list[Any]) -> Iterator[list[Any]]:
+        """Yield elements in parts, and emit a watermark after each part but the last one.
+
+        A part ends where event time has advanced far enough. After many watermarks there is one for
+        some elements at most, so that they do not cost more than the elements.
+        """
+        step, start = self._assigner.rhythm.event_time, 0
+        if step is not None:
+            self._allowed = min(_MOST_WATERMARKS, self._allowed + len(values) / _ELEMENTS_EACH)
+            for end in self._assigner.advances(values, self.emitted, step):
+                if self._allowed < 1:
+                    break
+                self._allowed -= 1
+                yield values[start:end]
+                self._emit(self._clock.now())
+                start = end
+        if start < len(values):
+            yield values[start:]
 
     def assign(self, elements: Iterator[Any]) -> None:
         """Do what ``write`` does for elements that the assigner has not seen, a chunk at a time."""

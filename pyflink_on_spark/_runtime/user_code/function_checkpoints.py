@@ -98,7 +98,7 @@ class FunctionCheckpoints:
 
     A function says what it wants by class attributes, not by its methods' names alone: a method
     that happens to be called ``initialize_state`` is the user's own business. The attributes are
-    ``_checkpoint_protocol``, which is ``function`` or ``list``, and ``_hears_of_checkpoints``.
+    ``_checkpoint_protocol``, which is ``function`` or ``list``, and ``_listens_to_checkpoints``.
 
     Args:
         function: the user's, loaded, or an object around it.
@@ -109,7 +109,7 @@ class FunctionCheckpoints:
         self._function = _innermost(function)
         self._context = context
         self._protocol = getattr(self._function, "_checkpoint_protocol", None)
-        self._listens = getattr(self._function, "_hears_of_checkpoints", False)
+        self._listens = getattr(self._function, "_listens_to_checkpoints", False)
 
     def initialize(self) -> None:
         """Give the function its state; before it is opened."""

@@ -181,7 +181,7 @@ class AlignedWindows:
             else:
                 for key, held in entries.items():
                     yield from self._fire_key(window, key, held, time)
-                    self._operation.give_up(window)
+                    self._operation.clear(window)
 
     def _results(self, entries: Entries, time: int) -> Iterator[Any]:
         cursor, result_of = self._operation.cursor, self._contents.result
@@ -222,4 +222,4 @@ class AlignedWindows:
             self._note(table, window, table.namespaces.pop(window, ()))
         for key in entries:
             self._backend.key = key
-            self._operation.give_up(window)
+            self._operation.clear(window)

@@ -125,17 +125,17 @@ class GeneralWindows:
             if result.is_purge():
                 self._contents.clear()
             if operation.event_time == by_event_time and time == operation.cleanup_time(window):
-                self._give_up(window)
+                self._clear(window)
 
     def _found(self) -> Any:
         found = self._contents.get()
         return (list(found) or None) if self._is_list else found
 
-    def _give_up(self, window: Any) -> None:
+    def _clear(self, window: Any) -> None:
         self._contents.clear()
         self._context.window = window
         self._trigger.clear(window, self._context)
-        self._operation.give_up(window)
+        self._operation.clear(window)
         if self._merging is not None:
             self._merging.retire(window)
 

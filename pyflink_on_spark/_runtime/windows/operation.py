@@ -101,7 +101,7 @@ class WindowOperation:
             else:
                 yield result
 
-    def give_up(self, window: Any) -> None:
+    def clear(self, window: Any) -> None:
         """Let the user's function clear what it keeps for the current key's window."""
         if self._function is not None:
             self._function_context.window = window

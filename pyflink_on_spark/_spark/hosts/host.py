@@ -16,17 +16,10 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    find_checkpoint,
-    read_metadata,
-    read_states,
-)
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.steps import step
-from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
@@ -43,6 +36,8 @@ from pyflink_on_spark._spark.hosts.deployment import (
     hosts_of_subtasks,
     slots_of,
 )
+from pyflink_on_spark._spark.hosts.driver_channels import DriverChannels
+from pyflink_on_spark._spark.hosts.restored_states import restored_states
 from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._spark.transport.handshake import (
     HANDSHAKE_SECONDS,
@@ -51,11 +46,10 @@ from pyflink_on_spark._spark.transport.handshake import (
     Listener,
     dial,
 )
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
-from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed, Sender
-from pyflink_on_spark._spark.transport.result_sender import connect as connect_channel
+from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, ChannelFailed
 from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
-from pyflink_on_spark._spark.transport.wire import Wire
 
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _LONGEST_REST = 0.001, 0.02
@@ -92,7 +86,7 @@ class Host:
         self, number: int, control: RpcConnection, driver: Address, network: NetworkSettings
     ) -> None:
         self._number, self._control = number, control
-        self._patience = network.heartbeat_timeout
+        self._silence = network.heartbeat_timeout
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._commands: dict[str, Callable[..., Any]] = {
             "deploy": self._deploy,
@@ -106,10 +100,10 @@ class Host:
         }
         self._data = DataPlane(self._receive)
         self._group: SubtaskGroup | None = None
+        self._channels: DriverChannels | None = None
         self._running = self._closed = False
         self._pending: tuple[int, SnapshotRequest, SnapshotWriter | None] | None = None
-        self._senders: dict[tuple[str, int], Sender] = {}
-        self._callers: dict[int, Wire] = {}
+        self._callers: dict[int, MessageConnection] = {}
         self._called = threading.Condition()
         self._log: FunctionLog | None = None
         self._told = HostReport(False, False, None)
@@ -138,7 +132,7 @@ class Host:
         """Take the driver's orders; without a driver end at once, whatever the host does."""
         try:
             while True:
-                order = self._control.receive(self._patience)
+                order = self._control.receive(self._silence)
                 if order[1] == HEARTBEAT:
                     self._control.send(None, HEARTBEAT, None)
                 else:
@@ -165,6 +159,9 @@ class Host:
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
+        except PeerLost as error:
+            self._running = False
+            self._control.send(None, "peer lost", error.host)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._running = False
             self._control.send(number, "failed", _text(error))
@@ -217,9 +214,9 @@ class Host:
     def _send_log(self) -> None:
         """Send what functions have logged to the driver, which may want no more."""
         entries = [] if self._log is None else self._log.take()
-        if entries:
+        if entries and self._channels is not None:
             with contextlib.suppress(ChannelClosed, ChannelFailed):
-                self._sender(LOGS, self._number).send(entries)
+                self._channels.sender(LOGS, self._number).send(entries)
 
     # -- commands --------------------------------------------------------------------------------
 
@@ -227,20 +224,21 @@ class Host:
         stages, job = pickle.loads(deployment.plan)
         install_classes(job.classes)
         self._deployment, self._stages = deployment, stages
+        self._channels = DriverChannels(deployment)
         self._log = install_function_log(job.configuration)
         self._configuration = job.configuration
         slots = slots_of(stages)
         mine = [s for s in range(slots) if host_of_slot(s, slots, deployment.hosts) == self._number]
         restored = None
         if deployment.restore is not None:
-            restored = _restored(deployment.restore, stages, mine, job.configuration)
+            restored = restored_states(deployment.restore, stages, mine, job.configuration)
         state = state_settings(job.configuration, keyed_operators(stages, mine[0]))
         self._group = SubtaskGroup(
             stages,
             mine,
             replace(job, state=state),
             SystemClock(),
-            self._driver,
+            self._channels.of_subtask,
             deployment.attempt,
             restored,
             None if deployment.hosts == 1 else self._data,
@@ -250,7 +248,7 @@ class Host:
 
     def _connect(self, _: int, addresses: Mapping[int, Address]) -> None:
         """Connect with all other hosts, and begin to work."""
-        peers: dict[int, Wire] = {}
+        peers: dict[int, MessageConnection] = {}
         for number, address in addresses.items():
             if number < self._number:
                 peers[number] = _call(self._number, address)
@@ -272,7 +270,7 @@ class Host:
         assert self._group is not None
         try:
             writer = SnapshotWriter(
-                checkpoint_id, where, contents, self._number, self._configuration
+                checkpoint_id, where, contents, self._number, self._configuration, FEW_ENTRIES
             )
         except CheckpointError as error:
             request = SnapshotRequest(checkpoint_id, _write_nothing)
@@ -287,27 +285,31 @@ class Host:
         return _LATER
 
     def _finish_snapshot(self) -> None:
-        """Answer the driver once all subtasks have written their state."""
+        """Answer the driver once all subtasks have given their state and the state is written."""
         if self._pending is None or not self._pending[1].done:
             return
         assert self._group is not None
         number, request, writer = self._pending
-        for sender in self._senders.values():
-            sender.flush()
         try:
             if request.error is not None:
                 raise request.error
             assert writer is not None
-            snapshot = HostSnapshot(writer.finish(), list(self._group.prepared))
+            if not writer.finishing:
+                assert self._channels is not None
+                self._channels.flush()
+                writer.finish_later(self._data.wake)
+            if not writer.finished:
+                return
+            snapshot = HostSnapshot(writer.result(), list(self._group.prepared))
         except CheckpointError as error:
-            self._give_up_snapshot(error)
+            self._abandon_snapshot(error)
             self._control.send(number, "unwritten", str(error))
         else:
             step("host: its part of a checkpoint is written")
             self._control.send(number, "done", snapshot)
         self._pending = None
 
-    def _give_up_snapshot(self, error: BaseException) -> None:
+    def _abandon_snapshot(self, error: BaseException) -> None:
         if self._pending is not None:
             _, _, writer = self._pending
             self._pending = None
@@ -316,8 +318,8 @@ class Host:
 
     def _committables(self, _: int) -> list[Any]:
         assert self._group is not None
-        for sender in self._senders.values():
-            sender.flush()
+        assert self._channels is not None
+        self._channels.flush()
         return self._group.committables()
 
     def _complete(self, _: int, checkpoint_id: int) -> None:
@@ -327,7 +329,7 @@ class Host:
 
     def _aborted(self, _: int, checkpoint_id: int) -> None:
         assert self._group is not None
-        self._give_up_snapshot(TimeoutError())
+        self._abandon_snapshot(TimeoutError())
         self._group.abort_checkpoint(checkpoint_id)
         self._group.notify_checkpoint_aborted(checkpoint_id)
 
@@ -338,7 +340,7 @@ class Host:
     def _close(self, _: int, failed: bool) -> list[Any]:
         """Close all subtasks; return what sinks have prepared that no checkpoint has."""
         self._running, self._closed = False, True
-        self._give_up_snapshot(TimeoutError())
+        self._abandon_snapshot(TimeoutError())
         prepared: list[Any] = []
         if self._group is not None:
             if failed:
@@ -346,18 +348,14 @@ class Host:
                     prepared = self._group.committables()
             step("host: its subtasks close")
             self._group.close(failed)
-        self._send_log()
-        expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
-        for sender in self._senders.values():
-            with contextlib.suppress(*expected):
-                sender.close()
+        if self._channels is not None:
+            self._send_log()
+            self._channels.close(failed)
         sys.stdout.flush()
         sys.stderr.flush()
         return prepared
 
-    # -- connections -----------------------------------------------------------------------------
-
-    def _greet(self, wire: Wire) -> None:
+    def _greet(self, wire: MessageConnection) -> None:
         """Take the call of another host, which says its number."""
         try:
             number = int.from_bytes(wire.recv_bytes(HANDSHAKE_SECONDS), "big")
@@ -368,22 +366,6 @@ class Host:
             self._callers[number] = wire
             self._called.notify_all()
 
-    def _driver(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
-        def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            return lambda things: self._sender(channel, subtask_id).send(things)
-
-        return of_channel
-
-    def _sender(self, channel: str, subtask_id: int) -> Sender:
-        sender = self._senders.get((channel, subtask_id))
-        if sender is None:
-            deployment = self._deployment
-            name = deployment.channels[channel]
-            producer = f"{subtask_id}#{deployment.attempt}"
-            sender = connect_channel(deployment.results, name, producer)
-            self._senders[channel, subtask_id] = sender
-        return sender
-
 
 _LATER = object()
 
@@ -392,29 +374,10 @@ def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
     """Take the state of a subtask, and do nothing with it."""
 
 
-def _call(number: int, address: Address) -> Wire:
+def _call(number: int, address: Address) -> MessageConnection:
     wire = dial(address)
     wire.send_bytes(number.to_bytes(4, "big"))
     return wire
-
-
-def _restored(
-    restore: tuple[int, str | bytes],
-    stages: tuple[StagePlan, ...],
-    slots: list[int],
-    configuration: Mapping[str, str],
-) -> dict[int, TaskStateSnapshot]:
-    checkpoint_id, where = restore
-    if isinstance(where, bytes):
-        whole = SlotState.from_bytes(where)
-    else:
-        place = find_checkpoint(where, configuration)
-        whole = read_states(place, read_metadata(place))
-    return {
-        number: state
-        for slot in slots
-        for number, state in shares(stages, slot, whole, checkpoint_id).items()
-    }
 
 
 def _text(error: BaseException) -> str:

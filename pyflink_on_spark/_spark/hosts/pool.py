@@ -19,9 +19,9 @@ from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._spark.hosts.deployment import Deployment
 from pyflink_on_spark._spark.hosts.host import HostReport
 from pyflink_on_spark._spark.transport.handshake import Address, Endpoint, Listener
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
-from pyflink_on_spark._spark.transport.wire import Wire
 
 _CALL_SECONDS = 20.0
 _HEARTBEAT_NUMBER = 0
@@ -40,7 +40,7 @@ class _HostConnection:
         address: where it listens.
         connection: the connection.
         changed: is notified of everything that the host says.
-        patience: after which silence it counts as lost, in s.
+        silence: after how long a silence it counts as lost, in s.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class _HostConnection:
         address: Address,
         connection: RpcConnection,
         changed: threading.Condition,
-        patience: float,
+        silence: float,
     ) -> None:
-        self.number, self.address, self._patience = number, address, patience
+        self.number, self.address, self._silence = number, address, silence
         self._connection, self._changed = connection, changed
         self._requests: dict[int, Future[Any]] = {}
         self._number = 0
@@ -88,7 +88,7 @@ class _HostConnection:
     def _read(self) -> None:
         try:
             while True:
-                number, kind, content = self._connection.receive(self._patience)
+                number, kind, content = self._connection.receive(self._silence)
                 if number is None:
                     self._note(kind, content)
                     continue
@@ -107,7 +107,7 @@ class _HostConnection:
         except TimeoutError:
             self._fail(
                 HostLost(
-                    f"host {self.number} was silent for {self._patience:g} s, which is the "
+                    f"host {self.number} was silent for {self._silence:g} s, which is the "
                     "heartbeat.timeout: its process or its machine is stuck"
                 )
             )
@@ -270,7 +270,7 @@ class HostPool:
 
     # -- the end ---------------------------------------------------------------------------------
 
-    def close(self, failed: bool, given_up: Callable[[], bool] = lambda: False) -> list[Any]:
+    def close(self, failed: bool, abandoned: Callable[[], bool] = lambda: False) -> list[Any]:
         """Let all hosts close their subtasks and end.
 
         Functions of a job that did not fail may take any time, because they may write their last
@@ -278,7 +278,7 @@ class HostPool:
 
         Args:
             failed: whether the job did.
-            given_up: whether the caller has stopped waiting.
+            abandoned: whether the caller has stopped waiting.
 
         Returns:
             What sinks have prepared that no checkpoint has, if the job failed.
@@ -296,9 +296,9 @@ class HostPool:
         prepared: list[Any] = []
         try:
             for future in futures:
-                prepared += self._await_close(future, deadline, failed, given_up)
+                prepared += self._await_close(future, deadline, failed, abandoned)
             for future in copies:
-                self._await_close(future, deadline, True, given_up)
+                self._await_close(future, deadline, True, abandoned)
         finally:
             self._closed.set()
             for host in [*self._hosts.values(), *self._copies]:
@@ -306,10 +306,10 @@ class HostPool:
         return prepared
 
     def _await_close(
-        self, future: Future[Any], deadline: float, failed: bool, given_up: Callable[[], bool]
+        self, future: Future[Any], deadline: float, failed: bool, abandoned: Callable[[], bool]
     ) -> list[Any]:
         try:
-            while not failed and not given_up() and not future.done():
+            while not failed and not abandoned() and not future.done():
                 with contextlib.suppress(TimeoutError):
                     future.exception(_LOOK_SECONDS)
             answer: list[Any] = future.result(max(0.0, deadline - time.monotonic()))
@@ -319,7 +319,7 @@ class HostPool:
                 raise
             return []
 
-    def _take_call(self, wire: Wire) -> None:
+    def _take_call(self, wire: MessageConnection) -> None:
         control = RpcConnection(wire, "a host")
         try:
             number, (host, port) = control.receive(_CALL_SECONDS)
@@ -331,9 +331,9 @@ class HostPool:
             return
         control.peer = f"host {number}"
         place = replace(self.control, host=host, port=port)
-        patience = self._network.heartbeat_timeout
+        silence = self._network.heartbeat_timeout
         with self._changed:
-            called = _HostConnection(number, place, control, self._changed, patience)
+            called = _HostConnection(number, place, control, self._changed, silence)
             if number in self._hosts:
                 self._copies.append(called)  # which Spark has started beside: it waits for the end
             else:

@@ -57,7 +57,7 @@ class BatchJob(RunningJob):
         self._check_printers()
         self._prepared.commit(payloads)
 
-    def _give_up(self) -> None:
+    def _clean_up(self) -> None:
         self._prepared.abort()
 
     def _run_batch(self, attempt: int) -> list[bytes]:

@@ -40,7 +40,7 @@ class PreparedCommits:
         """Make visible what the tasks of the job returned; what others prepared is thrown away."""
         wanted = list(payloads)
         with self._lock:
-            self._commits.safe(_unsealed(wanted), 0, final=True)
+            self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
             self._commits.commit()
             self._told.difference_update(wanted)
             self._throw_away()

@@ -134,7 +134,7 @@ class RunningJob(ABC):
         """Do all the work; raise what the job fails with."""
 
     @abstractmethod
-    def _give_up(self) -> None:
+    def _clean_up(self) -> None:
         """Throw away what a job that failed, or was cancelled, has left."""
 
     @property
@@ -202,7 +202,7 @@ class RunningJob(ABC):
             status = JobStatus.CANCELED
             self._error = JobCancelledError("Job was cancelled.")
         try:
-            self._give_up()
+            self._clean_up()
         except Exception as left:  # noqa: BLE001 - the job's own error is the one to tell
             self._error.add_note(f"Then what its sinks had prepared could not be removed: {left}")
         return status

@@ -165,7 +165,7 @@ class StreamingJob(RunningJob):
             raise error  # another attempt would do again what is committed
         super()._wait_for_restart(error)
 
-    def _give_up(self) -> None:
+    def _clean_up(self) -> None:
         if self._interrupted or self._spark_gone:
             self._coordinator.job_interrupted()
         elif self._cancelled.is_set():
@@ -227,7 +227,7 @@ class _Attempt:
         pool, control, job = self._pool, self._control, self._job
         while not control.ended:
             self._check()
-            job.between_epochs(self._coordinator.oldest_checkpoint)
+            job.maintain_sources(self._coordinator.oldest_checkpoint)
             control.run_pending(pool.ended, pool.paused)
             self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:

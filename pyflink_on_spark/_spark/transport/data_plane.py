@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.seal import TAG_BYTES, BadSeal
-from pyflink_on_spark._spark.transport.wire import Wire
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
@@ -42,7 +42,7 @@ class _Peer:
         wire: the connection.
     """
 
-    def __init__(self, number: int, wire: Wire) -> None:
+    def __init__(self, number: int, wire: MessageConnection) -> None:
         self.number, self.stream = number, wire.stream
         self.outgoing, self.incoming = wire.outgoing, wire.incoming
         self.outbox: deque[memoryview] = deque()
@@ -77,7 +77,7 @@ class DataPlane:
 
     def connect(
         self,
-        peers: Mapping[int, Wire],
+        peers: Mapping[int, MessageConnection],
         hosts: Mapping[int, int],
         senders: Mapping[int, int],
     ) -> None:

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 
 from pyflink_on_spark._spark.transport.identity import Identity, tls_context
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.seal import Seal
 from pyflink_on_spark._spark.transport.stream import stream_of
-from pyflink_on_spark._spark.transport.wire import Wire
 
 HANDSHAKE_SECONDS = 20.0
 MOST_STRANGERS = 64
@@ -80,7 +80,11 @@ class Listener:
     """
 
     def __init__(
-        self, endpoint: Endpoint, authkey: bytes, welcome: Callable[[Wire], None], name: str
+        self,
+        endpoint: Endpoint,
+        authkey: bytes,
+        welcome: Callable[[MessageConnection], None],
+        name: str,
     ) -> None:
         self._socket = _listening(endpoint)
         self._socket.settimeout(None)  # a program may have set a default
@@ -133,7 +137,7 @@ class Listener:
         self._welcome(wire)
 
 
-def dial(address: Address) -> Wire:
+def dial(address: Address) -> MessageConnection:
     """Call a listener; prove and be proved.
 
     Raises:
@@ -159,7 +163,7 @@ def dial(address: Address) -> Wire:
         raise
 
 
-def _admitted(accepted: socket.socket, address: Address) -> Wire:
+def _admitted(accepted: socket.socket, address: Address) -> MessageConnection:
     """Prove and be proved, as the end that was called."""
     deadline = time.monotonic() + HANDSHAKE_SECONDS
     try:
@@ -187,14 +191,14 @@ def _protected(accepted: socket.socket, address: Address) -> socket.socket:
 
 def _wire(
     connection: socket.socket, address: Address, numbers: bytes, outgoing: bytes, incoming: bytes
-) -> Wire:
+) -> MessageConnection:
     stream = stream_of(connection)
     if address.identity is not None:
-        return Wire(stream, None, None)
+        return MessageConnection(stream, None, None)
     keys = [
         _proof(address.authkey, b"frames of the " + end, numbers) for end in (outgoing, incoming)
     ]
-    return Wire(stream, Seal(keys[0]), Seal(keys[1]))
+    return MessageConnection(stream, Seal(keys[0]), Seal(keys[1]))
 
 
 def _proof(authkey: bytes, end: bytes, numbers: bytes) -> bytes:

@@ -19,6 +19,7 @@ import cloudpickle  # noqa: F401 - lets pickles of classes from the user's scrip
 
 from pyflink_on_spark._spark.transport import handshake
 from pyflink_on_spark._spark.transport.handshake import Endpoint, Listener
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.result_sender import (
     ACKNOWLEDGED,
     CLOSED,
@@ -29,7 +30,6 @@ from pyflink_on_spark._spark.transport.result_sender import (
     Sender,
     connect,
 )
-from pyflink_on_spark._spark.transport.wire import Wire
 
 __all__ = [
     "Channel",
@@ -192,7 +192,7 @@ class Channel:
 class _Link:
     """The driver's end of one producer's connection."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: MessageConnection) -> None:
         self._wire = wire
         self.hang_up, self.close = wire.hang_up, wire.close
 
@@ -201,10 +201,10 @@ class _Link:
         with contextlib.suppress(OSError):
             self._wire.send_bytes(frame)
 
-    def receive(self, patience: float | None = None) -> bytes | None:
+    def receive(self, timeout: float | None = None) -> bytes | None:
         """Return the next frame, or None when the producer has hung up."""
         try:
-            return self._wire.recv_bytes(patience)
+            return self._wire.recv_bytes(timeout)
         except (EOFError, OSError):
             return None
 
@@ -288,7 +288,7 @@ class ResultServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _serve(self, wire: Wire) -> None:
+    def _serve(self, wire: MessageConnection) -> None:
         """Take what a producer sends, in a thread of its own."""
         link = _Link(wire)
         with self._lock:

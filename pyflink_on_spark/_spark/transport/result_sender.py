@@ -11,7 +11,7 @@ import cloudpickle
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._spark.transport.handshake import Address, dial
-from pyflink_on_spark._spark.transport.wire import Wire
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 
 # What the driver answers: one byte, and for a failure the text after it.
 ACKNOWLEDGED = b"a"
@@ -59,7 +59,7 @@ class Sender:
     the driver has taken everything, so a task that ends well has delivered.
     """
 
-    def __init__(self, connection: Wire, window: int, delivered: int) -> None:
+    def __init__(self, connection: MessageConnection, window: int, delivered: int) -> None:
         self._connection = connection
         self._window = window
         self._already_delivered = delivered

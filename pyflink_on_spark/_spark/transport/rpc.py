@@ -8,7 +8,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.immutability import serialize
 from pyflink_on_spark._spark.transport.handshake import Address, dial
-from pyflink_on_spark._spark.transport.wire import Wire
+from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 
 HEARTBEAT = "heartbeat"
 """The name of the message that asks whether the peer is alive, and of the answer."""
@@ -26,7 +26,7 @@ class RpcConnection:
         peer: what is at the other end, for people.
     """
 
-    def __init__(self, wire: Wire, peer: str) -> None:
+    def __init__(self, wire: MessageConnection, peer: str) -> None:
         self._wire, self.peer = wire, peer
         self.own_address, self.close = wire.own_address, wire.close
 
@@ -41,20 +41,20 @@ class RpcConnection:
         except OSError as error:
             raise HostLost(f"{self.peer} is gone ({error!r})") from error
 
-    def receive(self, patience: float | None = None) -> Any:
+    def receive(self, timeout: float | None = None) -> Any:
         """Wait for a message and return it.
 
         Args:
-            patience: how many seconds the peer may be silent.
+            timeout: how many seconds the peer may be silent.
 
         Raises:
             HostLost: the peer is gone.
             TimeoutError: the peer was silent for too long.
         """
         try:
-            return pickle.loads(self._wire.recv_bytes(patience))
+            return pickle.loads(self._wire.recv_bytes(timeout))
         except TimeoutError as error:
-            raise TimeoutError(f"{self.peer} was silent for {patience:g} s") from error
+            raise TimeoutError(f"{self.peer} was silent for {timeout:g} s") from error
         except (EOFError, OSError) as error:
             raise HostLost(f"{self.peer} is gone ({error!r})") from error
 

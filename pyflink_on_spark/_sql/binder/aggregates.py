@@ -43,9 +43,11 @@ def parts(node: Any) -> Iterator[Any]:
     if isinstance(node, tuple):
         for item in node:
             yield from parts(item)
-    if not isinstance(node, syntax.Expression) or isinstance(node, syntax.OverCall):
+    if not isinstance(node, syntax.Expression):
         return
     yield node
+    if isinstance(node, syntax.OverCall):
+        return
     if isinstance(node, syntax.Subquery):
         yield from parts(node.operands)
         return
@@ -61,6 +63,7 @@ class AggregatingBinder(ExpressionBinder):
         functions: the functions that there are.
         keys: what the groups are made of.
         properties: what functions of a group stand for, as ``TUMBLE_START``.
+        grouped_by: the values of the keys, if they are others than those of the rows.
     """
 
     def __init__(
@@ -69,9 +72,11 @@ class AggregatingBinder(ExpressionBinder):
         functions: Functions,
         keys: Sequence[Typed],
         properties: Callable[[syntax.Expression], Typed | None] | None = None,
+        grouped_by: Sequence[Typed] | None = None,
     ) -> None:
         super().__init__(scope, functions)
         self.keys = tuple(keys)
+        self._grouped_by = self.keys if grouped_by is None else tuple(grouped_by)
         self.calls: list[AggregateInvocation] = []
         self._rows = ExpressionBinder(scope, functions)
         self._properties = properties
@@ -84,12 +89,18 @@ class AggregatingBinder(ExpressionBinder):
         """
         if isinstance(node, syntax.Alias):
             return self.bind(node.operand)
+        if node in self.columns:
+            return self.columns[node]
         if is_aggregate(node, self._functions):
             return self._aggregate(node)
         special = None if self._properties is None else self._properties(node)
         if special is not None:
             return self._key(special, node)
-        if contains_aggregate(node, self._functions) or self._has_property(node):
+        if (
+            contains_aggregate(node, self._functions)
+            or self._has_property(node)
+            or any(part in self.columns for part in parts(node))
+        ):
             return super().bind(node)
         bound = self._rows.bind(node)
         if bound in self.keys or not input_refs(bound):
@@ -108,7 +119,7 @@ class AggregatingBinder(ExpressionBinder):
             return bound
         if bound in self.keys:
             index = self.keys.index(bound)
-            return InputRef(self.keys[index].type, index)
+            return InputRef(self._grouped_by[index].type, index)
         if not input_refs(bound):
             return bound
         raise self._not_grouped(node, bound)
@@ -124,21 +135,22 @@ class AggregatingBinder(ExpressionBinder):
         call = aggregate_invocation(node, self._rows, self._functions)
         if call not in self.calls:
             self.calls.append(call)
-        return InputRef(call.type, len(self.keys) + self.calls.index(call))
+        return InputRef(call.type, len(self._grouped_by) + self.calls.index(call))
 
     def node(self, source: Node) -> Aggregate:
         """Return the aggregate of all calls so far."""
-        names = [f"$k{index}" for index in range(len(self.keys))]
-        for index, key in enumerate(self.keys):
+        names = [f"$k{index}" for index in range(len(self._grouped_by))]
+        for index, key in enumerate(self._grouped_by):
             if isinstance(key, InputRef):
                 names[index] = source.schema.names[key.index]
         taken = [*names, *(f"EXPR${index}" for index in range(len(self.calls)))]
         windows = windows_of(source)
-        windowed = any(isinstance(key, InputRef) and key.index in windows for key in self.keys)
-        kept = (key.type if windowed else key.type.plain() for key in self.keys)
+        keys = self._grouped_by
+        windowed = any(isinstance(key, InputRef) and key.index in windows for key in keys)
+        kept = (key.type if windowed else key.type.plain() for key in keys)
         types = (*kept, *(call.type for call in self.calls))
         schema = Schema(_different(taken), types)
-        return Aggregate(schema, source, self.keys, tuple(self.calls))
+        return Aggregate(schema, source, keys, tuple(self.calls))
 
 
 def aggregate_invocation(
@@ -161,6 +173,10 @@ def aggregate_invocation(
         raise invalid(f"No match found for function signature {call.name}(...)", node.span)
     if not isinstance(function, AggregateFunction):
         raise invalid(f"'{call.name}' is no aggregate function", node.span)
+    if details.order_by and function.name == "LISTAGG":
+        raise invalid(
+            f"Aggregate expression '{call.name}' must not contain a WITHIN GROUP clause", node.span
+        )
     if details.order_by:
         not_yet("ORDER BY in an aggregate function", node.span, "Order the rows before.")
     args = [binder.bind(arg) for arg in call.args]

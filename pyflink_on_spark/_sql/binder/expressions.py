@@ -36,6 +36,8 @@ class ExpressionBinder:
 
     def __init__(self, scope: Scope, functions: Functions) -> None:
         self.scope, self._functions = scope, functions
+        self.columns: dict[syntax.Expression, Typed] = {}
+        """What has the values of functions with OVER, and of queries, already."""
         self._cases: dict[type, Callable[[Any], Typed]] = {
             syntax.Name: scope.resolve,
             syntax.Literal: lambda node: Constant(node.type, node.value),
@@ -54,9 +56,15 @@ class ExpressionBinder:
         case = self._cases.get(type(node))
         if case is not None:
             return case(node)
-        if isinstance(node, syntax.AggregateCall | syntax.OverCall):
+        if isinstance(node, syntax.OverCall):
+            if node not in self.columns:
+                raise invalid("A function with OVER can only be selected", node.span)
+            return self.columns[node]
+        if isinstance(node, syntax.AggregateCall):
             not_yet("an aggregate function", node.span, "Aggregate in a DataStream.")
         if isinstance(node, syntax.Subquery):
+            if node in self.columns:
+                return self.columns[node]
             not_yet("a query inside an expression", node.span, "Write it as a join.")
         raise invalid(f"{type(node).__name__} cannot stand here", node.span)
 

@@ -7,48 +7,46 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate
-from pyflink_on_spark._sql.binder.correlate import Lateral, bind_correlate, lateral_of
+from pyflink_on_spark._sql.binder.conditions import all_of, filtered
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.joins import conjuncts, distinct, join, semi_join
+from pyflink_on_spark._sql.binder.grouped import GroupBinder
+from pyflink_on_spark._sql.binder.joins import distinct
+from pyflink_on_spark._sql.binder.over import over_calls, with_overs
 from pyflink_on_spark._sql.binder.overloads import convert
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
-from pyflink_on_spark._sql.binder.ranks import RANK, over_calls, ranked
-from pyflink_on_spark._sql.binder.scans import scan
+from pyflink_on_spark._sql.binder.relations import ONE_ROW, RelationBinder
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sets import set_operation
 from pyflink_on_spark._sql.binder.sorting import count_of, limited, sorted_node
-from pyflink_on_spark._sql.binder.unions import converted, union_all
-from pyflink_on_spark._sql.binder.windows import (
-    KINDS,
-    bind_group_window,
-    bind_window_function,
-    group_window,
-    window_property,
+from pyflink_on_spark._sql.binder.subqueries import (
+    BoundSubquery,
+    NestedScope,
+    is_correlated,
+    semi_join,
+    single_value,
+    subqueries,
+    with_correlated_value,
+    with_membership,
+    with_value,
 )
+from pyflink_on_spark._sql.binder.unions import converted, union_all
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
-from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
-from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Filter, Node, Project, Sort, Union, Values
+from pyflink_on_spark._sql.plan.nodes import Node, Project, Sort, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (
-    Alias,
     Call,
     Literal,
     Name,
-    OverCall,
     Quantifier,
     SortItem,
-    Star,
     Subquery,
 )
 from pyflink_on_spark._sql.types.coercion import common_type
-
-ONE_ROW = Values(Schema((), ()), ((),))
-"""What a query without FROM reads."""
 
 
 class QueryBinder:
@@ -77,14 +75,7 @@ class QueryBinder:
             syntax.With: self._with,
             syntax.Ordered: self._ordered,
         }
-        self._relations: dict[type, Callable[[Any], tuple[Node, Scope]]] = {
-            syntax.TableReference: self._table,
-            syntax.DerivedTable: self._derived,
-            syntax.Aliased: self._aliased,
-            syntax.FunctionTable: self._function_table,
-            syntax.Unnest: self._unnest,
-            syntax.Join: self._join,
-        }
+        self._relations = RelationBinder(catalog, functions, settings, self._named, self.bind)
 
     def bind(self, query: syntax.Query) -> Node:
         """Return the plan of a query.
@@ -97,153 +88,120 @@ class QueryBinder:
     # -- queries ---------------------------------------------------------------------------------
 
     def _select(self, query: syntax.Select) -> Node:
-        node, scope = self._from(query)
-        binder = ExpressionBinder(scope, self._functions)
+        node, scope = self._relations.bind(query.from_)
+        width = len(node.schema)
         if query.where is not None:
-            node = self._where(node, binder, query.where)
+            node, _ = self._where(node, ExpressionBinder(scope, self._functions), query.where)
+            scope = scope.retyped(node.schema.types)
         if not query.items:
-            return node
-        overs = over_calls(query.items)
-        if overs:
-            node, query = self._ranked(query, node, binder, overs)
-            scope = scope.joined(Scope.of(Schema(node.schema.names[-1:], node.schema.types[-1:])))
-            binder = ExpressionBinder(scope, self._functions)
+            return _first_columns(node, width)
+        overs = list(over_calls(query.items))
         if self._is_grouped(query):
-            node = self._grouped(query, node, scope)
+            groups = GroupBinder(node, scope, self._functions, self._with_values, self._folded)
+            node = groups.bind(query, overs)
         else:
+            binder = ExpressionBinder(scope, self._functions)
+            node = self._with_values(node, binder, query.items)
+            node, columns = with_overs(node, binder, self._functions, overs, dict(query.windows))
+            binder.columns |= columns
             projection = sql_projection(node, binder, query.items)
-            columns = tuple(map(self._folded, projection.expressions))
-            node = project(node, columns, projection.schema.names)
+            node = project(
+                node, list(map(self._folded, projection.expressions)), projection.schema.names
+            )
         return distinct(node) if query.distinct else node
 
-    def _where(self, node: Node, binder: ExpressionBinder, where: Any) -> Node:
-        """Keep the rows for which a condition is TRUE; ``IN`` with a query becomes a join."""
+    def _where(
+        self, node: Node, binder: ExpressionBinder, where: Any
+    ) -> tuple[Node, tuple[Typed, ...]]:
+        """Keep the rows for which a condition is TRUE.
+
+        Returns:
+            The rows, and the parts of the condition that use columns from around the query.
+        """
+        plain: list[Typed] = []
+        correlated: list[Typed] = []
+        tests: list[tuple[Subquery, bool]] = []
         for part in conjuncts(where):
-            if isinstance(part, Subquery) and part.quantifier is Quantifier.IN:
-                node = semi_join(node, binder, part, self.bind(part.query))
+            test = _membership(part)
+            if test is not None:
+                tests.append(test)
+                continue
+            node = self._with_values(node, binder, part)
+            condition = self._folded(binder.condition(part, "WHERE"))
+            (correlated if is_correlated(condition) else plain).append(condition)
+        together = all_of(plain)
+        if together is not None:
+            node = filtered(node, together)
+        for subquery, anti in tests:
+            operands = [binder.bind(operand) for operand in subquery.operands]
+            found = self._subquery(subquery.query, binder.scope)
+            node = semi_join(node, operands, found, subquery, anti=anti)
+        return node, tuple(correlated)
+
+    # -- queries inside expressions --------------------------------------------------------------
+
+    def _subquery(self, query: syntax.Query, scope: Scope) -> BoundSubquery:
+        """Return a query of which every row matters, which may use columns of a scope."""
+        simple = isinstance(query, syntax.Select) and query.from_ and not query.distinct
+        if not isinstance(query, syntax.Select) or not simple or self._is_grouped(query):
+            node = self.bind(query)
+            columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+            return BoundSubquery(node, (), tuple(columns))
+        node, binder, correlated = self._inside(query, scope)
+        values = sql_projection(node, binder, query.items).expressions
+        return BoundSubquery(node, correlated, values)
+
+    def _inside(
+        self, query: syntax.Select, scope: Scope
+    ) -> tuple[Node, ExpressionBinder, tuple[Typed, ...]]:
+        """Return what a query reads, what resolves its columns, and its correlated conditions."""
+        node, own = self._relations.bind(query.from_)
+        nested = NestedScope(own.tables, Scope(scope.tables))
+        correlated: tuple[Typed, ...] = ()
+        if query.where is not None:
+            node, correlated = self._where(
+                node, ExpressionBinder(nested, self._functions), query.where
+            )
+            own = own.retyped(node.schema.types)
+        nested = NestedScope(own.tables, Scope(scope.tables))
+        return node, ExpressionBinder(nested, self._functions), correlated
+
+    def _with_values(self, node: Node, binder: ExpressionBinder, expressions: Any) -> Node:
+        """Return a node with the values of the queries that stand for one in expressions."""
+        for subquery in subqueries(expressions):
+            if subquery in binder.columns:
+                continue
+            if subquery.quantifier is Quantifier.SCALAR:
+                node, column = self._with_value(node, binder.scope, subquery)
             else:
-                condition = binder.condition(part, "WHERE")
-                node = Filter(node.schema, node, self._folded(condition))
+                operands = [binder.bind(operand) for operand in subquery.operands]
+                found = self.bind(subquery.query)
+                node, column = with_membership(node, operands, found, subquery)
+            binder.columns[subquery] = column
         return node
 
-    def _ranked(
-        self,
-        query: syntax.Select,
-        node: Node,
-        binder: ExpressionBinder,
-        overs: list[OverCall],
-    ) -> tuple[Node, syntax.Select]:
-        if len(set(overs)) > 1:
-            not_yet("several functions of OVER", overs[1].span, "Use a subquery for each.")
-        rank = ranked(node, binder, overs[0], dict(query.windows))
-        items: list[Any] = []
-        for item in query.items:
-            inner = item.operand if isinstance(item, Alias) else item
-            if isinstance(item, Star):
-                items += [Name((name,)) for name, _ in binder.scope.columns(item.qualifier)]
-            elif isinstance(inner, OverCall):
-                name = item.names[0] if isinstance(item, Alias) else f"EXPR${len(items)}"
-                items.append(Alias(Name((RANK,)), (name,)))
-            else:
-                items.append(item)
-        return rank, replace(query, items=tuple(items))
+    def _with_value(self, node: Node, scope: Scope, subquery: Subquery) -> tuple[Node, Typed]:
+        query = subquery.query
+        if not isinstance(query, syntax.Select) or query.group_by or query.distinct:
+            return with_value(node, _one_column(self.bind(query), subquery))
+        if len(query.items) != 1 or query.having is not None or list(over_calls(query.items)):
+            return with_value(node, _one_column(self.bind(query), subquery))
+        inner, rows, correlated = self._inside(query, scope)
+        if not correlated:
+            return with_value(node, _one_column(self.bind(query), subquery))
+        if self._is_grouped(query):
+            binder = AggregatingBinder(rows.scope, self._functions, ())
+            value = binder.bind(query.items[0])
+            aggregate = binder.node(inner)
+        else:
+            aggregate = single_value(inner, rows.bind(query.items[0]))
+            value = InputRef(aggregate.schema.types[0], 0)
+        return with_correlated_value(node, aggregate, value, correlated, subquery.span)
 
     def _is_grouped(self, query: syntax.Select) -> bool:
         if query.group_by is not None or query.having is not None:
             return True
         return any(contains_aggregate(item, self._functions) for item in query.items)
-
-    def _grouped(self, query: syntax.Select, node: Node, scope: Scope) -> Node:
-        rows = ExpressionBinder(scope, self._functions)
-        keys: list[Typed] = []
-        windows: list[tuple[Call, Typed, Typed, Typed]] = []
-        for item in query.group_by or ():
-            if item.kind is not syntax.Grouping.PLAIN:
-                not_yet(item.kind.value, query.span, "Unite several queries with GROUP BY.")
-            ((expression,),) = item.sets
-            if isinstance(expression, Call) and group_window(expression) is not None:
-                node = bind_group_window(node, expression, scope)
-                first = len(node.schema) - 3
-                start, end, time = (
-                    InputRef(node.schema.types[first + index], first + index) for index in range(3)
-                )
-                windows.append((expression, start, end, time))
-                keys += [start, end, time]
-            else:
-                keys.append(rows.bind(expression))
-        for selected in query.items:
-            if isinstance(selected, Star):
-                raise invalid("Expression '*' is not being grouped", selected.span)
-        binder = AggregatingBinder(
-            scope, self._functions, keys, lambda node: window_property(node, windows)
-        )
-        projection = sql_projection(node, binder, query.items)
-        having = None if query.having is None else binder.condition(query.having, "HAVING")
-        grouped: Node = binder.node(node)
-        if having is not None:
-            grouped = Filter(grouped.schema, grouped, self._folded(having))
-        columns = tuple(map(self._folded, projection.expressions))
-        return project(grouped, columns, projection.schema.names)
-
-    def _from(self, query: syntax.Select) -> tuple[Node, Scope]:
-        if not query.from_:
-            return ONE_ROW, Scope(())
-        node, scope = self._relation(query.from_[0])
-        for relation in query.from_[1:]:
-            node, scope = self._joined(node, scope, relation, syntax.JoinKind.CROSS, None)
-        return node, scope
-
-    def _join(self, join: syntax.Join) -> tuple[Node, Scope]:
-        node, scope = self._relation(join.left)
-        if join.natural or join.using:
-            not_yet("USING", join.span, "Write the condition after ON.")
-        return self._joined(node, scope, join.right, join.kind, join.on)
-
-    def _joined(
-        self,
-        node: Node,
-        scope: Scope,
-        relation: syntax.Relation,
-        kind: syntax.JoinKind,
-        on: Any,
-    ) -> tuple[Node, Scope]:
-        lateral = lateral_of(relation)
-        if lateral is not None and not self._is_window(lateral[0]):
-            return self._correlated(node, scope, lateral, kind, on)
-        other, other_scope = self._relation(relation)
-        both = scope.joined(other_scope)
-        condition = None
-        if on is not None:
-            binder = ExpressionBinder(both, self._functions)
-            condition = self._folded(binder.condition(on, "ON"))
-        return join(node, other, kind, condition), both
-
-    def _correlated(
-        self,
-        node: Node,
-        scope: Scope,
-        lateral: Lateral,
-        kind: syntax.JoinKind,
-        on: Any,
-    ) -> tuple[Node, Scope]:
-        relation, name, columns = lateral
-        binder = ExpressionBinder(scope, self._functions)
-        left = kind is syntax.JoinKind.LEFT
-        if kind in {syntax.JoinKind.RIGHT, syntax.JoinKind.FULL}:
-            raise invalid("Lateral joins are INNER or LEFT", relation.span)
-        correlated = bind_correlate(node, binder, relation, columns, left)
-        own = Schema(
-            correlated.schema.names[len(node.schema) :], correlated.schema.types[len(node.schema) :]
-        )
-        both = scope.joined(Scope.of(own, name))
-        if on is not None:
-            condition = ExpressionBinder(both, self._functions).condition(on, "ON")
-            correlated = replace(correlated, condition=self._folded(condition))
-        return correlated, both
-
-    @staticmethod
-    def _is_window(relation: syntax.Relation) -> bool:
-        return isinstance(relation, syntax.FunctionTable) and relation.call.name.upper() in KINDS
 
     def _values(self, query: syntax.Values) -> Node:
         binder = ExpressionBinder(Scope(()), self._functions)
@@ -331,62 +289,6 @@ class QueryBinder:
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return project(ordered, columns, names)
 
-    # -- relations -------------------------------------------------------------------------------
-
-    def _relation(self, relation: syntax.Relation) -> tuple[Node, Scope]:
-        return self._relations[type(relation)](relation)
-
-    def _unnest(self, relation: syntax.Unnest) -> tuple[Node, Scope]:
-        return self._correlated(
-            ONE_ROW, Scope(()), (relation, None, ()), syntax.JoinKind.CROSS, None
-        )
-
-    def _table(self, reference: syntax.TableReference) -> tuple[Node, Scope]:
-        if reference.system_time is not None:
-            not_yet("FOR SYSTEM_TIME AS OF", reference.span, "Connect two DataStreams.")
-        if len(reference.path) == 1 and reference.path[0] in self._named:
-            name = reference.path[0]
-            return self._named[name], Scope.of(self._named[name].schema, name)
-        path = self._catalog.qualify(reference.path)
-        found = self._catalog.find(path)
-        if found is None:
-            raise invalid(f"Object '{reference.path[-1]}' not found", reference.span)
-        if isinstance(found, CatalogTable):
-            node = scan(path, found, dict(reference.options), self._settings)
-        else:
-            node = found.plan
-        return node, Scope.of(node.schema, reference.path[-1], path)
-
-    def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:
-        if table.call.name.upper() not in KINDS:
-            return self._correlated(
-                ONE_ROW, Scope(()), (table, None, ()), syntax.JoinKind.CROSS, None
-            )
-        node = bind_window_function(table.call, self.bind)
-        return node, Scope.of(node.schema)
-
-    def _derived(self, derived: syntax.DerivedTable) -> tuple[Node, Scope]:
-        if derived.lateral:
-            not_yet("LATERAL", derived.span, "Use flat_map of a DataStream.")
-        node = self.bind(derived.query)
-        return node, Scope.of(node.schema)
-
-    def _aliased(self, aliased: syntax.Aliased) -> tuple[Node, Scope]:
-        lateral = lateral_of(aliased)
-        if lateral is not None and not self._is_window(lateral[0]):
-            return self._correlated(ONE_ROW, Scope(()), lateral, syntax.JoinKind.CROSS, None)
-        node, _ = self._relation(aliased.relation)
-        if aliased.columns:
-            if len(aliased.columns) != len(node.schema):
-                raise invalid(
-                    f"List of column aliases must have same degree as table; table has "
-                    f"{len(node.schema)} columns, whereas alias list has "
-                    f"{len(aliased.columns)} columns",
-                    aliased.span,
-                )
-            node = renamed(node, aliased.columns)
-        return node, Scope.of(node.schema, aliased.name)
-
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
 
@@ -400,3 +302,33 @@ def values(schema: Schema, rows: list[list[Typed]]) -> Node:
         return Values(schema, constants)
     nodes = tuple(converted(project(ONE_ROW, row, schema.names), schema) for row in rows)
     return nodes[0] if len(nodes) == 1 else Union(schema, nodes)
+
+
+def conjuncts(node: Any) -> list[Any]:
+    """Return the parts that all have to be TRUE for a condition as written to be TRUE."""
+    if isinstance(node, Call) and node.name == "AND":
+        return [part for arg in node.args for part in conjuncts(arg)]
+    return [node]
+
+
+def _membership(part: Any) -> tuple[Subquery, bool] | None:
+    """Return the query of ``IN`` or ``EXISTS``, and whether it is negated."""
+    negated = False
+    while isinstance(part, Call) and part.name == "NOT":
+        part, negated = part.args[0], not negated
+    if not isinstance(part, Subquery) or part.quantifier is Quantifier.SCALAR:
+        return None
+    return part, negated is not (part.quantifier is Quantifier.NOT_IN)
+
+
+def _first_columns(node: Node, count: int) -> Node:
+    if len(node.schema) == count:
+        return node
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:count])]
+    return project(node, columns, node.schema.names[:count])
+
+
+def _one_column(node: Node, subquery: Subquery) -> Node:
+    if len(node.schema) != 1:
+        raise invalid("Cannot apply '$SCALAR_QUERY' to several columns", subquery.span)
+    return node

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
-from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class ScopeTable:
         schema: its columns.
         start: the position of its first column in a row.
         path: its whole name, for columns that are called by it.
+        hidden: the columns that have to be called by the table's name.
     """
 
     name: str | None
     schema: Schema
     start: int
     path: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
 
     def answers_to(self, qualifier: tuple[str, ...]) -> bool:
         """Tell whether it can be called so."""
@@ -57,17 +59,34 @@ class Scope:
 
     def joined(self, other: Scope) -> Scope:
         """Return the scope of rows with the columns of another scope after those of this one."""
-        moved = tuple(
-            ScopeTable(table.name, table.schema, table.start + self.width, table.path)
-            for table in other.tables
+        return Scope(self.tables + other.moved(self.width).tables)
+
+    def moved(self, distance: int, hidden: Iterable[str] = ()) -> Scope:
+        """Return the same tables further to the right, perhaps with some columns hidden."""
+        return Scope(
+            tuple(
+                replace(
+                    table, start=table.start + distance, hidden=table.hidden | frozenset(hidden)
+                )
+                for table in self.tables
+            )
         )
-        return Scope(self.tables + moved)
+
+    def retyped(self, types: Sequence[LogicalType]) -> Scope:
+        """Return the same names with other types of the columns; more types may follow."""
+        tables = []
+        for table in self.tables:
+            own = tuple(types[table.start : table.start + len(table.schema)])
+            tables.append(replace(table, schema=Schema(table.schema.names, own)))
+        return Scope(tuple(tables))
 
     def columns(self, qualifier: tuple[str, ...] = ()) -> Iterable[tuple[str, InputRef]]:
         """Yield the names of all columns, or of those of one table, and the columns."""
         for table in self.tables:
             if not qualifier or table.answers_to(qualifier):
                 for index, (name, kind) in enumerate(zip(table.schema.names, table.schema.types)):
+                    if not qualifier and name in table.hidden:
+                        continue
                     yield name, InputRef(kind, table.start + index)
 
     def has_table(self, qualifier: tuple[str, ...]) -> bool:

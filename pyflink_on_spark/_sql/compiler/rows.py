@@ -44,6 +44,36 @@ def compile_calc(
     return Program(source, "calc", compiler.bindings)
 
 
+def compile_expand(
+    keys: Sequence[Typed],
+    sets: Sequence[frozenset[int]],
+    width: int,
+    time_zone: str,
+    *,
+    changelog: bool,
+) -> Program:
+    """Return a generator function that gives each row once for each set of keys.
+
+    Args:
+        keys: all keys.
+        sets: the positions of the keys of each set.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        changelog: whether elements are pairs of a row's kind and the row.
+    """
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    lines = [
+        "def expand(rows):",
+        f"    for {'kind, row' if changelog else 'row'} in rows:",
+        *(f"        k{index} = {compiler.value(key)}" for index, key in enumerate(keys)),
+    ]
+    for number, each in enumerate(sets):
+        values = [f"k{index}" if index in each else "None" for index in range(len(keys))]
+        made = f"row + {_tuple([*values, str(number)])}"
+        lines.append(f"        yield {f'(kind, {made})' if changelog else made}")
+    return Program("\n".join(lines) + "\n", "expand", compiler.bindings)
+
+
 def compile_row(expressions: Sequence[Typed], width: int, time_zone: str) -> Program:
     """Return a function of a row that returns a tuple of values."""
     compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-_NULL_TIME = "RowTime field should not be null, please convert it to a non-null long value."
+NULL_TIME = "RowTime field should not be null, please convert it to a non-null long value."
 
 
 class Clock(Binding):
@@ -66,7 +66,7 @@ def compile_windows(
         "def calc(rows):",
         f"    for {'kind, row' if changelog else 'row'} in rows:",
         f"        time = {time}",
-        f"        if time is None: raise ValueError({_NULL_TIME!r})",
+        f"        if time is None: raise ValueError({NULL_TIME!r})",
         *local,
         *(f"        {line}" for line in lines),
         f"{'    ' * depth}yield {made}",

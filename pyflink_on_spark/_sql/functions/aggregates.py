@@ -91,3 +91,17 @@ class AggregateFunction:
     forms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     is_operator = False
+
+
+@dataclass(frozen=True, eq=False)
+class RankingFunction(AggregateFunction):
+    """A function that only has a meaning for rows in an order, with OVER.
+
+    Args:
+        column: computes the values of a whole group in order: of the position of the first row
+            that is equal in order to each row, and the arguments of each row.
+        streaming: whether ``code`` computes a value from the rows up to one.
+    """
+
+    column: Callable[..., list[Any]] = lambda peers, *args: []
+    streaming: bool = False

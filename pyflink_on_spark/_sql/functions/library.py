@@ -18,6 +18,8 @@ CHAPTERS = (
     "lists",
     "logic",
     "mathematics",
+    "ranking",
+    "single_value",
     "strings",
     "times",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.operators.expiry import Expiry
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class JoinOperator(Operator):
         changelogs: whether the elements of a side are pairs of the kind and the row.
         null_keys: for each side a function that tells whether a key has NULL, or None.
         pairs: whether pairs of the kind and the row come out.
+        ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
     """
 
     keyed = True
@@ -43,7 +45,9 @@ class JoinOperator(Operator):
         changelogs: tuple[bool, bool],
         null_keys: tuple[Program | None, Program | None],
         pairs: bool,
+        ttl: int = 0,
     ) -> None:
+        self._ttl = ttl
         self._condition, self._widths, self._outer = condition, widths, outer
         self._changelogs, self._null_keys, self._pairs = changelogs, null_keys, pairs
 
@@ -58,6 +62,13 @@ class JoinOperator(Operator):
             None if program is None else program.load(context).function
             for program in self._null_keys
         ]
+        self._expiries = [Expiry(self._ttl, context, [table]) for table in self._tables]
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Forget the rows of keys that have not changed for too long."""
+        for expiry in self._expiries:
+            expiry.sweep(now)
+        return ()
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -85,9 +96,13 @@ class JoinOperator(Operator):
     def _handled(self, side: int) -> Callable[[Any, int, Any, bool], Iterator[Any]]:
         own, others = self._tables[side], self._tables[1 - side]
 
+        expiry = self._expiries[side]
+
         def handle(key: Any, kind: int, row: Any, alone: bool) -> Iterator[Any]:
             found = [] if alone else self._partners(others.current.get(key), row, side)
             self._note(own, key)
+            if expiry.ttl:
+                expiry.touch(key)
             if kind & 1:
                 self._remove(own.current, key, row)
                 return self._taken_back(kind, row, found, side)
@@ -168,74 +183,51 @@ class JoinOperator(Operator):
             table.changed.add((None, key))
 
 
-class BatchJoinOperator(Operator):
-    """Joins the rows of both sides at the end.
+class SemiJoinOperator(JoinOperator):
+    """Gives the left rows that have partners, or those that have none.
 
     Args:
         condition: a function of a left and a right row, or None for all pairs of a key.
         widths: how many columns the rows of both sides have.
-        outer: whether rows without partners are kept, for both sides.
+        anti: whether rows without partners come out.
+        changelogs: whether the elements of a side are pairs of the kind and the row.
         null_keys: for each side a function that tells whether a key has NULL, or None.
+        pairs: whether pairs of the kind and the row come out.
+        ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
     """
-
-    frozen = True
 
     def __init__(
         self,
         condition: Program | None,
         widths: tuple[int, int],
-        outer: tuple[bool, bool],
+        anti: bool,
+        changelogs: tuple[bool, bool],
         null_keys: tuple[Program | None, Program | None],
+        pairs: bool,
+        ttl: int = 0,
     ) -> None:
-        self._condition, self._widths = condition, widths
-        self._outer, self._null_keys = outer, null_keys
+        outer = False, False
+        super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl)
+        self._anti = anti
 
-    def open(self, context: OperatorContext) -> None:
-        """Compile the functions."""
-        self._matches: Callable[[Any, Any], Any] = lambda left, right: True
-        if self._condition is not None:
-            self._matches = self._condition.load(context).function
-        self._has_null = [
-            None if program is None else program.load(context).function
-            for program in self._null_keys
-        ]
-        self._lefts: list[Any] = []
-        self._rights: dict[Any, list[Any]] = {}
-        self._alone: list[Any] = []
+    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        if side == 0:
+            if bool(found) is not self._anti:
+                yield kind, row
+            return
+        shown = DELETE if self._anti else kind
+        for other, state in found:
+            if state[_PARTNERS] == 0:
+                yield from repeat((shown, other), state[_COUNT])
+            state[_PARTNERS] += 1
 
-    def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
-        return self._take_left, self._take_right
-
-    def _take_left(self, elements: Iterator[Any]) -> Iterator[Any]:
-        self._lefts += elements
-        return iter(())
-
-    def _take_right(self, elements: Iterator[Any]) -> Iterator[Any]:
-        has_null = self._has_null[1]
-        for key, row in elements:
-            if has_null is not None and has_null(row):
-                self._alone.append(row)
-            else:
-                self._rights.setdefault(key, []).append([row, False])
-        return iter(())
-
-    def end_input(self) -> Iterable[Any]:
-        """Yield the pairs, and what has no partner."""
-        left_pad, right_pad = ((None,) * width for width in self._widths)
-        has_null = self._has_null[0]
-        for key, row in self._lefts:
-            partners = () if has_null is not None and has_null(row) else self._rights.get(key, ())
-            found = [other for other in partners if self._matches(row, other[0])]
-            for other in found:
-                other[1] = True
-                yield row + other[0]
-            if not found and self._outer[0]:
-                yield row + right_pad
-        if self._outer[1]:
-            for rows in self._rights.values():
-                for row, joined in rows:
-                    if not joined:
-                        yield left_pad + row
-            for row in self._alone:
-                yield left_pad + row
+    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        if side == 0:
+            if bool(found) is not self._anti:
+                yield kind, row
+            return
+        shown = INSERT if self._anti else kind
+        for other, state in found:
+            state[_PARTNERS] -= 1
+            if state[_PARTNERS] == 0:
+                yield from repeat((shown, other), state[_COUNT])

@@ -56,6 +56,19 @@ class WatermarkOperator(AssignTimestamps):
         """Yield the rows; what comes out is looked at by ``timestamps_of``."""
         return elements
 
+    def advances(self, values: list[Any], emitted: int, step: int) -> Iterator[int]:
+        """Yield after how many rows the watermark is further than a step (ms) from the last."""
+        find = self._watermark
+        rows = (row for _, row in values) if self._changelog else values
+        last = largest = max(emitted, 0) * _MICROS_PER_MILLI
+        limit = last + step * _MICROS_PER_MILLI + _MICROS_PER_MILLI - 1
+        for count, mark in enumerate(map(find, rows), 1):
+            if mark is not None and mark > largest:
+                largest = mark
+                if mark > limit:
+                    limit = mark - mark % _MICROS_PER_MILLI + (step + 1) * _MICROS_PER_MILLI - 1
+                    yield count
+
     def timestamps_of(self, values: list[Any]) -> None:
         """Note what the watermarks of rows come to; rows have no timestamps."""
         watermark = self._watermark

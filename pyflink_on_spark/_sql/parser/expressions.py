@@ -12,6 +12,7 @@ from pyflink_on_spark._sql.parser.keywords import (
     RESERVED,
     WITHOUT_PARENTHESES,
 )
+from pyflink_on_spark._sql.parser.quantified import quantified
 from pyflink_on_spark._sql.parser.tokens import Kind
 from pyflink_on_spark._sql.syntax.expressions import (
     Call,
@@ -83,7 +84,7 @@ class ExpressionParser(FunctionCallParser):
     def _binary(self, left: Expression, word: str, power: int) -> Expression:
         self.next()
         if word in {"=", "<>", "<", ">", "<=", ">="} and self.at_any("ANY", "SOME", "ALL"):
-            raise self.unexpected()
+            return self._quantified(left, word)
         right = self.expression(power)
         return Call("<>" if word == "!=" else word, (left, right), span=_around(left, right))
 
@@ -162,6 +163,14 @@ class ExpressionParser(FunctionCallParser):
         if word is None:
             raise self.unexpected()
         return Call(f"IS {negated}{word}", (left,), span=self._from(left))
+
+    def _quantified(self, left: Expression, operator: str) -> Expression:
+        """Read the rest of ``x > ALL (query)`` or ``x = SOME (query)``."""
+        every = self.next().upper == "ALL"
+        self.expect("(")
+        query = self.query()
+        self.expect(")")
+        return quantified(left, operator, query, every=every, span=self._from(left))
 
     def _in(self, left: Expression, negated: str) -> Expression:
         self.expect("(")

@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.syntax.expressions import (
     Call,
     Descriptor,
     Expression,
+    FrameDistance,
     FrameEnd,
     Name,
     NamedArgument,
@@ -186,7 +187,7 @@ class FunctionCallParser(TypeParser):
         if word is None:
             self.expect(")")
             return OverWindow(partition_by, order_by)
-        upper: Expression | FrameEnd = FrameEnd.CURRENT_ROW
+        upper: FrameDistance | FrameEnd = FrameEnd.CURRENT_ROW
         if self.accept("BETWEEN"):
             lower = self._frame_end()
             self.expect("AND")
@@ -196,7 +197,7 @@ class FunctionCallParser(TypeParser):
         self.expect(")")
         return OverWindow(partition_by, order_by, word == "ROWS", lower, upper, framed=True)
 
-    def _frame_end(self) -> Expression | FrameEnd:
+    def _frame_end(self) -> FrameDistance | FrameEnd:
         if self.accept("CURRENT", "ROW"):
             return FrameEnd.CURRENT_ROW
         if self.accept("UNBOUNDED", "PRECEDING"):
@@ -204,8 +205,10 @@ class FunctionCallParser(TypeParser):
         if self.accept("UNBOUNDED", "FOLLOWING"):
             return FrameEnd.UNBOUNDED_FOLLOWING
         distance = self.expression()
-        self.expect("PRECEDING")
-        return distance
+        following = self.accept("FOLLOWING")
+        if not following:
+            self.expect("PRECEDING")
+        return FrameDistance(distance, bool(following), span=distance.span)
 
     # -- calls with keywords in them -------------------------------------------------------------
 

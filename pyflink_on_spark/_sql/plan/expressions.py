@@ -48,6 +48,20 @@ class InputRef(Typed):
 
 
 @dataclass(frozen=True, slots=True)
+class OuterRef(Typed):
+    """A column of the query around a query.
+
+    Args:
+        index: its position there.
+    """
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"$cor.{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
 class Constant(Typed):
     """A value.
 
@@ -222,3 +236,12 @@ def is_deterministic(expression: Typed) -> bool:
     return all(
         part.function.deterministic for part in walk(expression) if isinstance(part, Invocation)
     )
+
+
+def conjuncts(condition: Typed | None) -> list[Typed]:
+    """Return the parts that all have to be TRUE for a condition to be TRUE."""
+    if condition is None:
+        return []
+    if isinstance(condition, Invocation) and condition.function.name == "AND":
+        return [part for arg in condition.args for part in conjuncts(arg)]
+    return [condition]

@@ -154,6 +154,24 @@ class Aggregate(Unary):
 
 
 @dataclass(frozen=True, eq=False)
+class Expand(Unary):
+    """Gives each row once for each set of keys; after its columns the keys, and the set's number.
+
+    Args:
+        keys: all keys.
+        sets: the positions of the keys of each set; the others are NULL in its rows.
+    """
+
+    keys: tuple[Typed, ...]
+    sets: tuple[frozenset[int], ...]
+
+    def describe(self) -> str:
+        """Return the sets."""
+        sets = ", ".join(str(sorted(each)) for each in self.sets)
+        return f"LogicalExpand(keys=[{', '.join(map(str, self.keys))}], sets=[{sets}])"
+
+
+@dataclass(frozen=True, eq=False)
 class Correlate(Unary):
     """Gives each row with those that a table function has for it.
 
@@ -241,24 +259,6 @@ class Sort(Unary):
 
 
 @dataclass(frozen=True, eq=False)
-class Rank(Unary):
-    """Gives rows with their number in an order; it follows the columns.
-
-    Args:
-        partition: which rows are counted together.
-        keys: what the order is made of.
-    """
-
-    partition: tuple[Typed, ...]
-    keys: tuple[SortKey, ...]
-
-    def describe(self) -> str:
-        """Return the order."""
-        partition, keys = ", ".join(map(str, self.partition)), ", ".join(map(str, self.keys))
-        return f"LogicalRank(partitionBy=[{partition}], orderBy=[{keys}])"
-
-
-@dataclass(frozen=True, eq=False)
 class FlatAggregate(Unary):
     """Gives any number of rows for each group of rows: the keys, then what a function gives.
 
@@ -307,6 +307,12 @@ class WindowTable(Unary):
     step: int = 0
     offset: int = 0
     partition: tuple[int, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What windows of other rows need to have in common to be the same."""
+        time = self.schema.types[self.time].time
+        return self.kind, self.size, self.step, self.offset, time
 
     def describe(self) -> str:
         """Return the windows."""

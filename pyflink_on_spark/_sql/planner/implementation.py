@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._sql.binder.windows import windows_of
+from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.planner import scans, sinks
+from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
+from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.plan.time_bounds import time_bounds
+from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.correlate import Correlate
+from pyflink_on_spark._sql.planner.expand import Expand
 from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
-from pyflink_on_spark._sql.planner.joins import Join, check_join
+from pyflink_on_spark._sql.planner.joins import Join
 from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
+from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.ranks import top_n
-from pyflink_on_spark._sql.planner.sorting import TopN, sort
+from pyflink_on_spark._sql.planner.slices import SliceAggregate, sliced_query
+from pyflink_on_spark._sql.planner.sorting import sort
 from pyflink_on_spark._sql.planner.vectorized import with_vectors
 from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
 from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
@@ -105,10 +110,29 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
             raise TableError("Unaligned windows like session are not supported in batch mode yet.")
         _check_sessions(window, len(node.keys) - len(parts))
         plan.aggregated.add(window)
-    source = plan.implement(node.input)
     if batch and not session:
+        source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    sliced = _sliced(node, plan)
+    if sliced is not None:
+        return sliced
+    source = plan.implement(node.input)
     return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+
+
+def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
+    """Return what adds each row to one slice, if the windows and the functions allow that."""
+    query = sliced_query(node)
+    if query is None or (query.window.step and query.window.size % query.window.step):
+        return None
+    source = plan.implement(query.window.input)
+    below = calc(source.schema, source, query.condition, None)
+    made = SliceAggregate(node.schema, below, query)
+    try:
+        made.program(plan.settings.time_zone)
+    except NotImplementedError:
+        return None
+    return made
 
 
 def _check_sessions(window: logical.WindowTable, groups: int) -> None:
@@ -128,20 +152,30 @@ def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
 
 def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
     left, right = plan.implement(node.left), plan.implement(node.right)
-    check_join(left, node)
+    if not plan.settings.batch:
+        windows = window_join(node.left, node.right, node.condition)
+        if windows is not None:
+            return timed_joins.WindowJoin(left, right, node, windows)
+        bounds = time_bounds(node.condition, len(left.schema))
+        if bounds is not None:
+            return timed_joins.IntervalJoin(left, right, node, bounds)
     return Join(left, right, node, plan.settings.batch)
 
 
-def _rank(node: logical.Rank, plan: Implementation) -> PhysicalNode:
-    if not plan.settings.batch:
-        raise TableError(
-            "ROW_NUMBER without a filter by it is not supported: keep the first rows with "
-            "WHERE rownum <= N"
-        )
-    source = plan.implement(node.input)
-    return TopN(
-        node.schema, source, node.partition, node.keys, 0, sys.maxsize, ranked=True, batch=True
-    )
+def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    if plan.settings.batch:
+        not_yet("a join with versions of a table in batch mode", None, "Use streaming mode.")
+    return timed_joins.TemporalJoin(left, right, node)
+
+
+def _semi_join(node: SemiJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    return semi_joins.SemiJoin(left, right, node, plan.settings.batch)
+
+
+def _over(node: Over, plan: Implementation) -> PhysicalNode:
+    return over_aggregate(plan.implement(node.input), node, plan.settings.batch)
 
 
 def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
@@ -175,9 +209,12 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Project: _project,
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,
+    logical.Expand: lambda node, plan: Expand(plan.implement(node.input), node),
     logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
     logical.Join: _join,
-    logical.Rank: _rank,
+    SemiJoin: _semi_join,
+    TemporalJoin: _temporal_join,
+    Over: _over,
     logical.Sort: lambda node, plan: sort(node, plan.implement(node.input), plan.settings.batch),
     logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,

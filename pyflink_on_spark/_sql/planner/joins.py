@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.overloads import convert, invoke
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_condition
-from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.operators.joins import BatchJoinOperator, JoinOperator
+from pyflink_on_spark._sql.operators.batch_joins import BatchJoinOperator
+from pyflink_on_spark._sql.operators.joins import JoinOperator
 from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,
+    conjuncts,
     input_refs,
     shifted,
 )
@@ -24,6 +28,50 @@ from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
+from pyflink_on_spark.common._options.table import STATE_TTL
+
+
+@dataclass(frozen=True)
+class JoinParts:
+    """What partners have in common, and what else a condition asks for.
+
+    Args:
+        keys: pairs of what has to be equal, over the columns of the left and of the right side.
+        rest: the rest of the condition, over the columns of both.
+        widths: how many columns both sides have.
+    """
+
+    keys: Sequence[tuple[Typed, Typed]]
+    rest: Typed | None
+    widths: tuple[int, int]
+
+    @property
+    def parallelism(self) -> int | None:
+        """One, if rows with all keys have to meet."""
+        return None if self.keys else 1
+
+    def edges(self, inputs: tuple[Stream, ...], translation: Translation) -> tuple[Edge, ...]:
+        """Return the rows of both inputs with their keys, spread by them."""
+        left, right = inputs
+        one, two = self._sides()
+        return (
+            *keyed_edges(translation, left, one, self.widths[0]),
+            *translation.at_port(keyed_edges(translation, right, two, self.widths[1]), 1),
+        )
+
+    def programs(self, zone: str) -> tuple[Program | None, tuple[Program | None, Program | None]]:
+        """Return the rest of the condition, and for each side whether a key has NULL."""
+        condition = None
+        if self.rest is not None:
+            condition = compile_condition(self.rest, self.widths, zone)
+        one, two = self._sides()
+        return condition, (
+            _null_check(one, self.widths[0], zone),
+            _null_check(two, self.widths[1], zone),
+        )
+
+    def _sides(self) -> tuple[list[Typed], list[Typed]]:
+        return [key for key, _ in self.keys], [key for _, key in self.keys]
 
 
 class Join(PhysicalNode):
@@ -44,7 +92,7 @@ class Join(PhysicalNode):
         super().__init__(node.schema, left, right)
         self.node, self._batch = node, batch
         self.widths = len(left.schema), len(right.schema)
-        self.keys, self.rest = _split(node.condition, self.widths[0])
+        self.keys, self.rest = split_condition(node.condition, self.widths[0])
 
     @property
     def outer(self) -> tuple[bool, bool]:
@@ -70,28 +118,23 @@ class Join(PhysicalNode):
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""
-        zone = translation.settings.time_zone
         left, right = inputs
-        own = [key for key, _ in self.keys], [key for _, key in self.keys]
-        edges = (
-            *keyed_edges(translation, left, own[0], self.widths[0]),
-            *translation.at_port(keyed_edges(translation, right, own[1], self.widths[1]), 1),
-        )
-        condition = None
-        if self.rest is not None:
-            condition = compile_condition(self.rest, self.widths, zone)
-        nulls = (
-            _null_check(own[0], self.widths[0], zone),
-            _null_check(own[1], self.widths[1], zone),
-        )
-        parallelism = None if self.keys else 1
+        parts = JoinParts(self.keys, self.rest, self.widths)
+        edges, parallelism = parts.edges(inputs, translation), parts.parallelism
+        condition, nulls = parts.programs(translation.settings.time_zone)
         if self._batch:
             batch = BatchJoinOperator(condition, self.widths, self.outer, nulls)
             edges = translation.operator(self.name, edges, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
         changelogs = left.changelog, right.changelog
         operator = JoinOperator(
-            condition, self.widths, self.outer, changelogs, nulls, self.changelog
+            condition,
+            self.widths,
+            self.outer,
+            changelogs,
+            nulls,
+            self.changelog,
+            state_ttl(translation),
         )
         edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
@@ -108,20 +151,14 @@ class Join(PhysicalNode):
         }
 
 
-def check_join(left: PhysicalNode, node: LogicalJoin) -> None:
-    """Refuse joins that Flink refuses.
-
-    Raises:
-        TableError: an outer join without an equality.
-    """
-    keys, _ = _split(node.condition, len(left.schema))
-    if node.kind not in {JoinKind.INNER, JoinKind.CROSS} and not keys:
-        raise TableError(
-            f"{node.kind.value.title()} outer joins need an equality of columns of both tables"
-        )
+def state_ttl(translation: Translation) -> int:
+    """Return after how long without a change (ms) state is forgotten; 0 for never."""
+    return STATE_TTL.read(translation.settings.configuration)
 
 
-def _split(condition: Typed | None, width: int) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
+def split_condition(
+    condition: Typed | None, width: int
+) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
     """Return the pairs of columns that have to be equal, and the rest of a condition."""
     keys: list[tuple[Typed, Typed]] = []
     rest: list[Typed] = []
@@ -131,21 +168,7 @@ def _split(condition: Typed | None, width: int) -> tuple[list[tuple[Typed, Typed
             rest.append(part)
         else:
             keys.append(pair)
-    if not rest:
-        return keys, None
-    together = rest[0]
-    for part in rest[1:]:
-        together = invoke(builtin_functions().functions["AND"], [together, part])
-    return keys, together
-
-
-def conjuncts(condition: Typed | None) -> list[Typed]:
-    """Return the parts that all have to be TRUE for a condition to be TRUE."""
-    if condition is None:
-        return []
-    if isinstance(condition, Invocation) and condition.function.name == "AND":
-        return [part for arg in condition.args for part in conjuncts(arg)]
-    return [condition]
+    return keys, all_of(rest)
 
 
 def _equality(part: Typed, width: int) -> tuple[Typed, Typed] | None:

@@ -102,7 +102,7 @@ class PhysicalNode(ABC):
 
     def describe_short(self) -> str:
         """Return what messages call it that refuse its input."""
-        return self.describe()
+        return f"StreamPhysical{self.name}"
 
     def __str__(self) -> str:
         return self.describe()

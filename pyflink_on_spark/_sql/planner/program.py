@@ -10,6 +10,7 @@ from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.planner.implementation import Implementation
 from pyflink_on_spark._sql.planner.inference import infer_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.pruning import pruned
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.settings import QuerySettings
 
@@ -36,7 +37,7 @@ def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[Physi
         TableError: a node cannot deal with the changes of its input.
     """
     implementation = Implementation(settings)
-    nodes = tuple(map(implementation.implement, sinks))
+    nodes = tuple(map(implementation.implement, pruned(sinks)))
     infer_changes(nodes)
     return nodes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyflink_on_spark._sql.binder.windows import windows_of
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
@@ -11,18 +12,20 @@ from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
     Typed,
+    conjuncts,
     input_refs,
     substitute,
 )
+from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import calc
-from pyflink_on_spark._sql.planner.joins import conjuncts
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
-from pyflink_on_spark._sql.planner.sorting import TopN
+from pyflink_on_spark._sql.planner.sorting import TopN, WindowTopN
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.planner.implementation import Implementation
 
+_NUMBER = "ROW_NUMBER"
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
@@ -57,24 +60,35 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
     schema = rank.schema
     if not ranked:
         schema = Schema(schema.names[:-1], schema.types[:-1])
-    top: PhysicalNode = TopN(
-        schema,
-        source,
-        rank.partition,
-        rank.keys,
-        start - 1,
-        end,
-        ranked=ranked,
-        batch=plan.settings.batch,
+    batch = plan.settings.batch
+    first = TopN(
+        schema, source, rank.partition, rank.keys, start - 1, end, ranked=ranked, batch=batch
     )
+    top: PhysicalNode = first if batch else _of_windows(first, rank)
     for part in rest:
         top = calc(top.schema, top, part, None)
     return calc(node.schema, top, None, expressions)
 
 
+def _of_windows(top: TopN, rank: Over) -> TopN:
+    """Return the same for windows, if rows of one window are counted together."""
+    windows = windows_of(rank.input)
+    parts = {
+        windows[item.index][1]: item.index
+        for item in rank.partition
+        if isinstance(item, InputRef) and item.index in windows
+    }
+    if not {0, 1} <= parts.keys():
+        return top
+    window, _ = windows[parts[1]]
+    if window.kind is logical.WindowKind.SESSION:
+        return top
+    return WindowTopN(top, window, parts[1])
+
+
 def _rank_below(
     node: logical.Node,
-) -> tuple[Typed, tuple[Typed, ...], logical.Rank] | None:
+) -> tuple[Typed, tuple[Typed, ...], Over] | None:
     """Return the condition and the columns over a rank's rows, and the rank."""
     if not isinstance(node, logical.Filter):
         return None
@@ -85,7 +99,7 @@ def _rank_below(
     while isinstance(below, logical.Project):
         columns = tuple(substitute(item, below.expressions) for item in columns)
         below = below.input
-    if not isinstance(below, logical.Rank):
+    if not isinstance(below, Over) or [call.function.name for call in below.calls] != [_NUMBER]:
         return None
     return substitute(condition, columns), columns, below
 

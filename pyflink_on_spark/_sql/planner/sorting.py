@@ -14,14 +14,16 @@ from pyflink_on_spark._sql.operators.sorting import (
     TemporalSortOperator,
     TopNOperator,
 )
+from pyflink_on_spark._sql.operators.window_ranks import WindowTopNOperator
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
-from pyflink_on_spark._sql.plan.nodes import SortKey
+from pyflink_on_spark._sql.plan.nodes import SortKey, WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.types.logical import Time
 
 
@@ -102,12 +104,17 @@ class TopN(PhysicalNode):
         self.offset, self.end, self.ranked, self._batch = offset, end, ranked, batch
 
     @property
-    def _deduplicates(self) -> bool:
-        """Whether the first or last row by time is kept."""
-        if self._batch or self.ranked or (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
+    def _first_by_time(self) -> bool:
+        """Whether one row is kept, the first or last one by time."""
+        if (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
             return False
         value = self.keys[0].value
-        if not isinstance(value, InputRef) or value.type.time is None:
+        return isinstance(value, InputRef) and value.type.time is not None
+
+    @property
+    def _deduplicates(self) -> bool:
+        """Whether the first or last row by time is kept."""
+        if self._batch or self.ranked or not self._first_by_time:
             return False
         return self.inputs[0].changes is StateDelta.INSERT
 
@@ -163,6 +170,49 @@ class TopN(PhysicalNode):
             "orderBy": ", ".join(map(str, self.keys)),
             "rankRange": f"rankStart={self.offset + 1}, rankEnd={self.end}",
         }
+
+
+class WindowTopN(TopN):
+    """Keeps the first rows of each key, of which a window is a part.
+
+    Args:
+        top: what they are the first of.
+        window: the windows.
+        window_end: the position of the end of the window in the input.
+    """
+
+    name = "WindowRank"
+
+    def __init__(self, top: TopN, window: WindowTable, window_end: int) -> None:
+        super().__init__(
+            top.schema, top.inputs[0], top.partition, top.keys, top.offset, top.end,
+            ranked=top.ranked, batch=False,
+        )  # fmt: skip
+        self.window, self._window_end = window, window_end
+
+    def accepts(self, port: int) -> StateDelta:
+        """Rows are only added to windows."""
+        return StateDelta.INSERT
+
+    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+        """Rows come when the window ends."""
+        return StateDelta.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
+        keyed = keyed_edges(translation, inputs[0], self.partition, width)
+        operator = WindowTopNOperator(
+            compile_sort_key(self.keys, width, zone),
+            self.offset,
+            self.end,
+            ranked=self.ranked,
+            window_end=self._window_end,
+            last=not self.keys[0].ascending and self._first_by_time,
+            event_time=self.window.input.schema.types[self.window.time].time is Time.ROWTIME,
+            zone=zone_of(self.window, zone),
+        )
+        return Stream(translation.operator(self.name, keyed, operator), changelog=False)
 
 
 def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:

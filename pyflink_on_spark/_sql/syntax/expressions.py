@@ -129,8 +129,8 @@ class OverWindow:
     partition_by: tuple[Expression, ...] = ()
     order_by: tuple[SortItem, ...] = ()
     rows: bool = False
-    lower: Expression | FrameEnd | None = None
-    upper: Expression | FrameEnd | None = None
+    lower: FrameDistance | FrameEnd | None = None
+    upper: FrameDistance | FrameEnd | None = None
     framed: bool = False
 
 
@@ -140,6 +140,19 @@ class FrameEnd(enum.Enum):
     CURRENT_ROW = "CURRENT ROW"
     UNBOUNDED_PRECEDING = "UNBOUNDED PRECEDING"
     UNBOUNDED_FOLLOWING = "UNBOUNDED FOLLOWING"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDistance(Expression):
+    """``distance PRECEDING`` or ``distance FOLLOWING``.
+
+    Args:
+        distance: a number of rows, or a difference of values.
+        following: whether it counts forward.
+    """
+
+    distance: Expression
+    following: bool = False
 
 
 @dataclass(frozen=True, slots=True)

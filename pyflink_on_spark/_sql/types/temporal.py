@@ -10,6 +10,9 @@ MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND
 MICROS_PER_HOUR = 60 * MICROS_PER_MINUTE
 MICROS_PER_DAY = 24 * MICROS_PER_HOUR
 
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - without a zone
+_TO_THE_SECOND = 19
+_PLAIN_LENGTHS = frozenset({_TO_THE_SECOND, 23, 26})
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 _DATE = re.compile(r"\s*(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIME = re.compile(r"\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?\s*")
@@ -42,12 +45,25 @@ def parse_time(text: str) -> int | None:
 
 def parse_timestamp(text: str) -> int | None:
     """Return the microseconds since 1970 that a text means, or None if it means none."""
+    if len(text) in _PLAIN_LENGTHS and _is_plain(text):
+        try:
+            since = datetime.datetime.fromisoformat(text) - _EPOCH
+        except ValueError:
+            return None
+        return since.days * MICROS_PER_DAY + since.seconds * MICROS_PER_SECOND + since.microseconds
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
     day = parse_date(match.group(1))
     time = 0 if match.group(2) is None else parse_time(match.group(2))
     return None if day is None or time is None else day * MICROS_PER_DAY + time
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a text has the usual places of a timestamp, with no zone or week in it."""
+    if text[4] != "-" or text[7] != "-" or text[13] != ":" or text[16] != ":" or text[5] == "W":
+        return False
+    return text[10] in " T" and (len(text) == _TO_THE_SECOND or text[19] == ".")
 
 
 def fraction_digits(text: str) -> int:

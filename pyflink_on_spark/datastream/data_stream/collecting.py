@@ -15,12 +15,13 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     environment = stream._flow.environment
     channel = "collect"
     environment._forget()
-    edges = tuple(replace(edge, collected=True) for edge in stream._flow.edges)
+    edges = tuple(
+        replace(edge, collected=True, unfused=edge.united or edge.partitioner is not None)
+        for edge in stream._flow.edges
+    )
     collected = type(stream)(replace(stream._flow, edges=edges))
     collected._end(
         "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
     )
-    # PyFlink fuses Python functions before it collects, and finds none before a union.
-    fused = not any(edge.united for edge in edges)
-    elements = environment._collect(job_name, channel, fused)
+    elements = environment._collect(job_name, channel)
     return CloseableIterator(elements, stream.get_type())

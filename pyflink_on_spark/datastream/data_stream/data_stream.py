@@ -8,11 +8,10 @@ from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
-from pyflink_on_spark._graph.transformation import Aligned, Edge
+from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
-from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, SelectKeyOperator
+from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
@@ -21,14 +20,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.partitioners import (
-    BroadcastPartitioner,
-    CustomPartitioner,
-    ForwardPartitioner,
-    RebalancePartitioner,
-    RescalePartitioner,
-    ShufflePartitioner,
-)
+from pyflink_on_spark._runtime.task.partitioners import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common._recorded import note_recorded
@@ -40,7 +32,6 @@ from pyflink_on_spark.common.typeinfo import (
     Types,
 )
 from pyflink_on_spark.datastream.data_stream.collecting import collect
-from pyflink_on_spark.datastream.data_stream.emitted_stream import EmittedStream
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
     add_operator,
@@ -48,26 +39,25 @@ from pyflink_on_spark.datastream.data_stream.flow import (
     user_function,
 )
 from pyflink_on_spark.datastream.data_stream.key_types import check_key_type
+from pyflink_on_spark.datastream.data_stream.partitioned_stream import (
+    BAD_KEY_SELECTOR,
+    PartitionedStream,
+)
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
     KeySelector,
     MapFunction,
-    Partitioner,
     ProcessFunction,
 )
 from pyflink_on_spark.datastream.output_tag import OutputTag
-from pyflink_on_spark.datastream.state import MapStateDescriptor
 
 KEY_BY_NAME = "_stream_key_by_map_operator"
-PARTITION_NAME = "_partition_custom_map_operator"
-VALUES_NAME = "_keyed_stream_values_operator"
 PAIRS_NAME = "_keyed_stream_pairs_operator"
-_BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
 
 
-class DataStream(EmittedStream):
+class DataStream(PartitionedStream):
     """A stream of elements of one type.
 
     Its methods describe what happens to them; nothing runs before the environment executes.
@@ -221,6 +211,9 @@ class DataStream(EmittedStream):
     ):
         """Group the elements by a key.
 
+        The selector runs in the subtasks that emit the elements: a partitioning before ``key_by``,
+        as ``broadcast()``, has no effect, and all streams of a union need the same parallelism.
+
         Args:
             key_selector: a function, or an object with ``get_key``.
             key_type: the type of the keys; untyped if not given: then 1, True and 1.0 are three
@@ -233,16 +226,11 @@ class DataStream(EmittedStream):
         """
         from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
 
-        selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
+        selector = user_function(key_selector, KeySelector, "get_key", BAD_KEY_SELECTOR)
         typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
         if typed is not None:
             check_key_type(typed)
-        keyed = self._then(
-            KEY_BY_NAME,
-            SelectKeyOperator(selector, typed),
-            self.get_type(),
-            aligned=Aligned.INPUT,
-        )
+        keyed = self._beside_input(KEY_BY_NAME, SelectKeyOperator(selector, typed))
         return KeyedStream(keyed._flow, self.get_type(), self)
 
     def window_all(self, window_assigner):
@@ -293,73 +281,6 @@ class DataStream(EmittedStream):
                 python=True,
             )
         )
-
-    # -- partitioning ----------------------------------------------------------------------------
-
-    def rebalance(self) -> DataStream:
-        """Spread the elements evenly over all subtasks of the next operator."""
-        return DataStream(self._flow.partitioned(RebalancePartitioner()))
-
-    def rescale(self) -> DataStream:
-        """Spread the elements evenly over a subtask's own share of the next operator's subtasks."""
-        return DataStream(self._flow.partitioned(RescalePartitioner()))
-
-    def shuffle(self) -> DataStream:
-        """Spread the elements at random."""
-        return DataStream(self._flow.partitioned(ShufflePartitioner()))
-
-    def forward(self) -> DataStream:
-        """Send what subtask i emits to subtask i of the next operator."""
-        return DataStream(self._flow.partitioned(ForwardPartitioner()))
-
-    def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor | None = None,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
-    ):
-        """Send every element to every subtask of the next operator.
-
-        Args:
-            broadcast_state_descriptor: makes it a BroadcastStream, to be connected with another
-                stream, with this broadcast state.
-            other_broadcast_state_descriptors: further broadcast states.
-        """
-        from pyflink_on_spark.datastream.data_stream.connected_streams import BroadcastStream
-
-        stream = DataStream(self._flow.partitioned(BroadcastPartitioner()))
-        if broadcast_state_descriptor is None:
-            return stream
-        descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
-        for descriptor in descriptors:
-            if not isinstance(descriptor, MapStateDescriptor):
-                raise TypeError("broadcast_state_descriptor must be MapStateDescriptor")
-        return BroadcastStream(stream, descriptors)
-
-    def partition_custom(
-        self,
-        partitioner: Callable | Partitioner,
-        key_selector: Callable | KeySelector,
-    ) -> DataStream:
-        """Choose the next operator's subtask for each element.
-
-        Args:
-            partitioner: gets the key and the number of subtasks, returns the index of one.
-            key_selector: finds the key of an element.
-
-        Raises:
-            TypeError: if one of them is not callable, or cannot be pickled.
-        """
-        chooser = user_function(
-            partitioner,
-            Partitioner,
-            "partition",
-            "Parameter partitioner should be type of Partitioner or a callable function.",
-        )
-        selector = user_function(key_selector, KeySelector, "get_key", _BAD_KEY_SELECTOR)
-        operator = PartitionOperator(chooser, selector)
-        placed = self._then(PARTITION_NAME, operator, self.get_type(), aligned=Aligned.INPUT)
-        spread = DataStream(placed._flow.partitioned(CustomPartitioner()))
-        return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
     # -- ends ------------------------------------------------------------------------------------
 
@@ -420,6 +341,9 @@ class DataStream(EmittedStream):
         return CachedDataStream(self._flow)
 
     # -- for the mirror's other classes ----------------------------------------------------------
+
+    def _partitioned(self, partitioner: RuntimePartitioner) -> DataStream:
+        return DataStream(self._flow.partitioned(partitioner))
 
     def _then(
         self,

@@ -25,10 +25,10 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import (
     PAIRS_NAME,
-    VALUES_NAME,
     DataStream,
 )
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
+from pyflink_on_spark.datastream.data_stream.partitioned_stream import VALUES_NAME
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
@@ -311,7 +311,7 @@ class KeyedStream(DataStream):
 
     def _to_collect(self) -> DataStream:
         """Return rows of key and element, in the order in which they were keyed."""
-        edges = tuple(replace(edge, partitioner=None) for edge in self._flow.edges)
+        edges = tuple(replace(e, partitioner=None, unfused=True) for e in self._flow.edges)
         types = [declared_type(self._key_type), self._original_data_type_info]
         return DataStream(replace(self._flow, edges=edges))._then(
             VALUES_NAME, KeyedRowsOperator(), declared_type(types), aligned=Aligned.INPUT

@@ -141,8 +141,8 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         self._printers[channel] = _print_lines
         return channel
 
-    def _collect(self, job_name: str | None, channel: str, fused: bool) -> Iterator[Any]:
-        return self._submit(self._take(), job_name, channel, fused=fused).collected()
+    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel).collected()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -163,14 +163,13 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
         job_name: str | None,
         collected: str | None = None,
         attached: bool = False,
-        fused: bool = True,
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
         self._check_options()
         job = translate(
             transformations,
-            self._graph_settings(transformations, fused),
+            self._graph_settings(transformations),
             name=job_name or self._configuration._read(pipeline.NAME) or DEFAULT_JOB_NAME,
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
@@ -189,9 +188,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
                 self._configuration._read(option)
         note_without_effect(self._configuration._values)
 
-    def _graph_settings(
-        self, transformations: list[Transformation], fused: bool = True
-    ) -> GraphSettings:
+    def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
         mode = self._configuration._read(execution.RUNTIME_MODE)
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
@@ -201,7 +198,7 @@ class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
-            python_chaining=fused and self._configuration._read(python.OPERATOR_CHAINING),
+            python_chaining=self._configuration._read(python.OPERATOR_CHAINING),
             batch=mode == execution.BATCH or (mode == execution.AUTOMATIC and endless is None),
         )
 

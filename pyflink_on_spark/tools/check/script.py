@@ -14,6 +14,7 @@ from pyflink_on_spark.tools.check.called import never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
 from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
 from pyflink_on_spark.tools.check.notes import Notes
+from pyflink_on_spark.tools.check.scopes import Known, Scopes
 from pyflink_on_spark.tools.check.values import (
     PLAIN,
     UNKNOWN,
@@ -56,7 +57,7 @@ def examine(path: str, source: str) -> Findings:
         SyntaxError: if it is not Python.
     """
     tree = ast.parse(source, path)
-    known, not_called = _Known(), uncalled(tree)
+    known, not_called = Known(), uncalled(tree)
     for _ in range(_PASSES - 1):  # what a function is given is known only after its calls
         _Walk(known, Findings(path), not_called).run(tree)
     findings = Findings(path)
@@ -64,29 +65,17 @@ def examine(path: str, source: str) -> Findings:
     return findings
 
 
-class _Known:
-    """What was found out in earlier passes."""
-
-    def __init__(self) -> None:
-        self.names: Names = {}
-        self.attributes: dict[tuple[ast.AST, str], Value] = {}
-        self.parameters: dict[tuple[ast.AST, str], Value] = {}
-        self.returned: dict[ast.AST, Value] = {}
-
-
 class _Walk(Notes):
     """One pass over the script."""
 
-    def __init__(self, known: _Known, findings: Findings, not_called: frozenset[ast.AST]) -> None:
+    def __init__(self, known: Known, findings: Findings, not_called: frozenset[ast.AST]) -> None:
         super().__init__(findings)
-        self._known = known
+        self._known, self._scopes = known, Scopes(known)
         self._not_called = not_called
-        self._scopes: list[ast.AST] = []
-        self._classes: list[ast.ClassDef] = []
 
     def run(self, tree: ast.Module) -> None:
-        self._scopes = [tree]
-        self._statements(tree.body)
+        with self._scopes.inside(tree):
+            self._statements(tree.body)
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -94,7 +83,7 @@ class _Walk(Notes):
         later: list[_Function] = []
         for statement in body:
             if isinstance(statement, _Function):
-                self._bind(statement.name, LocalFunction(statement))
+                self._scopes.bind(statement.name, LocalFunction(statement))
                 later.append(statement)
             else:
                 self._statement(statement)
@@ -117,7 +106,7 @@ class _Walk(Notes):
                 value = join(self._optional(statement.value), self._annotated(statement.annotation))
                 self._assign(statement.target, value, statement.value)
             case ast.Return():
-                scope, value = self._scopes[-1], self._optional(statement.value)
+                scope, value = self._scopes.innermost, self._optional(statement.value)
                 self._known.returned[scope] = join(self._known.returned.get(scope), value)
             case _:
                 self._compound(statement)
@@ -190,7 +179,7 @@ class _Walk(Notes):
             value = self._lookup.module(alias.name, statement.lineno)
             if alias.asname is None:
                 value = self._lookup.module(alias.name.split(".")[0], statement.lineno)
-            self._bind(alias.asname or alias.name.split(".")[0], value)
+            self._scopes.bind(alias.asname or alias.name.split(".")[0], value)
 
     def _import_from(self, statement: ast.ImportFrom) -> None:
         name = statement.module or ""
@@ -201,27 +190,23 @@ class _Walk(Notes):
             full = f"{name}.{alias.name}"
             if found is None:
                 self._findings.add(full, verdict_on_module(name), statement.lineno)
-                self._bind(alias.asname or alias.name, AbsentValue(full))
+                self._scopes.bind(alias.asname or alias.name, AbsentValue(full))
             elif alias.name == "*":
                 for member in getattr(found, "__all__", ()):
-                    self._bind(member, mirror.member_of_module(name, member) or UNKNOWN)
+                    self._scopes.bind(member, mirror.member_of_module(name, member) or UNKNOWN)
             else:
                 value = self._lookup.imported(name, alias.name, alias.lineno)
-                self._bind(alias.asname or alias.name, value)
+                self._scopes.bind(alias.asname or alias.name, value)
 
     def _class(self, statement: ast.ClassDef) -> None:
         for base in statement.bases:
             value = self._value(base)
             if isinstance(value, ClassValue):
                 self._lookup.use_class(value.cls, "as a base class", base.lineno)
-        self._bind(statement.name, LocalClass(statement))
-        self._classes.append(statement)
-        self._scopes.append(statement)
-        with self._unless(statement in self._not_called):
+        self._scopes.bind(statement.name, LocalClass(statement))
+        with self._scopes.inside(statement), self._unless(statement in self._not_called):
             self._statements(statement.body)
             self._note_wrong_methods(statement)
-        self._scopes.pop()
-        self._classes.pop()
 
     def _note_wrong_methods(self, statement: ast.ClassDef) -> None:
         for method in statement.body:
@@ -235,17 +220,17 @@ class _Walk(Notes):
     def _function(self, function: _Function) -> None:
         for expression in [*function.decorator_list, *function.args.defaults]:
             self._value(expression)
-        owner = self._classes[-1] if self._scopes[-1:] == self._classes[-1:] else None
-        self._scopes.append(function)
-        self._bind_parameters(function, owner)
-        with self._unless(function in self._not_called):
-            self._statements(function.body)
-        self._scopes.pop()
+        owner = self._scopes.innermost
+        method_of = owner if isinstance(owner, ast.ClassDef) else None
+        with self._scopes.inside(function):
+            self._bind_parameters(function, method_of)
+            with self._unless(function in self._not_called):
+                self._statements(function.body)
 
     def _bind_parameters(self, function: _Function, owner: ast.ClassDef | None) -> None:
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         if owner is not None and arguments and not _is_static(function):
-            self._bind(arguments.pop(0).arg, LocalInstance(owner))
+            self._scopes.bind(arguments.pop(0).arg, LocalInstance(owner))
         overridden = self._overridden(owner, function.name) if owner else None
         for index, argument in enumerate(arguments):
             value = self._known.parameters.get((function, argument.arg), UNKNOWN)
@@ -253,7 +238,7 @@ class _Walk(Notes):
                 value = join(self._annotated(argument.annotation), value)
             if overridden is not None and value == UNKNOWN:
                 value = mirror.parameter(overridden, argument.arg, index)
-            self._bind(argument.arg, value)
+            self._scopes.bind(argument.arg, value)
 
     def _overridden(self, owner: ast.ClassDef, name: str) -> object | None:
         for cls in self._mirror_bases(owner):
@@ -274,7 +259,7 @@ class _Walk(Notes):
 
     def _assign(self, target: ast.expr, value: Value, node: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
-            self._bind(target.id, value)
+            self._scopes.bind(target.id, value)
         elif isinstance(target, ast.Attribute):
             owner = self._value(target.value)
             if isinstance(owner, LocalInstance):
@@ -288,17 +273,6 @@ class _Walk(Notes):
                 self._assign(item, part, None)
         else:
             self._value(target)
-
-    def _bind(self, name: str, value: Value) -> None:
-        self._known.names[self._scopes[-1], name] = value
-
-    def _named(self, name: str) -> Value:
-        for scope in reversed(self._scopes):
-            if isinstance(scope, ast.ClassDef) and scope is not self._scopes[-1]:
-                continue
-            if (scope, name) in self._known.names:
-                return self._known.names[scope, name]
-        return UNKNOWN
 
     def _annotated(self, annotation: ast.expr) -> Value:
         """Return what is known of a value from an annotation in the script."""
@@ -317,7 +291,7 @@ class _Walk(Notes):
     def _value(self, node: ast.expr) -> Value:
         match node:
             case ast.Name():
-                return self._named(node.id)
+                return self._scopes.value(node.id)
             case ast.Attribute():
                 return self._attribute(node)
             case ast.Call():

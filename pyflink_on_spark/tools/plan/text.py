@@ -27,7 +27,7 @@ def _box(diagram: Diagram, box: Box) -> Iterator[str]:
     yield f"  [{box.number}] {subtasks}"
     for place, row in enumerate(box.rows):
         mark = "" if row.role is Role.OPERATOR else f"{row.role.value}: "
-        name = f"{mark}{row.name}{_behind(diagram, box, place)}"
+        name = f"{mark}{row.name}{_reads_from(diagram, box, place)}"
         yield f"      {name:<{_NAME}}  {row.place}".rstrip()
     for arrow in diagram.exchanges:
         if arrow.sender in box.rows:
@@ -35,15 +35,15 @@ def _box(diagram: Diagram, box: Box) -> Iterator[str]:
             yield f"      => {_label(arrow)} to [{target}] {arrow.receiver.name}"
 
 
-def _behind(diagram: Diagram, box: Box, place: int) -> str:
+def _reads_from(diagram: Diagram, box: Box, place: int) -> str:
     """Return what an operator reads, where that is not just the operator above it."""
     row = box.rows[place]
     inside = [a for a in diagram.arrows if a.receiver is row and not a.label]
     if place == 0 or (inside and [a.sender for a in inside] == [box.rows[place - 1]]):
         plain = not any(arrow.side for arrow in inside)
         return "" if plain else "  (its side output)"
-    told = ", ".join(arrow.sender.name + (" (side)" if arrow.side else "") for arrow in inside)
-    return f"  (after {told})" if told else ""
+    names = ", ".join(arrow.sender.name + (" (side)" if arrow.side else "") for arrow in inside)
+    return f"  (after {names})" if names else ""
 
 
 def _count(things: Sequence[object], name: str) -> str:

@@ -103,11 +103,13 @@ def texts():
                     yield node.value, f"{path.relative_to(PACKAGE)}:{node.lineno}"
 
 
+@pytest.mark.slow
 def test_keys_are_in_the_registry_only():
     keys = {key for option in OPTIONS for key in option.keys}
     assert {where: text for text, where in texts() if text in keys} == {}
 
 
+@pytest.mark.slow
 def test_keys_that_messages_and_docstrings_name_are_declared():
     known = {option.key for option in OPTIONS}
     unknown = {

@@ -1,4 +1,4 @@
-"""File sinks under checkpoints: what goes on, what becomes visible, what a restart makes of it."""
+"""File sinks under checkpoints: what continues, what becomes visible, what a restart does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going on in the middle of a file, and reading files as they come."""
+"""Resuming in the middle of a file, and reading files as they come."""
 
 from __future__ import annotations
 

@@ -373,9 +373,9 @@ COMPRESS = {
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_compressed_files(tmp_path, suffix):
     path = tmp_path / f"f.csv{suffix}"
-    content = COMPRESS[suffix](b"x,1,y\n" * 100_000)
+    content = COMPRESS[suffix](b"x,1,y\n" * 20_000)
     path.write_bytes(content)
-    assert len(read_file(columns().build(), path)) == 100_000
+    assert len(read_file(columns().build(), path)) == 20_000
     if suffix:
         path.write_bytes(content[:-9])
         with pytest.raises(OSError, match=f"cannot decompress {path}"):

@@ -155,6 +155,7 @@ def zone(request, monkeypatch):
 
 @pytest.mark.parametrize("sink_class", [FileSink, StreamingFileSink])
 @pytest.mark.parametrize("utc", [True, False])
+@pytest.mark.filterwarnings("ignore:Deprecated in 1.15")  # what PyFlink says of StreamingFileSink
 def test_rows_come_back_from_parquet(tmp_path, zone, sink_class, utc):
     columns = COLUMNS | TIME
     kind = row_type(columns)

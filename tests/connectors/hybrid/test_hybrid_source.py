@@ -104,7 +104,7 @@ class TestWatermarks:
         return hybrid(reading(kafka.servers, old).build(), following.build()), old, new
 
     def events(self, reader, elements):
-        """Poll until so many elements have come, and a little longer; return what is none."""
+        """Poll until so many elements have come, and a little longer; return what is no element."""
         found, calm, until = [], 0, time.monotonic() + 20
         while elements > 0 or calm < 3:
             assert time.monotonic() < until, found

@@ -14,6 +14,8 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink
 from tests.connectors.jdbc.jobs import PAIR, execution, options
 
+pytestmark = pytest.mark.slow
+
 INSERT = "INSERT INTO t (id, name) VALUES (?, ?)"
 
 
@@ -48,7 +50,7 @@ def sink(where, **settings):
     return jdbc_exactly_once_sink(INSERT, PAIR, where, execution(retries=0), **settings)._sink
 
 
-def epoch(made, *rows):
+def committables(made, *rows):
     """Return what a writer hands over at a checkpoint."""
     writer = made.writer(None)
     writer.write(iter(rows))
@@ -65,70 +67,70 @@ def test_a_job_writes_all_rows(local_engine, store):
     stream.map(lambda row: row, PAIR).sink_to(jdbc_exactly_once_sink(INSERT, PAIR, where))
     env.execute()
     assert run("SELECT id FROM t ORDER BY id") == [(n,) for n in range(10)]
-    assert len(run("SELECT * FROM pyflink_on_spark_epochs")) == 2
+    assert len(run("SELECT * FROM pyflink_on_spark_commits")) == 2
 
 
-def test_an_epoch_counts_once(store):
+def test_a_committable_counts_once(store):
     where, run = store
-    made = sink(where, epochs_table="epochs")
-    first, second = epoch(made, Row(1, "a"), Row(2, "b")), epoch(made, Row(3, "c"))
+    made = sink(where, commits_table="commits")
+    first, second = committables(made, Row(1, "a"), Row(2, "b")), committables(made, Row(3, "c"))
     made.commit(first)
     made.commit_again(first + second)
     made.commit_again(first + second)
-    sink(where, epochs_table="epochs").commit_again(second)
+    sink(where, commits_table="commits").commit_again(second)
     assert run("SELECT * FROM t ORDER BY id") == [(1, "a"), (2, "b"), (3, "c")]
-    assert len(run("SELECT * FROM epochs")) == 2
+    assert len(run("SELECT * FROM commits")) == 2
 
 
 def test_nothing_written_nothing_noted(store):
     where, run = store
     made = sink(where)
-    assert epoch(made) == []
+    assert committables(made) == []
     made.commit([])
-    with pytest.raises(Exception, match="epochs"):
-        run("SELECT * FROM pyflink_on_spark_epochs")
+    with pytest.raises(Exception, match="commits"):
+        run("SELECT * FROM pyflink_on_spark_commits")
 
 
-def test_a_failure_leaves_nothing_behind_and_can_be_mended(store):
+def test_a_failure_leaves_nothing_and_can_be_mended(store):
     where, run = store
     made = sink(where)
-    prepared = epoch(made, Row(1, "a"), Row(13, "b")) + epoch(made, Row(2, "c"))
+    prepared = committables(made, Row(1, "a"), Row(13, "b")) + committables(made, Row(2, "c"))
     with pytest.raises(JdbcError, match=r"refuses the row \(13, 'b'\)"):
         made.commit(prepared)
-    assert run("SELECT * FROM t") == run("SELECT * FROM pyflink_on_spark_epochs") == []
+    assert run("SELECT * FROM t") == run("SELECT * FROM pyflink_on_spark_commits") == []
     run("ALTER TABLE t RENAME TO strict_t")
     run("CREATE TABLE t (id INTEGER, name VARCHAR(99))")
     made.commit_again(prepared)
     assert run("SELECT id FROM t ORDER BY id") == [(1,), (2,), (13,)]
 
 
-def test_old_epochs_are_forgotten(store):
+def test_old_commits_are_forgotten(store):
     where, run = store
     made = sink(where, days=2)
-    made.commit(epoch(made, Row(1, "a")))
-    run("UPDATE pyflink_on_spark_epochs SET committed_at = committed_at - 3 * 24 * 60 * 60 * 1000")
-    made.commit(epoch(made, Row(2, "b")))
-    assert len(run("SELECT * FROM pyflink_on_spark_epochs")) == 1
+    made.commit(committables(made, Row(1, "a")))
+    run("UPDATE pyflink_on_spark_commits SET committed_at = committed_at - 3 * 24 * 60 * 60 * 1000")
+    made.commit(committables(made, Row(2, "b")))
+    assert len(run("SELECT * FROM pyflink_on_spark_commits")) == 1
     assert len(run("SELECT * FROM t")) == 2
 
 
 def test_no_right_to_make_tables_is_needed(server, database):
     database.execute("CREATE TABLE t (id INT, name TEXT)")
-    columns = "epoch VARCHAR(36) PRIMARY KEY, committed_at BIGINT NOT NULL"
-    database.execute(f"CREATE TABLE pyflink_on_spark_epochs ({columns})")
+    columns = "committable VARCHAR(36) PRIMARY KEY, committed_at BIGINT NOT NULL"
+    database.execute(f"CREATE TABLE pyflink_on_spark_commits ({columns})")
     database.execute("DROP ROLE IF EXISTS clerk")
     database.execute("CREATE ROLE clerk LOGIN")
     database.execute("GRANT USAGE ON SCHEMA public TO clerk")
-    database.execute("GRANT ALL ON t, pyflink_on_spark_epochs TO clerk")
+    database.execute("GRANT ALL ON t, pyflink_on_spark_commits TO clerk")
     made = sink(options(server.url, "clerk"))
-    made.commit(epoch(made, Row(1, "a")))
+    made.commit(committables(made, Row(1, "a")))
     assert database.execute("SELECT * FROM t").fetchall() == [(1, "a")]
 
 
 def test_names_and_types_are_checked(tmp_path):
     where = options(f"jdbc:sqlite:{tmp_path}/test.db")
     with pytest.raises(ValueError, match="not the name of a table"):
-        sink(where, epochs_table="e; DROP TABLE t")
+        sink(where, commits_table="e; DROP TABLE t")
     with pytest.raises(ValueError, match="a day at least"):
         sink(where, days=0)
     with pytest.raises(TypeError, match="writes a stream of rows"):

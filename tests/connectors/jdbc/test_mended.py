@@ -1,4 +1,4 @@
-"""What goes wrong is named; once it is put right, a job that goes on loses nothing."""
+"""What goes wrong is named; once it is put right, a job that resumes loses nothing."""
 
 from __future__ import annotations
 

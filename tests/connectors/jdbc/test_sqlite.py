@@ -92,6 +92,7 @@ def test_each_type(local_engine, file):
     sql = f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})"
     rows = [Row(*[value for value, _ in kinds.values()], b"\x00?"), Row(*[None] * len(columns))]
     env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(1)
     stream = env.from_collection([0, 1]).map(lambda index: rows[index], row_type)
     stream.add_sink(JdbcSink.sink(sql, row_type, options(f"jdbc:sqlite:{file}")))
     env.execute()

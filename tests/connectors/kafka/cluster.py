@@ -100,7 +100,7 @@ class Cluster:
         return [message.value().decode() for message in self.read(topic)]
 
     def ends(self, topic: str) -> dict[int, int]:
-        """Return the offset behind the last record of each partition."""
+        """Return the offset after the last record of each partition."""
         consumer = confluent_kafka.Consumer(self._settings(**{"group.id": "reader"}))
         numbers = consumer.list_topics(topic, timeout=10).topics[topic].partitions
         found = {

@@ -13,7 +13,7 @@ TRANSACTIONAL, CONTROL = 0x10, 0x20
 
 @dataclass
 class Batch:
-    """Some records as a producer sent them; only their first offset is written anew."""
+    """Some records as a producer sent them; only their first offset is rewritten."""
 
     data: bytes
 

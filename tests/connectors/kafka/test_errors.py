@@ -11,6 +11,8 @@ from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
 from tests.connectors.kafka.jobs import elements, reading, writing
 from tests.connectors.servers import free_port
 
+pytestmark = pytest.mark.slow
+
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 

@@ -207,7 +207,7 @@ class TestRuns:
             writing("nobody:1", "t", guarantee)._sink.take_over()
 
     def test_without_checkpoints_the_next_attempt_leaves_out_what_is_written(self, kafka):
-        """Another sink's commit may have failed: then all of the job is run once more."""
+        """Another sink's commit may have failed: then all of the job runs again."""
         topic = kafka.topic(1)
         sink = writing(kafka.servers, topic, EXACTLY_ONCE)._sink
         for attempt in range(3):

@@ -354,5 +354,5 @@ class TestPartitionWatermarks:
     [("a", 0, 4, 3), ("a", 1, 4, 0), ("orders", 0, 3, 0), ("orders", 5, 3, 2), ("t", 0, 1, 0)],
 )
 def test_partitions_are_dealt_out_as_in_flink(topic, partition, parallelism, expected):
-    """First ((topic.hashCode() * 31) & 0x7FFFFFFF) % parallelism, the others behind it."""
+    """First ((topic.hashCode() * 31) & 0x7FFFFFFF) % parallelism, the others after it."""
     assert owner((topic, partition), parallelism) == expected

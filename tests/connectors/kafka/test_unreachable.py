@@ -11,6 +11,8 @@ from tests.connectors.kafka.jobs import reading, writing
 from tests.connectors.reading import close, context_of, readers_of, take
 from tests.connectors.servers import free_port
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kafka():

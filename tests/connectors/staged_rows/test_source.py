@@ -94,7 +94,7 @@ def values(readers, count):
 def completed(world, readers, number, oldest=None):
     """Make a checkpoint, and let the driver know of the oldest that is kept."""
     saved = checkpoint(readers, number)
-    world.source.between_epochs(number if oldest is None else oldest)
+    world.source.maintain(number if oldest is None else oldest)
     return saved
 
 
@@ -151,7 +151,7 @@ def test_without_the_positions_of_all_nothing_goes(world):
     world.write(0, [1], [2])
     values(readers, 2)
     checkpoint(readers[:1], 1)
-    world.source.between_epochs(1)
+    world.source.maintain(1)
     assert world.batches() == [0]
 
 
@@ -166,7 +166,7 @@ def test_no_checkpoint_no_removal(world):
     readers = world.begin()
     world.write(0, [1], [2])
     values(readers, 2)
-    world.source.between_epochs(None)
+    world.source.maintain(None)
     assert world.batches() == [0]
 
 
@@ -235,21 +235,21 @@ def test_another_parallelism_between_batches_only(world):
 
 def test_a_failure_of_spark_ends_the_attempt(world):
     world.begin()
-    world.source.between_epochs(None)
+    world.source.maintain(None)
     world.spark.failed = RuntimeError("Kafka is gone")
     world.pass_seconds(0.5)
-    world.source.between_epochs(None)
+    world.source.maintain(None)
     assert world.spark.asked == 0
     world.pass_seconds(0.5)
     with pytest.raises(RuntimeError, match="Kafka is gone"):
-        world.source.between_epochs(None)
+        world.source.maintain(None)
 
 
 def test_spark_is_not_asked_in_every_epoch(world):
     world.begin()
     for _ in range(40):
         world.pass_seconds(0.25)
-        world.source.between_epochs(None)
+        world.source.maintain(None)
     assert world.spark.asked == 10
 
 
@@ -287,7 +287,7 @@ def test_a_bounded_frame_has_a_folder_for_each_run(tmp_path):
     for _ in range(2):
         run = source.with_configuration({})
         run.splits(1)
-        run.between_epochs(1)
+        run.maintain(1)
         Path(spark.folders[-1]).mkdir()
         run.job_ended(False)
     assert len(set(spark.folders)) == 2
@@ -361,7 +361,7 @@ def test_a_job_looks_after_its_sources(world, chained):
     world.spark.failed = RuntimeError("Kafka is gone")
     world.pass_seconds(1)
     with pytest.raises(RuntimeError, match="Kafka is gone"):
-        job.between_epochs(None)
+        job.maintain_sources(None)
     job.begins_again()
     assert len(world.spark.folders) == 2
     job.ended(False)

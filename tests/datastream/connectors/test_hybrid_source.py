@@ -1,4 +1,4 @@
-"""What a hybrid source is told and refuses, as real PyFlink was seen to do."""
+"""What a hybrid source accepts and refuses, as real PyFlink was seen to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the JDBC sink is told, and what it refuses."""
+"""What the JDBC sink accepts and refuses."""
 
 from __future__ import annotations
 

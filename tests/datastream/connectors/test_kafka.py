@@ -1,4 +1,4 @@
-"""What the Kafka connectors are told, what they refuse, and that they say so when they are used."""
+"""What the Kafka connectors accept, what they refuse, and that they say so when they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Kinesis's connectors are told, and what they refuse."""
+"""What Kinesis's connectors accept, and what they refuse."""
 
 from __future__ import annotations
 

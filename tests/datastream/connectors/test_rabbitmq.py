@@ -1,4 +1,4 @@
-"""What RabbitMQ's connectors are told, and what they refuse."""
+"""What RabbitMQ's connectors accept, and what they refuse."""
 
 from __future__ import annotations
 

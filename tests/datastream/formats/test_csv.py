@@ -1,4 +1,4 @@
-"""What CSV formats are told, and what they refuse; as real PyFlink was seen to do."""
+"""What CSV formats accept, and what they refuse; as real PyFlink was seen to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats are told, what they refuse, and that they say so when they are used."""
+"""What the formats accept, what they refuse, and that they say so when they are used."""
 
 from __future__ import annotations
 

@@ -36,6 +36,13 @@ def keyed(draft: Draft, stream: Stream) -> Stream:
     return draft.add(replace(stream, name=name, key=key, key_shape=shape))
 
 
+def partitioned_and_keyed(draft: Draft, stream: Stream) -> Stream:
+    """key_by after a partitioning, which then has no effect."""
+    method = draft.rng.choice(["rebalance", "rescale", "shuffle", "broadcast"])
+    name = draft.call(stream.name, method)
+    return keyed(draft, replace(stream, name=name))
+
+
 def aggregated(draft: Draft, stream: Stream) -> Stream | None:
     """sum, min, max, min_by and max_by: rolling, or one result per key in BATCH mode."""
     if not _fixed(draft, stream):

@@ -15,7 +15,7 @@ SETTINGS = {
 
 
 def events(draft: Draft) -> Stream:
-    """Tuples of a key, a time that may lie behind, and numbers; not in parallel."""
+    """Tuples of a key, a time that may be late, and numbers; not in parallel."""
     rng = draft.rng
     shape = tuple_of(rng.choice([STR, INT]), INT, INT, *rng.choice([(), (FLOAT,)]))
     keys = [literal(rng, shape.parts[0], 0.0) for _ in range(rng.randint(1, 2))]

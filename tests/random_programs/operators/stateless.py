@@ -103,7 +103,7 @@ _CHANGES = (
 
 
 def mutated(draft: Draft, stream: Stream) -> Stream:
-    """Lists that a function changes after it has emitted them, and goes on changing."""
+    """Lists that a function changes after it has emitted them, and keeps changing."""
     made = expression(draft.rng, Shape("int"), stream.shape)
     lists = _applied(draft, stream, "map", f"lambda v: [{made}]", UNKNOWN, keeps=False)
     body: list[Line] = list(draft.rng.choice(_CHANGES))

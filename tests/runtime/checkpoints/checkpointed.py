@@ -102,15 +102,15 @@ def write_file(
 def write(
     place: Folder, all_slots: list[Slot], checkpoint_id: int, contents: str
 ) -> dict[int, StateFile]:
-    return {
-        slot.index: write_file(
-            place,
-            file_name(contents, checkpoint_id, slot.index),
-            records_of(slot.index, slot.state(checkpoint_id, contents)),
-            shared=contents != WHOLE,
-        )
-        for slot in all_slots
-    }
+    return {slot.index: _write_slot(place, slot, checkpoint_id, contents) for slot in all_slots}
+
+
+def _write_slot(place: Folder, slot: Slot, checkpoint_id: int, contents: str) -> StateFile:
+    state = slot.state(checkpoint_id, contents)
+    name = file_name(contents, checkpoint_id, slot.index)
+    file = write_file(place, name, records_of(slot.index, state), shared=contents != WHOLE)
+    state.note_taken()
+    return file
 
 
 def finish(place: Folder, checkpoint_id: int, files: list[StateFile]) -> Metadata:

@@ -92,6 +92,7 @@ def place(tmp_path):
     return folder(str(tmp_path / "chk-1"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(STEPS, st.sampled_from([WHOLE, BASE, DELTA])), min_size=1, max_size=5),

@@ -1,4 +1,4 @@
-"""State of the script's own classes: written by one process, gone on with by another."""
+"""State of the script's own classes: written by one process, continued by another."""
 
 from __future__ import annotations
 
@@ -94,6 +94,7 @@ def run(script, given=None):
     return pickle.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_classes_stay_what_they_are(on_disk):
     plan = run(SCRIPT)

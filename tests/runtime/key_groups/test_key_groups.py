@@ -75,6 +75,7 @@ def keys_of(found):
     return list(map(wrap_key, found))
 
 
+@pytest.mark.slow
 @given(st.lists(values, max_size=8), st.integers(1, 32768))
 def test_many_untyped_keys_at_once(found, count):
     groups = KeyGroups(count)

@@ -43,7 +43,7 @@ class DiskNamespace:
 
     def __del__(self) -> None:
         if self._has_rows:
-            self._store.give_up(self.number)
+            self._store.release(self.number)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return an entry."""

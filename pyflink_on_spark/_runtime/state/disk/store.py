@@ -61,7 +61,7 @@ class DiskStore:
         self._young: list[ref[DiskNamespace]] = []
         self._old: list[ref[DiskNamespace]] = []
         self._next = 0
-        self._given_up: list[int] = []
+        self._released: list[int] = []
 
     def table(self, kind: str, track: bool) -> DiskTable:
         """Return a new table of a state."""
@@ -106,9 +106,9 @@ class DiskStore:
         """Note that a namespace is about to have its first young entry."""
         self._young.append(ref(namespace))
 
-    def give_up(self, number: int) -> None:
+    def release(self, number: int) -> None:
         """Remove a namespace's entries, soon; may be called by the garbage collector."""
-        self._given_up.append(number)
+        self._released.append(number)
 
     def write(self) -> None:
         """Write back everything in memory that has changed; it stays there."""
@@ -156,13 +156,13 @@ class DiskStore:
         self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
 
     def _run(self, puts: list[Write], removals: list[tuple[int, bytes]]) -> None:
-        if not (puts or removals or self._given_up):
+        if not (puts or removals or self._released):
             return
         database = self._database
-        given_up, self._given_up = self._given_up, []
+        released, self._released = self._released, []
         puts.sort()
         database.execute("BEGIN")
-        database.executemany("DELETE FROM entries WHERE space = ?", ((n,) for n in given_up))
+        database.executemany("DELETE FROM entries WHERE space = ?", ((n,) for n in released))
         database.executemany("DELETE FROM entries WHERE space = ? AND name = ?", removals)
         database.executemany("REPLACE INTO entries VALUES (?, ?, ?, ?)", puts)
         database.execute("COMMIT")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
+from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -32,22 +33,58 @@ class CsvDecoder(Decoder):
 
     def load(self) -> Decode:
         """Return what reads rows."""
-        dialect = self._dialect
-        names, width = self._schema.names, len(self._schema)
-        readers = [_reader(kind, dialect) for kind in self._schema.types]
+        dialect, schema = self._dialect, self._schema
+        readers = [_reader(kind, dialect) for kind in schema.types]
 
-        def decode(lines: Iterator[Any]) -> Iterator[Any]:
-            for record in _records(lines, dialect):
-                if len(record) != width:
-                    record = _fitted(record, width, dialect)
-                    if record is None:
-                        continue
-                try:
-                    yield tuple([read(field) for read, field in zip(readers, record)])
-                except ValueError:
-                    yield _row_by_field(names, readers, record, dialect)
+        def again(record: list[Any]) -> tuple[Any, ...] | None:
+            """Return the row of a record that is not as it should be; None to skip it."""
+            if len(record) != len(schema):
+                fitted = _fitted(record, len(schema), dialect)
+                if fitted is None:
+                    return None
+                record = fitted
+            return _row_by_field(schema.names, readers, record, dialect)
 
-        return decode
+        rows = _compiled(schema, dialect).load().function
+        return lambda lines: rows(_records(lines, dialect), again)
+
+
+def _compiled(schema: Schema, dialect: CsvDialect) -> Program:
+    """Return a generator function over records, which reads all fields of one at once."""
+    bindings: dict[str, Any] = {"null": dialect.null}
+    sources = []
+    for index, kind in enumerate(schema.types):
+        source, field = f"({_source(kind, index, dialect, bindings)})", f"f{index}"
+        sources.append(source if dialect.null is None else f"None if {field} == null else {source}")
+    fields = "".join(f"f{index}, " for index in range(len(schema)))
+    lines = [
+        "def rows(records, again):",
+        "    for record in records:",
+        "        try:",
+        f"            {fields}= record",
+        f"            row = ({''.join(f'{source}, ' for source in sources)})",
+        "        except ValueError:",
+        "            row = again(record)",
+        "            if row is None: continue",
+        "        yield row",
+    ]
+    return Program("\n".join(lines) + "\n", "rows", bindings)
+
+
+def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[str, Any]) -> str:
+    """Return Python source that reads a field that is not NULL."""
+    field = f"f{index}"
+    if kind.root in logical.CHARACTERS:
+        return field
+    bits = _BITS.get(kind.root)
+    if bits is not None:
+        half = 1 << (bits - 1)
+        bindings[f"r{index}"] = _integer(bits)
+        return f"n if -{half} <= (n := int({field})) < {half} else r{index}({field})"
+    if kind.root is Root.DOUBLE:
+        return f"float({field})"
+    bindings[f"r{index}"] = _not_null_reader(kind, dialect)
+    return f"r{index}({field})"
 
 
 def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
@@ -142,6 +179,7 @@ def _integer(bits: int) -> Read:
     return read
 
 
+_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
 _SIMPLE: dict[Root, Read] = {
     Root.BOOLEAN: lambda text: text.strip().lower() == "true",
     Root.TINYINT: _integer(8),

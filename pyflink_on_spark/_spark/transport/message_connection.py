@@ -14,7 +14,7 @@ _READ_BYTES = 1024 * 1024
 _SLICE_SECONDS = 5.0
 
 
-class Wire:
+class MessageConnection:
     """One end of a connection. One thread may receive while others send.
 
     Args:
@@ -52,11 +52,11 @@ class Wire:
                 if parts:
                     parts[0] = parts[0][sent:]
 
-    def recv_bytes(self, patience: float | None = None) -> bytes:
+    def recv_bytes(self, timeout: float | None = None) -> bytes:
         """Wait for a message and return it.
 
         Args:
-            patience: how many seconds the peer may be silent.
+            timeout: how many seconds the peer may be silent.
 
         Raises:
             EOFError: the peer has hung up.
@@ -67,7 +67,7 @@ class Wire:
             if self._ended:
                 raise EOFError
             if not self._fill():
-                self._wait(select.POLLIN, patience)
+                self._wait(select.POLLIN, timeout)
         return self._take(size)
 
     def poll(self) -> bool:
@@ -116,7 +116,7 @@ class Wire:
         self.inbox += content
         return True
 
-    def _wait(self, event: int, patience: float | None) -> None:
+    def _wait(self, event: int, timeout: float | None) -> None:
         """Wait until the connection can be used.
 
         A process that was suspended itself has waited for no longer than a slice of the time.
@@ -126,10 +126,10 @@ class Wire:
             raise OSError("the connection is closed")
         poller = select.poll()
         poller.register(descriptor, event)
-        left = patience
+        left = timeout
         while left is None or left > 0:
             seconds = _SLICE_SECONDS if left is None else min(left, _SLICE_SECONDS)
             if poller.poll(seconds * 1000):
                 return
             left = None if left is None else left - seconds
-        raise TimeoutError(f"nothing has come for {patience:g} s")
+        raise TimeoutError(f"nothing has come for {timeout:g} s")

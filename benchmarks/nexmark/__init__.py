@@ -1,0 +1,1 @@
+"""Queries over an auction: the Nexmark benchmark."""

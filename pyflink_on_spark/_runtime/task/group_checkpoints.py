@@ -1,0 +1,64 @@
+"""The checkpoints that the subtasks of a group take part in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask import Subtask
+
+
+class GroupCheckpoints:
+    """Lets barriers pass the subtasks of a group, and takes a snapshot at each."""
+
+    def __init__(self) -> None:
+        self._requests: dict[int, SnapshotRequest] = {}
+        self.halted = False
+        """Whether no source is read any more, since the job ends with a savepoint."""
+        self.prepared: list[Any] = []
+        """What the driver has to commit, of all since the last complete checkpoint."""
+
+    def begin(self, request: SnapshotRequest, subtasks: int) -> None:
+        """Take part in a checkpoint, with so many subtasks."""
+        request.remaining = subtasks
+        self._requests[request.checkpoint_id] = request
+
+    def abort(self, checkpoint_id: int) -> None:
+        """Write nothing more of a checkpoint; barriers that are under way pass."""
+        request = self._requests.get(checkpoint_id)
+        if request is not None:
+            request.aborted = True
+        self.halted = False
+
+    def take_prepared(self) -> list[Any]:
+        """Return, once, what the driver has to commit."""
+        prepared, self.prepared = self.prepared, []
+        return prepared
+
+    def pass_barriers(self, subtask: Subtask) -> bool:
+        """Let the barriers pass that a subtask has aligned; return whether one did."""
+        passed = False
+        while (checkpoint_id := subtask.barrier) is not None and not subtask.busy:
+            request = self._requests.get(checkpoint_id)
+            if request is None:
+                break  # the driver's word of this checkpoint is still under way
+            subtask.prepare_barrier()
+            if not request.aborted:
+                self._save(subtask, request)
+            subtask.pass_barrier(checkpoint_id)
+            request.remaining -= 1
+            if request.done:
+                del self._requests[checkpoint_id]
+            passed = True
+        return passed
+
+    def _save(self, subtask: Subtask, request: SnapshotRequest) -> None:
+        state = subtask.snapshot(request.checkpoint_id, request.taken)
+        try:
+            request.write(subtask.identity.index, state)
+        except CheckpointError as error:
+            request.fail(error)
+        else:
+            self.halted = self.halted or request.halt
+        self.prepared += subtask.committables()

@@ -1,0 +1,135 @@
+"""SELECT with GROUP BY, HAVING or aggregate functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, parts
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
+from pyflink_on_spark._sql.binder.grouping_sets import (
+    GroupingSets,
+    grouping_sets,
+    is_grouping,
+    sets_of,
+)
+from pyflink_on_spark._sql.binder.over import OverBinder
+from pyflink_on_spark._sql.binder.projections import project, sql_projection
+from pyflink_on_spark._sql.binder.relations import ONE_ROW
+from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.windows import bind_group_window, group_window, window_property
+from pyflink_on_spark._sql.errors import invalid
+from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Filter, Node
+from pyflink_on_spark._sql.syntax import queries as syntax
+from pyflink_on_spark._sql.syntax.expressions import Call, OverCall, Star
+from pyflink_on_spark._sql.types import logical
+
+WithValues = Callable[[Node, ExpressionBinder, Any], Node]
+"""Adds the values of the queries in expressions to a node."""
+
+
+class GroupBinder:
+    """Gives the groups of one query their meaning.
+
+    Args:
+        node: the rows.
+        scope: their columns.
+        functions: the functions that there are.
+        with_values: adds the values of queries that stand for one.
+        folded: works out constants.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        scope: Scope,
+        functions: Functions,
+        with_values: WithValues,
+        folded: Callable[[Typed], Typed],
+    ) -> None:
+        self._node, self._scope, self._functions = node, scope, functions
+        self._with_values, self._folded = with_values, folded
+        self._windows: list[tuple[Call, Typed, Typed, Typed]] = []
+
+    def bind(self, query: syntax.Select, overs: Sequence[OverCall]) -> Node:
+        """Return the plan of a query.
+
+        Args:
+            query: the query.
+            overs: the functions with OVER that it selects.
+
+        Raises:
+            ValidationError: something in it is wrong.
+        """
+        for selected in query.items:
+            if isinstance(selected, Star):
+                raise invalid("Expression '*' is not being grouped", selected.span)
+        binder, sets = self._groups(query.group_by or ())
+        binder.columns |= self._numbers_of_sets(query, sets)
+        known = dict(binder.columns)
+        windowed = OverBinder(binder, self._functions, dict(query.windows))
+        for call in overs:
+            windowed.add(call)
+        # What has values of queries and of functions with OVER follows the aggregates, all of
+        # them, which are known when everything has been resolved.
+        used = (*query.items, query.having)
+        self._with_values(ONE_ROW, binder, used)
+        binder.columns |= windowed.node(ONE_ROW)[1]
+        sql_projection(self._node, binder, query.items)
+        if query.having is not None:
+            binder.condition(query.having, "HAVING")
+        binder.columns = known
+        grouped = self._with_values(binder.node(self._node), binder, used)
+        if query.having is not None:
+            condition = self._folded(binder.condition(query.having, "HAVING"))
+            grouped = Filter(grouped.schema, grouped, condition)
+        grouped, columns = windowed.node(grouped)
+        binder.columns |= columns
+        projection = sql_projection(grouped, binder, query.items)
+        made = tuple(map(self._folded, projection.expressions))
+        return project(grouped, made, projection.schema.names)
+
+    def _groups(
+        self, items: Sequence[syntax.GroupItem]
+    ) -> tuple[AggregatingBinder, GroupingSets | None]:
+        sets = [[key for item in each for key in self._keys(item)] for each in sets_of(items)]
+
+        def property_of(node: Any) -> Typed | None:
+            found: Typed | None = window_property(node, self._windows)
+            return found
+
+        if len(sets) == 1:
+            return AggregatingBinder(self._scope, self._functions, sets[0], property_of), None
+        groups = grouping_sets(self._node, sets)
+        self._node = groups.node
+        binder = AggregatingBinder(
+            self._scope, self._functions, groups.keys, property_of, groups.grouped_by
+        )
+        return binder, groups
+
+    def _keys(self, expression: Any) -> list[Typed]:
+        if not isinstance(expression, Call) or group_window(expression) is None:
+            return [ExpressionBinder(self._scope, self._functions).bind(expression)]
+        for call, *columns in self._windows:
+            if call == expression:
+                return columns
+        self._node = bind_group_window(self._node, expression, self._scope)
+        types = self._node.schema.types
+        start, end, time = (
+            InputRef(types[index], index) for index in range(len(types) - 3, len(types))
+        )
+        self._windows.append((expression, start, end, time))
+        return [start, end, time]
+
+    def _numbers_of_sets(self, query: syntax.Select, sets: GroupingSets | None) -> dict[Any, Typed]:
+        """Return what ``GROUPING(...)`` and the like stand for."""
+        rows = ExpressionBinder(self._scope, self._functions)
+        found: dict[Any, Typed] = {}
+        for call in parts((*query.items, query.having)):
+            if is_grouping(call):
+                keys = [rows.bind(arg) for arg in call.args]
+                value = None if sets is None else sets.value(call, keys)
+                zero = Constant(logical.BIGINT.with_nullable(False), 0)
+                found[call] = zero if value is None else value
+        return found

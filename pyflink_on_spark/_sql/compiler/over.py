@@ -1,0 +1,51 @@
+"""Functions over windows of rows become Python source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation
+
+
+def is_reversible(calls: Sequence[AggregateInvocation]) -> bool:
+    """Tell whether rows can be taken back from the accumulators of calls."""
+    compiler = ExpressionCompiler([], "UTC")
+    return all(
+        call.overload.code(compiler, [arg.type for arg in call.args], call.type, True).reversible
+        for call in calls
+    )
+
+
+def compile_frame(
+    calls: Sequence[AggregateInvocation], width: int, time_zone: str, *, retracting: bool
+) -> Program:
+    """Return the parts of functions over a frame: ``create, add, retract, values``.
+
+    ``retract`` is None if rows are not taken back.
+
+    Args:
+        calls: the functions.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        retracting: whether rows leave the frame.
+    """
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=0)
+    taken_back = ["    pass"]
+    if retracting:
+        taken_back = indented(compiler.changes(retract=True))
+    lines = [
+        "def create():",
+        f"    return [{', '.join(compiler.initial)}]",
+        "def add(acc, row):",
+        *indented(compiler.changes(retract=False)),
+        "def retract(acc, row):",
+        *taken_back,
+        "def values(acc):",
+        f"    return {joined_tuple(compiler.values())}",
+        "def parts():",
+        f"    return create, add, {'retract' if retracting else 'None'}, values",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)

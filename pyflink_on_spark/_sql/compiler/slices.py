@@ -1,0 +1,123 @@
+"""Aggregates over windows, of which each row is added to one slice only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.windows import NULL_TIME, Clock
+from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.plan.nodes import WindowKind
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Windows that are made of slices of equal length.
+
+    Args:
+        kind: of the windows.
+        time: the position of the time attribute.
+        size: of the windows, microseconds.
+        step: of the slices: between the ends of windows, microseconds.
+        offset: of all windows, microseconds.
+        by_clock: whether the clock says when a row comes, and no column.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    kind: WindowKind
+    time: int
+    size: int
+    step: int
+    offset: int
+    by_clock: bool
+    zone: str | None
+
+    def start_of(self, end: str) -> str:
+        """Return the source of the start of the window that ends somewhere."""
+        if self.kind is WindowKind.CUMULATE:
+            return f"{end} - 1 - ({end} - 1 - {self.offset}) % {self.size}"
+        return f"{end} - {self.size}"
+
+
+def compile_slices(
+    keys: Sequence[Typed | int],
+    slices: Slices,
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+) -> Program:
+    """Return the parts of a window aggregate: ``add, merged, rows``.
+
+    ``add(pairs, use, reached, note)`` adds rows to the accumulators of their slices, of which
+    ``use(end)`` gives the dict by key; rows of which the watermark (microseconds) has passed all
+    windows are dropped. ``merged(groups, others, own)`` adds the accumulators of a slice to those
+    of a window, of which ``own`` tells that they are in no slice. ``rows(groups, end)`` makes the
+    results of a window.
+
+    Args:
+        keys: the columns that the result begins with: 0, 1 and 2 stand for the start, the end and
+            the time of the window.
+        slices: the windows.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+
+    Raises:
+        NotImplementedError: the accumulators of a function cannot be merged.
+    """
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=1)
+    value = compiler.expressions.value
+    group = joined_tuple([value(key) for key in keys if not isinstance(key, int)] or [])
+    time = "now()" if slices.by_clock else f"row[{slices.time}]"
+    bindings: dict[str, Any] = {"now": Clock()} if slices.by_clock else {}
+    local, moment = [], "end - 1000"
+    if slices.zone is not None:
+        bindings |= {"to_local": to_local, "to_instant": to_instant}
+        local = [f"        time = to_local(time, {slices.zone!r})"]
+        moment = f"to_instant(end - 1000, {slices.zone!r})"
+    last = "" if slices.kind is not WindowKind.HOP else f" + {slices.size - slices.step}"
+    if slices.kind is WindowKind.CUMULATE:
+        last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
+    created = f"[{group or '()'}{''.join(f', {each}' for each in compiler.initial)}]"
+    result, place = [], 0
+    for key in keys:
+        if isinstance(key, int):
+            result.append(("start", "end", "time")[key])
+        else:
+            result.append(f"acc[0][{place}]")
+            place += 1
+    lines = [
+        "def add(pairs, use, reached, note):",
+        "    current = groups = get = None",
+        "    for key, row in pairs:",
+        f"        time = {time}",
+        f"        if time is None: raise ValueError({NULL_TIME!r})",
+        *local,
+        f"        end = time - (time - {slices.offset}) % {slices.step} + {slices.step}",
+        "        if end != current:",
+        f"            if end{last} - 1000 <= reached: continue",
+        "            current, groups = end, use(end)",
+        "            get = groups.get",
+        "        acc = get(key)",
+        "        if acc is None:",
+        f"            acc = groups[key] = {created}",
+        *indented(compiler.changes(retract=False), 2),
+        "        if note is not None: note((end, key))",
+        "def merged(groups, others):",
+        "    for key, other in others.items():",
+        "        acc = groups.get(key)",
+        "        if acc is None:",
+        f"            acc = groups[key] = [other[0]{''.join(f', {x}' for x in compiler.initial)}]",
+        *indented(compiler.merges("acc", "other"), 2),
+        "def rows(groups, end):",
+        f"    start, time = {slices.start_of('end')}, {moment}",
+        "    for acc in groups.values():",
+        f"        yield {joined_tuple([*result, *compiler.values()])}",
+        "def parts():",
+        "    return add, merged, rows",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", {**compiler.bindings, **bindings})

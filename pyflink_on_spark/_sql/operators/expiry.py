@@ -1,0 +1,47 @@
+"""Forgets the state of keys that nothing has changed for too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.state.table import StateTable
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+
+class Expiry:
+    """Removes the entries of keys from tables when ``table.exec.state.ttl`` has passed.
+
+    A key that a checkpoint brings back counts as changed then.
+
+    Args:
+        ttl: after how long without a change (ms); 0 for never.
+        context: the operator's.
+        tables: where the entries are.
+    """
+
+    def __init__(self, ttl: int, context: OperatorContext, tables: Iterable[StateTable]) -> None:
+        self.ttl, self._now, self._tables = ttl, context.clock.now, tuple(tables)
+        self._touched: dict[Any, int] = {}
+        self._next_sweep = 0
+        if ttl:
+            now = self._now()
+            for table in self._tables:
+                self._touched.update(dict.fromkeys(table.current, now))
+
+    def touch(self, key: Any) -> None:
+        """Note that the entry of a key has changed."""
+        self._touched[key] = self._now()
+
+    def sweep(self, now: int) -> None:
+        """Remove what nothing has changed for too long; called with the time (ms) of the clock."""
+        if not self.ttl or now < self._next_sweep:
+            return
+        self._next_sweep = now + self.ttl // 2
+        for key in [key for key, time in self._touched.items() if now - time >= self.ttl]:
+            del self._touched[key]
+            for table in self._tables:
+                if table.current.pop(key, None) is not None and table.changed is not None:
+                    table.changed.add((None, key))

@@ -1,0 +1,121 @@
+"""Aggregates over windows that share slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.slices import Slices
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
+from pyflink_on_spark._sql.plan.nodes import WindowKind
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+STATE_NAME = "slices"
+_MICROS = 1000
+
+
+class SliceAggregateOperator(WindowOperator):
+    """Adds each row to one slice, and the slices of a window to each other when it ends.
+
+    The slices of cumulating windows also have what was in the slices before them.
+
+    Args:
+        program: what ``compile_slices`` returns.
+        slices: the windows.
+    """
+
+    def __init__(self, program: Program, slices: Slices) -> None:
+        super().__init__(not slices.by_clock, slices.zone)
+        self._program, self._slices = program, slices
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        self._loaded = self._program.load(context)
+        self._add, self._merged, self._rows = self._loaded.function()
+        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._kept = {
+            end for end, groups in self._table.all_entries() if end is not None and groups
+        }
+        self._due = set(self._kept)
+        if self._slices.kind is WindowKind.HOP:
+            for end in self._kept:
+                self._due.update(self._windows(end))
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing: results come when windows end."""
+        changed = self._table.changed
+        self._add(elements, self._use, self._reached, None if changed is None else changed.add)
+        return iter(())
+
+    def _use(self, end: int) -> dict[Any, Any]:
+        if end not in self._kept:
+            self._kept.add(end)
+            if self._slices.kind is WindowKind.HOP:
+                self._due.update(self._windows(end))
+        # A slice whose own window has ended still counts for later ones.
+        if self._slices.kind is not WindowKind.HOP:
+            self._due.add(end)
+        self._table.use(end)
+        return self._table.current
+
+    def _windows(self, end: int) -> Iterable[int]:
+        """Return the ends of the windows that a slice belongs to, and that have not ended."""
+        slices = self._slices
+        for each in range(end, end + slices.size, slices.step):
+            if each - _MICROS > self._reached:
+                yield each
+
+    def _ended(self, reached: int) -> Iterable[Any]:
+        while self._due:
+            end = min(self._due)
+            if end - _MICROS > reached:
+                return
+            self._due.discard(end)
+            if self._slices.kind is WindowKind.HOP:
+                yield from self._hop(end)
+            else:
+                yield from self._last(end)
+
+    def _hop(self, end: int) -> Iterator[Any]:
+        slices = self._slices
+        first = end - slices.size + slices.step
+        merged: dict[Any, Any] = {}
+        for each in range(first, end + 1, slices.step):
+            if each in self._kept:
+                self._table.use(each)
+                self._merged(merged, self._table.current)
+        yield from self._rows(merged, end)
+        self._forget(first)
+
+    def _last(self, end: int) -> Iterator[Any]:
+        """Yield the results of the only window that ends with a slice."""
+        slices = self._slices
+        self._table.use(end)
+        groups = self._table.current
+        yield from self._rows(groups, end)
+        following = end + slices.step
+        if slices.kind is WindowKind.CUMULATE and (end - slices.offset) % slices.size:
+            added = self._use(following)
+            self._merged(added, groups)
+            if self._table.changed is not None:
+                self._table.changed.update((following, key) for key in groups)
+        self._forget(end)
+
+    def _forget(self, end: int) -> None:
+        if end in self._kept:
+            self._kept.discard(end)
+            self._table.use(end)
+            groups = self._table.current
+            if self._table.changed is not None:
+                self._table.changed.update((end, key) for key in groups)
+            groups.clear()
+        self._table.use(None)
+
+    def close(self) -> None:
+        """Close what the functions hold."""
+        if hasattr(self, "_loaded"):
+            self._loaded.close()

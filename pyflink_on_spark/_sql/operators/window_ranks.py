@@ -1,0 +1,88 @@
+"""The first rows of windows, in an order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.operators.due_times import DueTimes
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_MICROS = 1000
+_COMPARED, _ROW = itemgetter(0), itemgetter(1)
+
+
+class WindowTopNOperator(WindowOperator):
+    """Gives the first rows of each key, of which the window is a part, when the window ends.
+
+    Args:
+        program: a function of a row that returns what is compared.
+        offset: how many rows are left out first.
+        end: the last rank that is kept.
+        ranked: whether the rank is a column after those of the row.
+        window_end: the position of the end of the window.
+        last: whether of equal rows the one that comes last is the first one.
+        event_time: whether watermarks end windows, and not the clock.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        offset: int,
+        end: int,
+        *,
+        ranked: bool,
+        window_end: int,
+        last: bool,
+        event_time: bool,
+        zone: str | None,
+    ) -> None:
+        super().__init__(event_time, zone)
+        self._program, self._offset, self._end = program, offset, end
+        self._ranked, self._window_end = ranked, window_end
+        self._place = bisect_left if last else bisect_right
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function, and find the state."""
+        self._compared = self._program.load(context).function
+        self._table = keyed_state_of(context).table("rows", "value")
+        self._due = DueTimes()
+        for key, rows in self._table.current.items():
+            self._due.add(_ROW(rows[0])[self._window_end], key)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield nothing yet; rows of windows that have ended are dropped."""
+        groups, compare, place = self._table.current, self._compared, self._window_end
+        reached, changed, find = self._reached, self._table.changed, self._place
+        for key, row in elements:
+            window_end = row[place]
+            if window_end - _MICROS <= reached:
+                continue
+            rows = groups.get(key)
+            if rows is None:
+                rows = groups[key] = []
+                self._due.add(window_end, key)
+            compared = compare(row)
+            rows.insert(find(rows, compared, key=_COMPARED), (compared, row))
+            if len(rows) > self._end:
+                rows.pop()
+            if changed is not None:
+                changed.add((None, key))
+        return iter(())
+
+    def _ended(self, reached: int) -> Iterable[Any]:
+        for _, key in self._due.until(reached + _MICROS):
+            rows = self._table.current.pop(key, ())
+            if self._table.changed is not None:
+                self._table.changed.add((None, key))
+            for index in range(self._offset, len(rows)):
+                row = rows[index][1]
+                yield (*row, index + 1) if self._ranked else row

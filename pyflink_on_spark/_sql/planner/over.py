@@ -1,0 +1,160 @@
+"""Functions over windows of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyflink_on_spark._sql.compiler.over import compile_frame, is_reversible
+from pyflink_on_spark._sql.compiler.rows import compile_value
+from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
+from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.functions.aggregates import RankingFunction
+from pyflink_on_spark._sql.operators.batch_over import (
+    BatchOverOperator,
+    FrameBounds,
+    RankedColumn,
+)
+from pyflink_on_spark._sql.operators.over import ArrivalOverOperator, FrameOperator, OverOperator
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef
+from pyflink_on_spark._sql.plan.nodes import Project
+from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.planner.aggregates import keyed_edges
+from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.types.logical import Time
+from pyflink_on_spark.common._options.table import STATE_TTL
+
+_RANKS = frozenset({"RANK", "DENSE_RANK"})
+
+
+class OverAggregate(PhysicalNode):
+    """Gives rows with the values of functions over the rows around them.
+
+    Args:
+        source: the input.
+        node: the logical node.
+        batch: whether rows come at the end.
+    """
+
+    name = "OverAggregate"
+
+    def __init__(self, source: PhysicalNode, node: Over, batch: bool) -> None:
+        super().__init__(node.schema, source)
+        self.node, self._batch = node, batch
+
+    def accepts(self, port: int) -> StateDelta:
+        """Rows are only added."""
+        return StateDelta.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        node, width = self.node, len(self.inputs[0].schema)
+        edges = keyed_edges(translation, source, node.partition, width)
+        parallelism = None if node.partition else 1
+        operator = self._in_batch(translation) if self._batch else self._streaming(translation)
+        edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
+        return Stream(edges, changelog=False)
+
+    def _streaming(self, translation: Translation) -> FrameOperator:
+        node, settings = self.node, translation.settings
+        frame, order = node.frame, node.keys[0].value
+        preceding = None if frame.lower is None else -frame.lower
+        width = len(self.inputs[0].schema)
+        retracting = preceding is not None and is_reversible(node.calls)
+        assert isinstance(order, InputRef)
+        calls = [
+            replace(call, args=(order,)) if call.function.name in _RANKS else call
+            for call in node.calls
+        ]
+        program = compile_frame(calls, width, settings.time_zone, retracting=retracting)
+        ttl = STATE_TTL.read(settings.configuration)
+        if order.type.time is Time.ROWTIME:
+            return OverOperator(program, order.index, frame.rows, preceding, ttl)
+        # Rows that come at one moment are together only in frames that go back for some time.
+        rows = frame.rows or preceding is None
+        return ArrivalOverOperator(program, rows, preceding, ttl)
+
+    def _in_batch(self, translation: Translation) -> BatchOverOperator:
+        node, zone = self.node, translation.settings.time_zone
+        width = len(self.inputs[0].schema)
+        columns: list[int | RankedColumn] = []
+        framed: list[AggregateInvocation] = []
+        for call in node.calls:
+            if isinstance(call.function, RankingFunction):
+                args = tuple(compile_value(arg, width, zone) for arg in call.args)
+                columns.append(RankedColumn(call.function.column, args))
+            else:
+                columns.append(len(framed))
+                framed.append(call)
+        program = None
+        if framed:
+            retracting = node.frame.lower is not None and is_reversible(framed)
+            program = compile_frame(framed, width, zone, retracting=retracting)
+        order = compile_sort_key(node.keys, width, zone)
+        return BatchOverOperator(order, columns, program, self._bounds(width, zone))
+
+    def _bounds(self, width: int, zone: str) -> FrameBounds:
+        frame, keys = self.node.frame, self.node.keys
+        bounds = (frame.lower, frame.upper)
+        if frame.rows or all(bound in {None, 0} for bound in bounds):
+            return FrameBounds(frame.rows, *bounds)
+        if len(keys) != 1:
+            raise TableError("A frame of OVER with distances of values needs one item of ORDER BY.")
+        key = keys[0]
+        scale = 10 ** (key.value.type.scale or 0)
+        lower, upper = (None if bound is None else bound * scale for bound in bounds)
+        value = compile_value(key.value, width, zone)
+        return FrameBounds(False, lower, upper, value, descending=not key.ascending)
+
+    def details(self) -> dict[str, str]:
+        """Return the order, the frame and the functions."""
+        node, names = self.node, self.schema.names
+        width = len(self.inputs[0].schema)
+        calls = (f"{call} AS {name}" for call, name in zip(node.calls, names[width:]))
+        partition = {"partitionBy": ", ".join(map(str, node.partition))} if node.partition else {}
+        return {
+            **partition,
+            "orderBy": ", ".join(map(str, node.keys)),
+            "window": str(node.frame),
+            "select": ", ".join((*names[:width], *calls)),
+        }
+
+
+def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNode:
+    """Return what computes functions with OVER.
+
+    Raises:
+        TableError: a stream that does not end has no such order or frame.
+    """
+    if not batch:
+        _check(node)
+    return OverAggregate(source, node, batch)
+
+
+def _check(node: Over) -> None:
+    below = node.input
+    while isinstance(below, Project):
+        below = below.input
+    if isinstance(below, Over):
+        raise TableError(
+            "Over Agg: Unsupported use of OVER windows. All aggregates must be computed on the "
+            "same window. please re-check the over window statement."
+        )
+    for call in node.calls:
+        if isinstance(call.function, RankingFunction) and not call.function.streaming:
+            raise TableError(f"{call.function.name} Function is not supported in stream mode.")
+    if len(node.keys) != 1:
+        raise TableError("The window can only be ordered by a single time column.")
+    key = node.keys[0]
+    if not isinstance(key.value, InputRef) or key.value.type.time is None:
+        not_yet(
+            "OVER in the order of a column that is no time attribute",
+            None,
+            "Order by an event time or PROCTIME().",
+        )
+    if not key.ascending:
+        raise TableError("The window can only be ordered in ASCENDING mode.")
+    if node.frame.upper != 0:
+        raise TableError("OVER RANGE FOLLOWING windows are not supported yet.")

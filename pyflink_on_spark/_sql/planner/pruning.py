@@ -1,0 +1,307 @@
+"""Leaves out columns that nothing uses, before rows are spread, kept or joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.expressions import (
+    AggregateInvocation,
+    InputRef,
+    Typed,
+    input_refs,
+    rewrite,
+)
+from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
+from pyflink_on_spark._sql.plan.nodes import Node, SortKey
+from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.plan.schema import Schema
+
+Needed = frozenset[int]
+Places = dict[int, int]
+"""Where the columns that are left are now."""
+
+
+def pruned(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """Return plans without the columns that nothing uses; what they share stays shared.
+
+    Args:
+        roots: the sinks.
+    """
+    needed: dict[Node, set[int]] = {root: set(range(len(root.schema))) for root in roots}
+    for node in _from_the_sinks(roots):
+        wanted = _wanted_of_inputs(node, frozenset(needed[node]))
+        for source, columns in zip(node.inputs, wanted):
+            needed.setdefault(source, set()).update(columns)
+    pruning = _Pruning({node: frozenset(columns) for node, columns in needed.items()})
+    return tuple(pruning.prune(root)[0] for root in roots)
+
+
+def _from_the_sinks(roots: Sequence[Node]) -> list[Node]:
+    """Return all nodes, each after those that read it."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+
+    def visit(node: Node) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        for source in node.inputs:
+            visit(source)
+        order.append(node)
+
+    for root in roots:
+        visit(root)
+    return order[::-1]
+
+
+# -- what a node uses ----------------------------------------------------------------------------
+
+
+def _wanted_of_inputs(node: Node, needed: Needed) -> tuple[Needed, ...]:
+    """Return which columns of each input a node uses if some of its own are needed."""
+    find = _WANTED.get(type(node))
+    if find is None:
+        return tuple(frozenset(range(len(source.schema))) for source in node.inputs)
+    return find(node, needed)
+
+
+def _refs(*expressions: Typed | None) -> Needed:
+    return frozenset().union(*(input_refs(each) for each in expressions if each is not None))
+
+
+def _of_keys(keys: Iterable[SortKey]) -> Needed:
+    return _refs(*(key.value for key in keys))
+
+
+def _of_calls(calls: Iterable[AggregateInvocation]) -> Needed:
+    return _refs(*(part for call in calls for part in (*call.args, call.filter)))
+
+
+def _own(node: Any, needed: Needed) -> Needed:
+    """Return the columns of the input among those of a node that adds columns."""
+    width = len(node.input.schema)
+    return frozenset(index for index in needed if index < width)
+
+
+def _sides(node: Any, used: Iterable[int]) -> tuple[Needed, Needed]:
+    width = len(node.left.schema)
+    used = frozenset(used)
+    return (
+        frozenset(index for index in used if index < width),
+        frozenset(index - width for index in used if index >= width),
+    )
+
+
+def _of_temporal(node: TemporalJoin, needed: Needed) -> tuple[Needed, ...]:
+    left, right = _sides(node, needed | _refs(node.condition))
+    return left | {node.time}, right if node.version is None else right | {node.version}
+
+
+_WANTED: dict[type[Node], Callable[[Any, Needed], tuple[Needed, ...]]] = {
+    logical.Project: lambda node, needed: (_refs(*(node.expressions[i] for i in needed)),),
+    logical.Filter: lambda node, needed: (needed | _refs(node.condition),),
+    logical.AssignWatermarks: lambda node, needed: (
+        needed | _refs(node.watermark) | {node.column},
+    ),
+    logical.Aggregate: lambda node, needed: (_refs(*node.keys) | _of_calls(node.calls),),
+    logical.Sort: lambda node, needed: (needed | _of_keys(node.keys),),
+    logical.WindowTable: lambda node, needed: (
+        _own(node, needed) | {node.time} | frozenset(node.partition or ()),
+    ),
+    logical.Expand: lambda node, needed: (_own(node, needed) | _refs(*node.keys),),
+    Over: lambda node, needed: (
+        _own(node, needed) | _refs(*node.partition) | _of_keys(node.keys) | _of_calls(node.calls),
+    ),
+    logical.Join: lambda node, needed: _sides(node, needed | _refs(node.condition)),
+    SemiJoin: lambda node, needed: _sides(node, needed | _refs(node.condition)),
+    TemporalJoin: _of_temporal,
+}
+
+
+# -- the same without the rest -------------------------------------------------------------------
+
+
+class _Pruning:
+    """Makes nodes again with fewer columns.
+
+    Args:
+        needed: which columns of each node something uses.
+    """
+
+    def __init__(self, needed: dict[Node, Needed]) -> None:
+        self._needed = needed
+        self._made: dict[Node, tuple[Node, Places]] = {}
+
+    def prune(self, node: Node) -> tuple[Node, Places]:
+        """Return a node without columns that nothing uses, and where the others are."""
+        found = self._made.get(node)
+        if found is None:
+            make = _MAKE.get(type(node), _as_it_was)
+            found = self._made[node] = make(node, self)
+        return found
+
+    def needed(self, node: Node) -> Needed:
+        """Return which columns of a node something uses."""
+        return self._needed[node]
+
+    def narrow(self, node: Node, wanted: Needed | None = None) -> tuple[Node, Places]:
+        """Return the same, with a projection if there are still columns that nothing uses."""
+        made, places = self.prune(node)
+        wanted = self._needed[node] if wanted is None else wanted
+        kept = sorted(wanted)
+        if len(kept) == len(made.schema) or not kept:
+            return made, places
+        columns = tuple(InputRef(made.schema.types[places[i]], places[i]) for i in kept)
+        schema = Schema(
+            tuple(made.schema.names[places[i]] for i in kept), tuple(each.type for each in columns)
+        )
+        return (
+            logical.Project(schema, made, columns),
+            {index: place for place, index in enumerate(kept)},
+        )
+
+
+def _moved(expression: Typed, places: Places) -> Typed:
+    return rewrite(
+        expression,
+        lambda part: (
+            replace(part, index=places[part.index]) if isinstance(part, InputRef) else None
+        ),
+    )
+
+
+def _moved_keys(keys: Iterable[SortKey], places: Places) -> tuple[SortKey, ...]:
+    return tuple(replace(key, value=_moved(key.value, places)) for key in keys)
+
+
+def _moved_calls(
+    calls: Iterable[AggregateInvocation], places: Places
+) -> tuple[AggregateInvocation, ...]:
+    return tuple(
+        replace(
+            call,
+            args=tuple(_moved(arg, places) for arg in call.args),
+            filter=None if call.filter is None else _moved(call.filter, places),
+        )
+        for call in calls
+    )
+
+
+def _identity(node: Node) -> Places:
+    return {index: index for index in range(len(node.schema))}
+
+
+def _as_it_was(node: Node, pruning: _Pruning) -> tuple[Node, Places]:
+    """Make a node again over inputs that have kept all columns."""
+    inputs = [pruning.narrow(source) for source in node.inputs]
+    if any(made is not source for (made, _), source in zip(inputs, node.inputs)):
+        if isinstance(node, logical.Union):
+            node = replace(node, nodes=tuple(made for made, _ in inputs))
+        else:
+            node = replace(node, input=inputs[0][0])  # type: ignore[call-arg]
+    return node, _identity(node)
+
+
+def _project(node: logical.Project, pruning: _Pruning) -> tuple[Node, Places]:
+    source, places = pruning.prune(node.input)
+    kept = sorted(pruning.needed(node))
+    columns = tuple(_moved(node.expressions[index], places) for index in kept)
+    names, types = node.schema.names, node.schema.types
+    schema = Schema(tuple(names[i] for i in kept), tuple(types[i] for i in kept))
+    made = logical.Project(schema, source, columns)
+    return made, {index: place for place, index in enumerate(kept)}
+
+
+def _same_columns(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
+    source, places = pruning.prune(node.input)
+    changes: dict[str, Any] = {}
+    if isinstance(node, logical.Filter):
+        changes["condition"] = _moved(node.condition, places)
+    elif isinstance(node, logical.Sort):
+        changes["keys"] = _moved_keys(node.keys, places)
+    else:
+        changes["column"] = places[node.column]
+        if node.watermark is not None:
+            changes["watermark"] = _moved(node.watermark, places)
+    schema = Schema(
+        tuple(node.schema.names[index] for index in places),
+        tuple(node.schema.types[index] for index in places),
+    )
+    return replace(node, schema=schema, input=source, **changes), places
+
+
+def _aggregate(node: logical.Aggregate, pruning: _Pruning) -> tuple[Node, Places]:
+    source, places = pruning.narrow(node.input)
+    keys = tuple(_moved(key, places) for key in node.keys)
+    calls = _moved_calls(node.calls, places)
+    return replace(node, input=source, keys=keys, calls=calls), _identity(node)
+
+
+def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
+    """Make a node again that adds columns to those of its input."""
+    source, places = pruning.narrow(node.input)
+    width, now = len(node.input.schema), len(source.schema)
+    added = range(width, len(node.schema))
+    schema = Schema(
+        (*source.schema.names, *(node.schema.names[index] for index in added)),
+        (*source.schema.types, *(node.schema.types[index] for index in added)),
+    )
+    changes: dict[str, Any] = {}
+    if isinstance(node, logical.WindowTable):
+        changes["time"] = places[node.time]
+        if node.partition is not None:
+            changes["partition"] = tuple(places[index] for index in node.partition)
+    elif isinstance(node, logical.Expand):
+        changes["keys"] = tuple(_moved(key, places) for key in node.keys)
+    else:
+        changes["partition"] = tuple(_moved(each, places) for each in node.partition)
+        changes["keys"] = _moved_keys(node.keys, places)
+        changes["calls"] = _moved_calls(node.calls, places)
+    moved = {**places, **{index: now + index - width for index in added}}
+    return replace(node, schema=schema, input=source, **changes), moved
+
+
+def _two_inputs(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
+    left, left_places = pruning.narrow(node.left)
+    right, right_places = pruning.narrow(node.right)
+    width, now = len(node.left.schema), len(left.schema)
+    both = {**left_places, **{width + i: now + place for i, place in right_places.items()}}
+    changes: dict[str, Any] = {}
+    if node.condition is not None:
+        changes["condition"] = _moved(node.condition, both)
+    if isinstance(node, TemporalJoin):
+        changes["time"] = left_places[node.time]
+        if node.version is not None:
+            changes["version"] = right_places[node.version]
+    places = left_places if isinstance(node, SemiJoin) else both
+    old = sorted(places, key=lambda index: places[index])
+    schema = Schema(
+        tuple(node.schema.names[index] for index in old),
+        tuple(node.schema.types[index] for index in old),
+    )
+    return replace(node, schema=schema, left=left, right=right, **changes), places
+
+
+def _leaf(node: Node, pruning: _Pruning) -> tuple[Node, Places]:
+    return node, _identity(node)
+
+
+_MAKE: dict[type[Node], Callable[[Any, _Pruning], tuple[Node, Places]]] = {
+    logical.Project: _project,
+    logical.Filter: _same_columns,
+    logical.Sort: _same_columns,
+    logical.AssignWatermarks: _same_columns,
+    logical.Aggregate: _aggregate,
+    logical.WindowTable: _adding,
+    logical.Expand: _adding,
+    Over: _adding,
+    logical.Join: _two_inputs,
+    SemiJoin: _two_inputs,
+    TemporalJoin: _two_inputs,
+    logical.TableScan: _leaf,
+    logical.ExternalScan: _leaf,
+    logical.Values: _leaf,
+}

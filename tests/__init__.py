@@ -1,0 +1,1 @@
+"""All tests but those that run on both engines."""
