@@ -60,6 +60,7 @@ class Subtask:
         self._writers, self._channels = parts.writers, parts.channels
         self._operators = [(plan, plan.operator) for plan, _ in parts.contexts]
         downstream = sorted(range(len(parts.chains)), key=lambda i: (-parts.depths[i], i))
+        self._clocked = [chain for chain in parts.chains if chain.clocked]
         self._downstream_first = [parts.chains[index] for index in downstream]
         self.sources: dict[int, SourceInput] = {}
         """Its sources, by the number of the chain that they feed."""
@@ -136,12 +137,24 @@ class Subtask:
 
     def tick(self) -> None:
         """Let what is due by processing time fire, and emit watermarks that are due."""
+        now = self._clock.now()
+        if not self._clocked and now < self._next_report:
+            return
         with self._explained():
-            now = self._clock.now()
-            for chain in self._chains:
+            for chain in self._clocked:
                 chain.tick(now)
             if now >= self._next_report:
                 self.report_metrics()
+
+    @property
+    def fan_out(self) -> int:
+        """How many subtasks the widest of its exchanges sends to."""
+        return max((writer.fan_out for writer in self._writers), default=0)
+
+    @property
+    def channels_out(self) -> int:
+        """How many channels begin here."""
+        return sum(writer.fan_out for writer in self._writers)
 
     def flush(self) -> None:
         """Send everything that waits in the buffers of exchanges."""
