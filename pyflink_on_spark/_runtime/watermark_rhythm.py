@@ -12,7 +12,7 @@ class WatermarkRhythm:
     Args:
         elements: the number of elements after which a watermark is due; None for no such limit.
         milliseconds: the processing time after which a watermark is due; None for no such limit.
-        event_time: the event time (ms) that a watermark of a table may be behind; None for no such
+        event_time: the event time (ms) that a watermark of a table may lag; None for no such
             limit.
     """
 
