@@ -45,7 +45,6 @@ IMPORT_BY_NAME = {
     "_compat/import_hook.py": "the module of the mirror that a script imports as pyflink",
     "_compat/optional_package.py": "an optional library",
     "_connectors/formats/compression.py": "an optional library",
-    "_operate/metrics/opentelemetry.py": "an optional library",
     "_sql/connectors/registry.py": "the factory of a connector, in _sql/connectors",
     "_sql/creation.py": "the user's module of a function",
     "_sql/formats/registry.py": "a format, in _sql/formats",
