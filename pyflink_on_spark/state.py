@@ -24,6 +24,7 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     StateEntry,
     StateSummary,
 )
+from pyflink_on_spark._runtime.checkpoints.latest import latest_checkpoint
 from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
 
@@ -40,6 +41,7 @@ __all__ = [
     "SourceSummary",
     "StateEntry",
     "StateSummary",
+    "latest_checkpoint",
     "to_pandas",
     "to_spark",
 ]

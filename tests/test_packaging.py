@@ -21,10 +21,10 @@ def setup_cfg():
 
 def test_every_file_that_is_not_python_is_shipped(setup_cfg):
     patterns = setup_cfg["options.package_data"]["*"].split()
-    others = [
-        path.name
-        for path in PACKAGE.rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"}
+    paths = [
+        path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}
     ]
+    others = [path.name for path in paths]
     assert {"py.typed", "log_quiet.properties"} <= set(others)
+    assert [path for path in paths if not (path.parent / "__init__.py").exists()] == []
     assert [name for name in others if not any(fnmatch(name, p) for p in patterns)] == []

@@ -14,7 +14,7 @@ from typing import Any
 
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
-_OWN_ONLY = {"errors", "extensions", "state", "tools"}
+OWN_ONLY = {"errors", "extensions", "state", "tools"}
 # Where a module of this package is not in the place of PyFlink's, since that is taken.
 _ELSEWHERE = {"pyflink.testing": "pyflink_on_spark.testing.of_pyflink"}
 OF_THE_JVM = {
@@ -42,7 +42,7 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         ours = own_name(fullname)
         top = ours.split(".")[1] if "." in ours else ""
-        if top.startswith("_") or top in _OWN_ONLY or not _exists(ours):
+        if top.startswith("_") or top in OWN_ONLY or not _exists(ours):
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         return importlib.machinery.ModuleSpec(fullname, self, is_package=_is_package(ours))
 

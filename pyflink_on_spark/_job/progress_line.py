@@ -1,20 +1,19 @@
-"""Tells how far a job is: to listeners, and in a line of the terminal."""
+"""Combines what subtasks report into the progress of a job, for listeners and a line."""
 
 from __future__ import annotations
 
-import datetime
 import logging
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TextIO
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._job.progress_display import ProgressDisplay
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 
 _SECONDS = 5.0
+_QUICK_SECONDS = 2.0
+"""A job that takes no longer than this shows no line."""
 _Figures = tuple[float, int, float, float]
 """When (s), and then: records, seconds busy, seconds backpressured."""
 _log = logging.getLogger("pyflink_on_spark")
@@ -26,7 +25,7 @@ class Progress:
     Args:
         job_name: the job's name.
         listeners: what is called with each new report.
-        line: where the progress line goes; None for none.
+        line: shows the job's progress in a line, if the job takes a while; None for none.
         now: the time in seconds; any clock that never goes back.
     """
 
@@ -34,10 +33,11 @@ class Progress:
         self,
         job_name: str,
         listeners: Sequence[Callable[[JobProgress], None]],
-        line: TextIO | None,
+        line: ProgressDisplay | None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
+        self._begun = now() if line is not None else 0.0
         self._history: dict[tuple[str, int | None], deque[_Figures]] = {}
         self._reported: Sequence[TaskProgress] = ()
         self.parts: Sequence[TaskProgress] = ()
@@ -59,15 +59,13 @@ class Progress:
                 listener(self.latest)
             except Exception:  # noqa: BLE001 - a listener must not end the job
                 _log.exception("a progress listener of %r failed", self._name)
-        if self._line is not None:
-            self._line.write(f"\r\033[K{line_of(self.latest)}")
-            self._line.flush()
+        if self._line is not None and self._now() - self._begun >= _QUICK_SECONDS:
+            self._line.show(self.latest)
 
     def ended(self) -> None:
         """End the line."""
-        if self._line is not None and self.latest is not None:
-            self._line.write("\n")
-            self._line.flush()
+        if self._line is not None:
+            self._line.end()
 
     def _with_rates(self, task: TaskProgress) -> TaskProgress:
         now = self._now()
@@ -85,44 +83,3 @@ class Progress:
             busy_share=min(1.0, (task.busy - then[2]) / seconds),
             backpressured_share=min(1.0, (task.backpressured - then[3]) / seconds),
         )
-
-
-def line_of(progress: JobProgress) -> str:
-    """Return a job's progress in a line."""
-    sources = [task for task in progress.tasks if task.backlog is not None] or progress.tasks[:1]
-    parts = [
-        progress.job_name,
-        f"{sum(task.records for task in sources):,} records",
-        f"{sum(task.records_per_second for task in sources):,.0f}/s",
-    ]
-    backlogs = [task.backlog for task in sources if task.backlog is not None]
-    if backlogs:
-        parts.append(f"backlog {sum(backlogs):,}")
-    watermarks = [task.watermark for task in progress.tasks if task.watermark is not None]
-    if watermarks and min(watermarks) < MAX_WATERMARK:
-        parts.append(f"watermark {_time(min(watermarks))}")
-    parts.append(f"state {sum(task.state_entries for task in progress.tasks):,}")
-    if progress.checkpoint is not None:
-        parts.append(f"checkpoint {progress.checkpoint}")
-    if progress.attempt:
-        parts.append(f"restarted {progress.attempt}x")
-    return " | ".join(parts)
-
-
-def line_for(setting: str) -> TextIO | None:
-    """Return where the progress line goes; None for nowhere.
-
-    Args:
-        setting: ``ON``, ``OFF``, or ``AUTO``: only in a terminal.
-    """
-    if setting == "OFF" or (setting == "AUTO" and not sys.stderr.isatty()):
-        return None
-    return sys.stderr
-
-
-def _time(watermark: int) -> str:
-    try:
-        moment = datetime.datetime.fromtimestamp(watermark / 1000, datetime.UTC)
-    except (OverflowError, ValueError, OSError):
-        return f"{watermark} ms"
-    return moment.strftime("%Y-%m-%d %H:%M:%S")

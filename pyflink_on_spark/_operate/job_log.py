@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from pyflink_on_spark._job.history import COMPLETED, CheckpointRecord, JobListener
-from pyflink_on_spark._job.progress_line import line_of
+from pyflink_on_spark._job.progress_display import line_of
 from pyflink_on_spark._operate.operated_job import OperatedJob
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus

@@ -63,7 +63,7 @@ class NetworkServer:
             self._server = self._bound(host, ports, Access(token))
             self._server.start()
             if self._tail is not None:
-                logging.getLogger().addHandler(self._tail)
+                _log.addHandler(self._tail)
             _log.info("the jobs of this process are shown at %s", self.url)
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class NetworkServer:
             self._server.shutdown()
             self._server.server_close()
         if self._tail is not None:
-            logging.getLogger().removeHandler(self._tail)
+            _log.removeHandler(self._tail)
 
     def _bound(self, host: str, ports: str, access: Access) -> RestServer:
         from pyflink_on_spark._operate.rest.server import RestServer

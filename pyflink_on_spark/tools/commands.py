@@ -8,6 +8,7 @@ COMMANDS = {
     "check": "report what of a script works on Spark, without running it",
     "compare": "run a script here and on real PyFlink, and show where their outputs differ",
     "state": "show what a checkpoint or savepoint holds",
+    "stubs": "let editors and type checkers resolve the imports of pyflink",
     "plan": "show the graph of a script as text, JSON or a picture, without running its jobs",
 }
 

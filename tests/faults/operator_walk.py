@@ -97,40 +97,48 @@ def walk(folder: Path) -> None:
     script = folder / "page_views.py"
     shutil.copy(ROOT / "examples" / "operations" / "page_views.py", script)
     run = shell(folder)
-    flink = "python -m pyflink_on_spark"
     with memory_cluster() as cluster:
-        cluster.broker.create("views", PARTITIONS)
-        cluster.broker.create("counts", PARTITIONS)
-        writer = Writer(cluster)
-        writer.start()
-        script.write_text(script.read_text().replace("localhost:9092", cluster.servers))
-        start = f"{flink} run -d -p {{}} page_views.py --servers {cluster.servers}"
-        run(start.format(2))
-        run(f"{flink} list")
-        time.sleep(5)
-        run("curl -s http://127.0.0.1:8081/jobs/overview | python -m json.tool | head -n 12")
-        run("curl -s http://127.0.0.1:8081/ | grep title")
-        run(f"{flink} checkpoints 'page views' | head -n 4")
-        run(f"{flink} savepoint 'page views'")
-        savepoint = _path(run(f"{flink} stop 'page views'"))
-        run(f"{flink} state {savepoint}")
-        run(start.format(f"3 -s {savepoint}"))
-        time.sleep(5)
-        savepoint = _path(run(f"{flink} stop 'page views'"))
-        old, new = "pages.key_by", f'{OPERATOR}.uid("not empty").key_by'
-        run(f"sed -i 's/{old}/{new}/' page_views.py && grep -n 'not empty' page_views.py")
-        run(f"{flink} check --savepoint {savepoint} page_views.py -- --servers {cluster.servers}")
-        run(start.format(f"3 -s {savepoint}"))
-        time.sleep(5)
-        writer.over.set()
-        writer.join()
-        wait_until_counted(cluster, writer.written)
-        run(f"{flink} cancel 'page views'")
-        run(f"{flink} list -a")
-        for page, counts in counted(cluster).items():
-            assert sorted(counts) == list(range(1, writer.written[page] + 1)), page
-        total = sum(writer.written.values())
-        print(f"{total} views were written, and {total} were counted, each once.")
+        try:
+            operate(script, run, cluster)
+        except BaseException:
+            run("python -m pyflink_on_spark cancel 'page views'")
+            raise
+
+
+def operate(script: Path, run, cluster) -> None:
+    flink = "python -m pyflink_on_spark"
+    cluster.broker.create("views", PARTITIONS)
+    cluster.broker.create("counts", PARTITIONS)
+    writer = Writer(cluster)
+    writer.start()
+    script.write_text(script.read_text().replace("localhost:9092", cluster.servers))
+    start = f"{flink} run -d -p {{}} page_views.py --servers {cluster.servers}"
+    run(start.format(2))
+    run(f"{flink} list")
+    time.sleep(5)
+    run("curl -s http://127.0.0.1:8081/jobs/overview | python -m json.tool | head -n 12")
+    run("curl -s http://127.0.0.1:8081/ | grep title")
+    run(f"{flink} checkpoints 'page views' | head -n 4")
+    run(f"{flink} savepoint 'page views'")
+    savepoint = _path(run(f"{flink} stop 'page views'"))
+    run(f"{flink} state {savepoint}")
+    run(start.format(f"3 -s {savepoint}"))
+    time.sleep(5)
+    savepoint = _path(run(f"{flink} stop 'page views'"))
+    old, new = "pages.key_by", f'{OPERATOR}.uid("not empty").key_by'
+    run(f"sed -i 's/{old}/{new}/' page_views.py && grep -n 'not empty' page_views.py")
+    run(f"{flink} check --savepoint {savepoint} page_views.py -- --servers {cluster.servers}")
+    run(start.format(f"3 -s {savepoint}"))
+    time.sleep(5)
+    writer.over.set()
+    writer.join()
+    wait_until_counted(cluster, writer.written)
+    run(f"{flink} cancel 'page views'")
+    run(f"{flink} list -a")
+    for page, counts in counted(cluster).items():
+        assert sorted(counts) == list(range(1, writer.written[page] + 1)), page
+    total = sum(writer.written.values())
+    print(f"{total} views were written, and {total} were counted, each once.")
 
 
 def _path(told: str) -> str:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
+import sys
+import types
 
 import pytest
 
-from pyflink_on_spark._job.progress_line import Progress, line_for, line_of
+from pyflink_on_spark._job.progress_display import (
+    NotebookLine,
+    TerminalLine,
+    display_for,
+    line_of,
+)
+from pyflink_on_spark._job.progress_line import Progress
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.chain_progress import ThrottledGauge
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
@@ -61,7 +70,8 @@ def test_listeners_are_told_and_the_line_is_written_anew():
     def fail(progress):
         raise ValueError("a listener's own trouble")
 
-    progress = Progress("job", [fail, told.append], line)
+    now = itertools.count(0.0, 3.0)
+    progress = Progress("job", [fail, told.append], TerminalLine(line), lambda: next(now))
     for checkpoint in (1, 2):
         progress.update(0, checkpoint, [part(records=checkpoint)])
     progress.update(0, 2, [part(records=2)])  # nothing new
@@ -84,8 +94,41 @@ def test_how_many_come_in_a_second_over_the_last_seconds():
     assert rates == [0.0, 12.5, 7.5, 5.0, 0.0, 8.0]
 
 
+def test_a_job_that_ends_soon_shows_no_line():
+    line, now = io.StringIO(), itertools.count(0.0, 0.1)
+    progress = Progress("job", [], TerminalLine(line), lambda: next(now))
+    progress.update(0, None, [part(records=1)])
+    progress.ended()
+    assert line.getvalue() == ""
+
+
 def test_where_the_line_goes():
-    assert line_for("OFF") is None
-    assert line_for("ON") is not None
+    assert display_for("OFF") is None
+    assert isinstance(display_for("ON"), TerminalLine)
     with pytest.raises(ValueError, match="expected one of AUTO, ON, OFF"):
         PROGRESS.read({PROGRESS.key: "loud"})
+
+
+def test_a_line_in_a_notebook(monkeypatch):
+    shown, handle = [], types.SimpleNamespace(update=lambda line: shown.append(("again", line)))
+
+    def display(line, display_id):
+        shown.append(("first", line))
+        return handle
+
+    shell = types.SimpleNamespace(kernel=object())
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: shell
+    pages = types.ModuleType("IPython.display")
+    pages.HTML, pages.display = lambda text: text, display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", pages)
+    line = display_for("AUTO")
+    assert isinstance(line, NotebookLine)
+    for records in (1, 2):
+        line.show(JobProgress("<job>", 0, None, (part(records=records),)))
+    line.end()
+    assert [when for when, _ in shown] == ["first", "again"]
+    assert shown[1][1].startswith("<code>&lt;job&gt; | 2 records | ")
+    shell.kernel = None
+    assert display_for("AUTO") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,15 @@ def test_archives_that_are_no_longer_used_go(archive):
     jvm_archive.remove_unused(archive.stem.parent)
     assert not old.exists()
     assert archive.file() is not None
+
+
+def test_archives_have_a_limit(archive, monkeypatch):
+    folder = archive.stem.parent
+    monkeypatch.setattr(jvm_archive, "_MOST_BYTES", 15)
+    now = time.time()
+    for age, name in enumerate(["newest", "middle", "oldest"]):
+        file = folder / f"jvm-{name}.7.jsa"
+        file.write_bytes(b"classes")
+        os.utime(file, (now - age, now - age))
+    jvm_archive.remove_unused(folder)
+    assert {file.name for file in folder.glob("*.jsa")} == {"jvm-newest.7.jsa", "jvm-middle.7.jsa"}

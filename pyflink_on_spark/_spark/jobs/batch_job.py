@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from pyflink_on_spark._job.attempt_control import check_may_be_saved
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.stage import DRIVER
+from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import (
@@ -66,7 +67,7 @@ class BatchJob(RunningJob):
     def _payloads(self, start: DataFrame, attempt: int) -> list[bytes]:
         context = start.sparkSession.sparkContext
         context.addJobTag(self.job_id)
-        context.setJobDescription(f"{self._job.name}: {_describe(self._job)}")
+        context.setJobDescription(description_of(self._job))
         try:
             self._check_cancelled()
             address = self._server.address
@@ -75,7 +76,3 @@ class BatchJob(RunningJob):
             context.removeJobTag(self.job_id)
         assert all(row.subtask_id == DRIVER for row in rows)
         return [bytes(row.payload) for row in rows]
-
-
-def _describe(job: Job) -> str:
-    return " | ".join(vertex.name for stage in job.stages for vertex in stage.vertices)

@@ -17,12 +17,14 @@ from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
 from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.progress_line import Progress, line_for
+from pyflink_on_spark._job.progress_display import display_for
+from pyflink_on_spark._job.progress_line import Progress
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.failures import job_error
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
@@ -57,7 +59,7 @@ class StreamingJob(RunningJob):
         self._interrupted = False
         setting = own.PROGRESS.read(job.settings.configuration)
         self._progress = Progress(
-            job.name, job.listeners, None if job.bounded else line_for(setting)
+            job.name, job.listeners, None if job.bounded else display_for(setting)
         )
         self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
@@ -293,7 +295,7 @@ class _Attempt:
         environment = WorkerEnvironment.of_driver(self._owner._dependencies)
         task = HostTask(self._pool.control, environment, self._network)
         context.addJobTag(self._tag)
-        context.setJobDescription(f"{self._job.name}: attempt {self._number}")
+        context.setJobDescription(description_of(self._job, self._number))
         try:
             if not self._over.is_set():
                 context.parallelize(range(self._hosts), self._hosts).foreachPartition(task.__call__)

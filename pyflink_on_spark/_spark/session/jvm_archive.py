@@ -33,6 +33,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
 SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
 _RECORDER = "pyflink_on_spark._spark.session.jvm_archive_recorder"
 _UNUSED_DAYS = 60
+_MOST_BYTES = 1024**3
 
 # What the JVM has to say about an archive helps nobody; any other error of its must still be seen.
 _SILENT = ["-Xlog:disable", "-Xlog:all=error:stderr", "-Xlog:cds*=off:stderr"]
@@ -136,7 +137,9 @@ def recorder_environment() -> dict[str, str]:
 
 
 def remove_unused(folder: Path) -> None:
-    """Remove the archives that no JVM has used for two months, and what recordings have left.
+    """Remove what no JVM has used for two months, and the archives that make more than 1 GiB.
+
+    Those that were used last stay.
 
     Args:
         folder: the cache folder.
@@ -146,6 +149,20 @@ def remove_unused(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if file.stat().st_mtime < oldest:
                 file.unlink()
+    total = 0
+    for _, size, file in sorted(_archives(folder), reverse=True):
+        total += size
+        if total > _MOST_BYTES:
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+
+def _archives(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """Yield when each archive was used last, its size in bytes, and the file."""
+    for file in folder.glob("jvm-*.jsa"):
+        with contextlib.suppress(OSError):
+            status = file.stat()
+            yield status.st_mtime, status.st_size, file
 
 
 def _cache_folder() -> Path | None:

@@ -1,0 +1,3 @@
+"""Stubs with which editors and type checkers resolve ``pyflink``."""
+
+from __future__ import annotations
