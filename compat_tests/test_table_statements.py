@@ -369,3 +369,14 @@ def test_in_with_a_query(t_env):
     rows = "(VALUES (1, 'a'), (2, 'b'), (3, 'c')) AS v (n, s)"
     text = f"SELECT s FROM {rows} WHERE n IN (SELECT m FROM (VALUES (1), (3), (3)) AS w (m))"
     assert sorted(row[0] for row in t_env.sql_query(text).execute().collect()) == ["a", "c"]
+
+
+def test_a_table_of_a_query(t_env, tmp_path):
+    t_env.execute_sql(
+        f"CREATE TABLE c (twice AS id * 2) WITH ('connector' = 'filesystem', 'path' = "
+        f"'{tmp_path}/c', 'format' = 'csv') "
+        "AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS v (id, k)"
+    ).wait()
+    assert sorted(query(t_env, "SELECT id, k, twice FROM c")) == [(1, "a", 2), (2, "b", 4)]
+    with pytest.raises(Exception, match="already exist"):
+        t_env.execute_sql("CREATE TABLE c WITH ('connector' = 'print') AS SELECT 1 AS x")

@@ -34,6 +34,21 @@ that does not work raises `UnsupportedFlinkFeature`, which says what to do inste
 The lists per module are generated: each entry is the `On Spark:` section of a docstring. To change
 one, change the docstring, then run `python docs/generate_differences.py`.
 
+## Tables and SQL
+
+- The watermark of a table follows each row that takes it further than
+  `pipeline.auto-watermark-interval`, as in PyFlink. After 10,000 watermarks there are at least 64
+  rows for each further one, so that watermarks do not cost more than rows.
+- `OVER (ORDER BY proctime RANGE BETWEEN INTERVAL ... PRECEDING ...)` gives a row when it comes.
+  PyFlink holds it back until the clock has advanced, and loses what it holds at the end of a
+  bounded input.
+- `RANK` and `DENSE_RANK` over a stream count the rows that come before in order. PyFlink counts
+  equal rows as well.
+- `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
+  itself.
+- `OVER` in the order of a column that is no time attribute, `INSERT OVERWRITE`, lookup joins and
+  `MATCH_RECOGNIZE` raise `UnsupportedFlinkFeature`.
+
 ## Errors
 
 - A job that fails raises `JobExecutionError`, a cancelled one `JobCancelledError`, both of

@@ -57,8 +57,6 @@ def run_command(session: Session, statement: syntax.Statement) -> Listing | None
 
 
 def _create_table(session: Session, statement: syntax.CreateTable) -> None:
-    if statement.query is not None:
-        not_yet("CREATE TABLE AS", statement.span, "Create the table, then INSERT INTO it.")
     if statement.like is not None:
         create_table_like(session, statement)
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -86,3 +88,21 @@ def not_yet(what: str, span: Span | None, instead: str) -> NoReturn:
     raise_unsupported(
         f"{what}{place}", kind=Gap.NOT_YET, reason="no operator does this", instead=instead
     )
+
+
+@contextmanager
+def at_place(span: Span | None) -> Iterator[None]:
+    """Say where in a SQL text something wrong is, if the message does not say it.
+
+    Args:
+        span: where it is.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        if span is None or type(error) is not ValidationError or str(error).startswith(_FAILED):
+            raise
+        raise invalid(str(error), span) from None
+
+
+_FAILED = "SQL validation failed."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pyflink_on_spark._sql.binder.inserts import insert
@@ -12,11 +13,12 @@ from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.plan.nodes import Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.syntax.queries import Query
 from pyflink_on_spark._sql.syntax.statements import (
     ColumnDefinition,
@@ -96,15 +98,38 @@ class Session:
             raise ValidationError("INSERT with PARTITION needs a partitioned table")
         path = self.catalog.qualify(statement.path)
         table = self.table(path)
-        return insert(
-            self.bind(statement.query),
-            path,
-            table,
-            self.settings(),
-            columns=statement.columns,
-            overwrite=statement.overwrite,
-            hints=dict(statement.options),
-        )
+        node = self.bind(statement.query)
+        with at_place(statement.query.span):
+            return insert(
+                node,
+                path,
+                table,
+                self.settings(),
+                columns=statement.columns,
+                overwrite=statement.overwrite,
+                hints=dict(statement.options),
+            )
+
+    def create_table_as(self, statement: CreateTable) -> Sink:
+        """Create a table with the columns of a query, and return the plan that fills it.
+
+        Columns of the statement come first; a column of the query with the name of one has its
+        type.
+
+        Raises:
+            ValidationError: something in it is wrong.
+        """
+        assert statement.query is not None
+        if statement.temporary:
+            raise invalid("CREATE TEMPORARY TABLE AS is not supported", statement.span)
+        node = self.bind(statement.query)
+        declared = {column.name for column in statement.columns}
+        own = self.description_of(node.schema).columns
+        columns = statement.columns + tuple(each for each in own if each.name not in declared)
+        self.create_table(replace(statement, columns=columns, query=None))
+        path = self.catalog.qualify(statement.path)
+        names = tuple(Name((name,)) for name in node.schema.names)
+        return insert(node, path, self.table(path), self.settings(), columns=names)
 
     def insert_into(
         self, node: Node, path: ObjectPath, table: CatalogTable, overwrite: bool = False

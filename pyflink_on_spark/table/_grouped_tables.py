@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._sql.binder.over import over_calls, with_overs
+from pyflink_on_spark._sql.binder.projections import dsl_projection
 from pyflink_on_spark._sql.errors import ValidationError, not_yet
 from pyflink_on_spark._sql.functions.python import PythonTableAggregate
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate
@@ -11,6 +13,7 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table._grouping import Grouping
+from pyflink_on_spark.table._over_windows import over_window
 from pyflink_on_spark.table.expression import Expression
 
 if TYPE_CHECKING:
@@ -132,8 +135,18 @@ class OverWindowedTable:
         self._t_env = t_env
 
     def select(self, *fields: Expression) -> Table:
-        """Compute columns, some of them over windows of rows. On Spark: not supported yet."""
-        not_yet("over_window", None, "Use a KeyedProcessFunction of a DataStream.")
+        """Compute columns, some of them over windows of rows.
+
+        Raises:
+            ValidationError: something in an expression is wrong.
+        """
+        items = written(fields)
+        functions = self._t_env._session.functions
+        node, binder = self._table._node, self._table._binder()
+        windows = {window._window.name: over_window(window._window) for window in self._windows}
+        node, columns = with_overs(node, binder, functions, list(over_calls(tuple(items))), windows)
+        binder.columns |= columns
+        return self._table._then(dsl_projection(node, binder, items))
 
 
 class AggregatedTable:

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.binder.overloads import convert_args, wrong_count, wr
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.windows import windows_of
 from pyflink_on_spark._sql.errors import invalid, not_yet
-from pyflink_on_spark._sql.functions.aggregates import AggregateFunction
+from pyflink_on_spark._sql.functions.aggregates import AggregateFunction, RankingFunction
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -133,6 +133,8 @@ class AggregatingBinder(ExpressionBinder):
 
     def _aggregate(self, node: Any) -> Typed:
         call = aggregate_invocation(node, self._rows, self._functions)
+        if isinstance(call.function, RankingFunction):
+            raise invalid("OVER clause is necessary for window functions", node.span)
         if call not in self.calls:
             self.calls.append(call)
         return InputRef(call.type, len(self._grouped_by) + self.calls.index(call))

@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.binder.overloads import calcite_name, convert, invoke
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
 from pyflink_on_spark._sql.compiler.casts import can_cast
 from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.functions.aggregates import AggregateFunction
 from pyflink_on_spark._sql.functions.builtin.conditional import CASE
 from pyflink_on_spark._sql.functions.definition import ScalarFunction
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Typed
@@ -61,7 +62,7 @@ class ExpressionBinder:
                 raise invalid("A function with OVER can only be selected", node.span)
             return self.columns[node]
         if isinstance(node, syntax.AggregateCall):
-            not_yet("an aggregate function", node.span, "Aggregate in a DataStream.")
+            raise _no_place_for_aggregates(node)
         if isinstance(node, syntax.Subquery):
             if node in self.columns:
                 return self.columns[node]
@@ -101,6 +102,8 @@ class ExpressionBinder:
         if function is None:
             types = ", ".join(f"<{_family(arg)}>" for arg in args)
             raise invalid(f"No match found for function signature {node.name}({types})", node.span)
+        if isinstance(function, AggregateFunction):
+            raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
         return invoke(function, args, node.symbols, node.span)
@@ -140,6 +143,10 @@ class ExpressionBinder:
             return self.condition(when, "WHEN")
         equal = syntax.Call("=", (node.operand, when), span=when.span)
         return self.bind(equal)
+
+
+def _no_place_for_aggregates(node: syntax.Expression) -> Exception:
+    return invalid("Aggregate expression is illegal in this clause", node.span)
 
 
 def constant(node: syntax.Expression, what: str) -> Any:

@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.catalog.objects import CatalogTable
 from pyflink_on_spark._sql.compiler.folding import folded
-from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.errors import at_place, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, shifted
 from pyflink_on_spark._sql.plan.nodes import Node, Values
@@ -204,7 +204,8 @@ class RelationBinder:
         if found is None:
             raise invalid(f"Object '{reference.path[-1]}' not found", reference.span)
         if isinstance(found, CatalogTable):
-            node = scan(path, found, dict(reference.options), self._settings)
+            with at_place(reference.span):
+                node = scan(path, found, dict(reference.options), self._settings)
         else:
             node = found.plan
         return node, Scope.of(node.schema, reference.path[-1], path)

@@ -54,9 +54,10 @@ def compile_slices(
 
     ``add(pairs, use, reached, note)`` adds rows to the accumulators of their slices, of which
     ``use(end)`` gives the dict by key; rows of which the watermark (microseconds) has passed all
-    windows are dropped. ``merged(groups, others, own)`` adds the accumulators of a slice to those
-    of a window, of which ``own`` tells that they are in no slice. ``rows(groups, end)`` makes the
-    results of a window.
+    windows are dropped. ``merged(groups, others, end, ended)`` adds the accumulators of a slice to
+    those of a window, or, without an end, to those of another slice. ``rows(groups, end)`` makes
+    the results of a window. An accumulator knows up to where windows have ended with it, so that
+    none ends twice after a restart.
 
     Args:
         keys: the columns that the result begins with: 0, 1 and 2 stand for the start, the end and
@@ -69,7 +70,7 @@ def compile_slices(
     Raises:
         NotImplementedError: the accumulators of a function cannot be merged.
     """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=1)
+    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=2)
     value = compiler.expressions.value
     group = joined_tuple([value(key) for key in keys if not isinstance(key, int)] or [])
     time = "now()" if slices.by_clock else f"row[{slices.time}]"
@@ -82,7 +83,7 @@ def compile_slices(
     last = "" if slices.kind is not WindowKind.HOP else f" + {slices.size - slices.step}"
     if slices.kind is WindowKind.CUMULATE:
         last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
-    created = f"[{group or '()'}{''.join(f', {each}' for each in compiler.initial)}]"
+    slots = "".join(f", {each}" for each in compiler.initial)
     result, place = [], 0
     for key in keys:
         if isinstance(key, int):
@@ -104,18 +105,22 @@ def compile_slices(
         "            get = groups.get",
         "        acc = get(key)",
         "        if acc is None:",
-        f"            acc = groups[key] = {created}",
+        f"            acc = groups[key] = [{group or '()'}, reached + 1000{slots}]",
         *indented(compiler.changes(retract=False), 2),
         "        if note is not None: note((end, key))",
-        "def merged(groups, others):",
+        "def merged(groups, others, end, ended):",
         "    for key, other in others.items():",
+        "        if end is not None:",
+        "            if other[1] >= end: continue",
+        "            other[1] = end",
         "        acc = groups.get(key)",
         "        if acc is None:",
-        f"            acc = groups[key] = [other[0]{''.join(f', {x}' for x in compiler.initial)}]",
+        f"            acc = groups[key] = [other[0], ended{slots}]",
         *indented(compiler.merges("acc", "other"), 2),
         "def rows(groups, end):",
         f"    start, time = {slices.start_of('end')}, {moment}",
         "    for acc in groups.values():",
+        "        if acc[1] >= end: continue",
         f"        yield {joined_tuple([*result, *compiler.values()])}",
         "def parts():",
         "    return add, merged, rows",

@@ -31,6 +31,7 @@ class SliceAggregateOperator(WindowOperator):
     def __init__(self, program: Program, slices: Slices) -> None:
         super().__init__(not slices.by_clock, slices.zone)
         self._program, self._slices = program, slices
+        self._ended_before = 0
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
@@ -73,12 +74,13 @@ class SliceAggregateOperator(WindowOperator):
         while self._due:
             end = min(self._due)
             if end - _MICROS > reached:
-                return
+                break
             self._due.discard(end)
             if self._slices.kind is WindowKind.HOP:
                 yield from self._hop(end)
             else:
                 yield from self._last(end)
+        self._ended_before = reached + _MICROS
 
     def _hop(self, end: int) -> Iterator[Any]:
         slices = self._slices
@@ -87,7 +89,8 @@ class SliceAggregateOperator(WindowOperator):
         for each in range(first, end + 1, slices.step):
             if each in self._kept:
                 self._table.use(each)
-                self._merged(merged, self._table.current)
+                self._merged(merged, self._table.current, end, 0)
+                self._note(each)
         yield from self._rows(merged, end)
         self._forget(first)
 
@@ -100,20 +103,22 @@ class SliceAggregateOperator(WindowOperator):
         following = end + slices.step
         if slices.kind is WindowKind.CUMULATE and (end - slices.offset) % slices.size:
             added = self._use(following)
-            self._merged(added, groups)
-            if self._table.changed is not None:
-                self._table.changed.update((following, key) for key in groups)
+            self._merged(added, groups, None, self._ended_before)
+            self._note(following)
         self._forget(end)
 
     def _forget(self, end: int) -> None:
         if end in self._kept:
             self._kept.discard(end)
             self._table.use(end)
-            groups = self._table.current
-            if self._table.changed is not None:
-                self._table.changed.update((end, key) for key in groups)
-            groups.clear()
+            self._note(end)
+            self._table.current.clear()
         self._table.use(None)
+
+    def _note(self, end: int) -> None:
+        """Note that the accumulators of a slice, which is in use, have changed."""
+        if self._table.changed is not None:
+            self._table.changed.update((end, key) for key in self._table.current)
 
     def close(self) -> None:
         """Close what the functions hold."""

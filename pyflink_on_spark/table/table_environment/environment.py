@@ -119,6 +119,8 @@ class TableEnvironment(Catalogs):
             return self._collect(self._session.bind(statement.query))
         if isinstance(statement, syntax.Insert):
             return TableResult(self._jobs.insert([self._session.bind_insert(statement)]))
+        if isinstance(statement, syntax.CreateTable) and statement.query is not None:
+            return TableResult(self._jobs.insert([self._session.create_table_as(statement)]))
         if isinstance(statement, syntax.StatementSet):
             inserts = [self._session.bind_insert(insert) for insert in statement.inserts]
             return TableResult(self._jobs.insert(inserts))

@@ -106,6 +106,15 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
             for name, kind in zip(elements.schema.names, elements.schema.types)
         )
         description = replace(description, columns=own + description.columns)
+    # Computed columns may use fields of the stream that are no columns themselves.
+    declared = {column.name for column in description.columns}
+    hidden = tuple(
+        ColumnDefinition(name, ColumnKind.PHYSICAL, kind)
+        for name, kind in zip(elements.schema.names, elements.schema.types)
+        if name not in declared
+    )
+    visible = len(description.columns)
+    description = replace(description, columns=description.columns + hidden)
     resolved = resolve_schema(description, session.functions)
     metadata = resolved.of_kind(ColumnKind.METADATA)
     for column in metadata:
@@ -120,7 +129,11 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
     columns: list[Typed] = [*stored]
     columns += [InputRef(scan.schema.types[last], last) for _ in metadata]
     names = (*resolved.physical.names, *(column.name for column in metadata))
-    return with_watermarks(with_computed(project(scan, columns, names), resolved), resolved)
+    node = with_watermarks(with_computed(project(scan, columns, names), resolved), resolved)
+    if not hidden:
+        return node
+    kept = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:visible])]
+    return project(node, kept, node.schema.names[:visible])
 
 
 def _stored(column: Any, elements: _Elements) -> Typed:

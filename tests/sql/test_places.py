@@ -1,0 +1,57 @@
+"""What is wrong in a SQL text is said in a sentence, with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._sql.errors import SqlParseError, TableError, ValidationError
+from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
+
+
+@pytest.fixture
+def t_env():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    t_env.execute_sql(
+        "CREATE TEMPORARY VIEW v AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS x (id, k)"
+    )
+    t_env.execute_sql("CREATE TABLE nowhere (id INT) WITH ('connector' = 'nosuch')")
+    t_env.execute_sql("CREATE TABLE made (id INT) WITH ('connector' = 'datagen', 'rows' = '1')")
+    t_env.execute_sql("CREATE TABLE pair (id INT, k STRING) WITH ('connector' = 'blackhole')")
+    t_env.execute_sql(
+        "CREATE TABLE files (n BIGINT, k STRING) WITH ('connector' = 'filesystem', "
+        "'path' = '/nowhere', 'format' = 'csv')"
+    )
+    return t_env
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("SELECT *\nFROM nope", "line 2, column 6", "Object 'nope' not found"),
+        ("SELECT id,\n  nam FROM v", "line 2, column 3", "Column 'nam' not found"),
+        ("SELECT id, FOO(id) FROM v", "line 1, column 12", "function signature FOO"),
+        ("SELECT * FROM nowhere", "line 1, column 15", "factory for identifier 'nosuch'"),
+        ("SELECT * FROM made", "line 1, column 15", "Unsupported options found for 'datagen'"),
+        ("INSERT INTO pair SELECT k, id FROM v", "line 1, column 18", "Incompatible types"),
+        ("INSERT INTO pair SELECT id FROM v", "line 1, column 18", "Different number of columns"),
+        ("SELECT id + k FROM v", "line 1, column 8", r"Cannot apply '\+'"),
+        ("SELECT id, COUNT(*) FROM v GROUP BY k", "line 1, column 8", "is not being grouped"),
+        ("SELECT id FROM v WHERE COUNT(*) > 1", "line 1, column 24", "Aggregate expression"),
+        ("SELECT ROW_NUMBER() FROM v", "line 1, column 8", "OVER clause is necessary"),
+        ("SELECT SUM(id) OVER w FROM v", "line 1, column 8", "Window 'w' not found"),
+    ],
+)
+def test_what_is_wrong(t_env, text, place, message):
+    with pytest.raises(ValidationError, match=message) as failed:
+        t_env.execute_sql(text)
+    assert f"From {place} to" in str(failed.value)
+
+
+def test_no_sql(t_env):
+    with pytest.raises(SqlParseError, match='Encountered "AND" at line 2, column 3'):
+        t_env.execute_sql("SELECT id FROM v WHERE\n  AND id = 1")
+
+
+def test_updates_into_files(t_env):
+    with pytest.raises(TableError, match="doesn't support consuming update changes which is"):
+        t_env.execute_sql("INSERT INTO files SELECT COUNT(*), k FROM v GROUP BY k")

@@ -1,0 +1,1 @@
+"""Nexmark's results on real PyFlink, and here."""
