@@ -168,20 +168,6 @@ def test_the_first_operator_of_a_task_gives_its_maximum_parallelism(env, build, 
     assert {maximum for _, maximum, _, _ in described} == {found}
 
 
-@pytest.mark.parametrize(("build", "found"), [
-    (lambda stream: stream.union(stream).map(Describes()), 1),
-    (lambda stream: stream.union(stream).map(str).set_max_parallelism(7).map(Describes()), 1),
-    (lambda stream: stream.rebalance().map(str).set_max_parallelism(7).map(Describes()), 7),
-    (lambda stream: stream.key_by(str).map(Describes()), 40),
-    (lambda stream: stream.key_by(str).map(Describes()).union(stream.map(Describes())), 40),
-], ids=["after a union", "limited", "chained to another", "keyed", "keyed, united"])  # fmt: skip
-def test_in_batch_mode_tasks_without_an_exchange_have_one_maximum(batch_env, build, found):
-    batch_env.set_parallelism(1)
-    batch_env.set_max_parallelism(40)
-    described = collect(build(batch_env.from_collection([1, 2])))
-    assert max(maximum for _, maximum, _, _ in described) == found
-
-
 def test_a_maximum_parallelism_of_its_own_leaves_an_operator_in_its_chain(env):
     class Name(MapFunction):
         def open(self, runtime_context):

@@ -51,7 +51,8 @@ def test_up_to_the_row(w):
 
 def test_some_rows(w):
     """A row that is late is not, as long as no later one of its key has come out."""
-    assert sorted(over(w, "SUM(v)", f"{BY_TIME} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), key=repr) == [
+    rows = f"{BY_TIME} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+    assert sorted(over(w, "SUM(v)", rows), key=repr) == [
         ("a", 1, 1), ("a", 3, 10), ("a", 4, 5), ("a", 6, 9), ("a", 7, 11), ("a", None, 6),
         ("b", 2, 2), ("b", 5, 7), ("b", 8, 13),
     ]  # fmt: skip

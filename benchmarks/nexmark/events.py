@@ -29,7 +29,8 @@ COLUMNS = {
     ),
     "auction": (
         "id BIGINT, itemName STRING, description STRING, initialBid BIGINT, reserve BIGINT, "
-        "`dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, extra STRING"
+        "`dateTime` TIMESTAMP(3), expires TIMESTAMP(3), seller BIGINT, category BIGINT, "
+        "extra STRING"
     ),
     "bid": (
         "auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, "

@@ -110,11 +110,7 @@ class StreamGraph:
 
     def task_max_parallelism(self, node: Transformation) -> int:
         """Return the maximum parallelism of the task in which Flink would run an operator."""
-        own = self.max_parallelism(self._chain_heads[node])
-        if not self.settings.batch:
-            return own
-        heads = {self._chain_heads[near] for near in self._forwarding(node)}
-        return min(filter(None, map(self.max_parallelism_set, heads)), default=own)
+        return self.max_parallelism(self._chain_heads[node])
 
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""
@@ -173,17 +169,6 @@ class StreamGraph:
             and upstream.chaining is not Chaining.NEVER
             and self._same_place(upstream, reader)
         )
-
-    def _forwarding(self, node: Transformation) -> set[Transformation]:
-        """Return the operators that no exchange separates: in BATCH Flink schedules them as one."""
-        found, stack = {node}, [node]
-        while stack:
-            near = stack.pop()
-            read = {edge.edge.upstream for edge in self.inputs[near] if edge.forward}
-            written = {edge.reader for edge in self.outputs[near] if edge.forward}
-            stack += (read | written) - found
-            found |= read | written
-        return found
 
     def _find_unfused(self) -> set[Transformation]:
         """Return the operators that PyFlink does not fuse with the one before them."""

@@ -30,7 +30,7 @@ def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhy
     interval = AUTO_WATERMARK_INTERVAL.read(settings)
     elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
     if interval <= 0:
-        return WatermarkRhythm(None, None, 0)
+        return WatermarkRhythm(None, None, 0 if bounded else None)
     if not bounded:
         return WatermarkRhythm(None, interval)
     if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:

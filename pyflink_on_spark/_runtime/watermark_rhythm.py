@@ -12,8 +12,8 @@ class WatermarkRhythm:
     Args:
         elements: the number of elements after which a watermark is due; None for no such limit.
         milliseconds: the processing time after which a watermark is due; None for no such limit.
-        event_time: the event time (ms) that a watermark of a table may be behind; None for no such
-            limit.
+        event_time: by how much (ms) a row may take the watermark of a table further until one is
+            due; None for no such limit.
     """
 
     elements: int | None = 10_000

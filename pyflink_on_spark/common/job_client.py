@@ -18,7 +18,7 @@ __all__ = ["JobClient"]
 
 
 @runtime_checkable
-class JobHandle(Protocol):
+class JobControl(Protocol):
     """What the engine gives for a job that it has started.
 
     ``status`` and ``accumulators`` return at once. The others may take their time: each is called
@@ -61,13 +61,13 @@ class JobClient:
     """The remote control of one job.
 
     Args:
-        j_job_client: the engine's ``JobHandle``.
+        j_job_client: the engine's ``JobControl``.
     """
 
     def __init__(self, j_job_client: Any) -> None:
-        self._handle: JobHandle = own_handle(
+        self._handle: JobControl = own_handle(
             j_job_client,
-            JobHandle,  # type: ignore[type-abstract]
+            JobControl,  # type: ignore[type-abstract]
             "JobClient(j_job_client)",
         )
         self._outcome: Future[Any] | None = None

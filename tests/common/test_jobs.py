@@ -140,7 +140,7 @@ def test_what_the_engine_raises_comes_with_the_future(engine):
 
 
 def test_a_client_needs_a_handle():
-    with pytest.raises(TypeError, match="JobHandle"):
+    with pytest.raises(TypeError, match="JobControl"):
         JobClient(object())
 
 

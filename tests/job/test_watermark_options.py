@@ -31,8 +31,19 @@ BUNDLE_TIME = "python.fn-execution.bundle.time"
     ],
 )
 def test_the_rule(settings, bounded, unbounded):
-    assert watermark_rhythm(settings, bounded=True) == WatermarkRhythm(*bounded)
+    assert _limits(watermark_rhythm(settings, bounded=True)) == bounded
     assert watermark_rhythm(settings, bounded=False) == WatermarkRhythm(*unbounded)
+
+
+def _limits(rhythm):
+    return rhythm.elements, rhythm.milliseconds
+
+
+def test_the_event_time_of_tables():
+    assert watermark_rhythm({}, bounded=True).event_time == 200
+    assert watermark_rhythm({INTERVAL: "7 ms"}, bounded=True).event_time == 7
+    assert watermark_rhythm({INTERVAL: "0 ms"}, bounded=True).event_time == 0
+    assert watermark_rhythm({}, bounded=False).event_time is None
 
 
 @pytest.mark.parametrize("option", [INTERVAL, ELEMENTS, BUNDLE_SIZE, BUNDLE_TIME])

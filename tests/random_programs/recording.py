@@ -63,4 +63,5 @@ def _is_unsure(program: Program, outcome: Outcome) -> bool:
     if outcome.failure == Failure(HANGS):
         return False  # to wait for it again costs more than another program
     not_fixed = program.parallelism > 1 or program.outputs[0].order != TOTAL
-    return not_fixed or outcome.failure in _OF_THE_RECORDER
+    by_clock = "paced" in {argument for step in program.steps for argument in step.args}
+    return not_fixed or by_clock or outcome.failure in _OF_THE_RECORDER

@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
@@ -41,7 +41,7 @@ class _Outlet:
         self._hosts = hosts
         self.under_way: Counter[int] = Counter()
 
-    def send(self, row: Row, stage: int) -> None:
+    def send(self, row: ChannelRow, stage: int) -> None:
         assert isinstance(row.payload, bytes)
         self.under_way[stage] += 1
         self._hosts.channels.setdefault((row.subtask_id, row.channel), deque()).append((row, self))
@@ -51,7 +51,7 @@ class _Outlet:
             count > _MOST_UNDER_WAY for deep, count in self.under_way.items() if deep >= stage
         )
 
-    def consumed(self, row: Row, stage: int) -> None:
+    def consumed(self, row: ChannelRow, stage: int) -> None:
         self._hosts.sender_of.pop((row.channel, row.subtask_id, row.seq)).under_way[stage] -= 1
 
 
@@ -85,7 +85,7 @@ class ManyHosts:
         stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
         slots = max(vertex.parallelism for stage in stages for vertex in stage.vertices)
         count = min(count, slots)
-        self.channels: dict[tuple[int, int], deque[tuple[Row, _Outlet]]] = {}
+        self.channels: dict[tuple[int, int], deque[tuple[ChannelRow, _Outlet]]] = {}
         self.sender_of: dict[tuple[int, int, int], _Outlet] = {}
         self.refuses: int | None = None
         """The host that cannot write its state."""

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
@@ -161,7 +161,7 @@ class AnyOrder(Schedule):
 
     def _mix(self, unit: Unit) -> None:
         """Let channels overtake each other."""
-        channels: dict[int, deque[Row]] = {}
+        channels: dict[int, deque[ChannelRow]] = {}
         for row in unit.rows.take(NEVER):
             channels.setdefault(row.channel, deque()).append(row)
         while channels:

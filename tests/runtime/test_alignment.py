@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 
 
 def row(channel, seq=0):
-    return Row(0, channel, seq, b"")
+    return ChannelRow(0, channel, seq, b"")
 
 
 def test_rows_of_channels_whose_barrier_has_arrived_wait():

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
 from pyflink_on_spark._runtime.keys import wrap_key
 from pyflink_on_spark._runtime.task import exchange_writer, key_routes
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan, Row, decode, encode, weight
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, ExchangePlan, decode, encode, weight
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
@@ -293,5 +293,6 @@ def test_all_receivers_of_a_broadcast_have_elements_of_their_own():
 
 
 def test_about_how_much_memory_a_row_holds():
-    assert weight(Row(0, 0, 0, b"12345")) == 5
-    assert weight(Row(0, 0, 0, Bundle(["a"] * 30))) == 30 * weight(Row(0, 0, 0, Watermark(1)))
+    assert weight(ChannelRow(0, 0, 0, b"12345")) == 5
+    bundle, watermark = Bundle(["a"] * 30), Watermark(1)
+    assert weight(ChannelRow(0, 0, 0, bundle)) == 30 * weight(ChannelRow(0, 0, 0, watermark))

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import SLOW_SECONDS, Arrivals, Schedule, Unit
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.testing.local_hosts import LocalHosts
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of
 
-ROW = Row(0, 0, 0, b"")
+ROW = ChannelRow(0, 0, 0, b"")
 
 
 def picked(schedule):
@@ -64,7 +64,7 @@ def test_nobody_works_off_what_has_not_arrived():
 
 def test_what_arrives_earlier_is_worked_off_earlier_whoever_has_worked_first():
     schedule, unit = Schedule(), Unit(1, 0)
-    slow, fast = Row(1, 5, 0, b""), Row(1, 6, 0, b"")
+    slow, fast = ChannelRow(1, 5, 0, b""), ChannelRow(1, 6, 0, b"")
     schedule.deliver(unit, slow, 3.0)
     schedule.deliver(unit, fast, 1.0)
     schedule.add(Unit(2, 0, time=2.0))
@@ -76,7 +76,7 @@ def test_what_arrives_earlier_is_worked_off_earlier_whoever_has_worked_first():
 
 
 def test_the_rows_of_a_channel_do_not_overtake_each_other():
-    rows, found = Arrivals(), [Row(0, 5, seq, b"") for seq in range(4)]
+    rows, found = Arrivals(), [ChannelRow(0, 5, seq, b"") for seq in range(4)]
     for row, arrival in zip(found, (2.0, 1.0, 3.0, 0.0), strict=True):
         rows.add(row, arrival)
     assert rows.first == 2.0

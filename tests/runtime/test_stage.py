@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.datastream import MapFunction
@@ -73,7 +73,7 @@ def test_level_zero_is_started_by_rows_of_its_own():
 
 def test_rows_for_others_pass_unopened():
     job = a_job(1)
-    passing = [Row(DRIVER, 3, 4, b"what"), Row(99, 0, 0, b"ever")]
+    passing = [ChannelRow(DRIVER, 3, 4, b"what"), ChannelRow(99, 0, 0, b"ever")]
     rows = run_level(job, 1, passing)
     assert rows == passing
 

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.bundle import Barrier, Bundle, EndOfInput
-from pyflink_on_spark._runtime.task.exchange import Row, decode, encode
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -148,7 +148,7 @@ def test_rows_for_other_processes_leave_and_those_that_come_are_noted_when_worke
     number = subtask.identity.vertex.first_subtask_id + 1
     (channel,) = subtask._channels
     for seq, event in enumerate([Bundle([7]), EndOfInput()]):
-        downstream.receive(Row(number, channel, seq, encode(event)))
+        downstream.receive(ChannelRow(number, channel, seq, encode(event)))
     assert downstream.busy
     assert other.done == []
     downstream.turn(1.0)
@@ -292,7 +292,7 @@ def test_of_an_aborted_checkpoint_the_barriers_pass_and_nothing_is_written():
     (subtask,) = group
     (channel,) = subtask._channels
     number = subtask.identity.vertex.first_subtask_id + 1
-    group.receive(Row(number, channel, 0, encode(Barrier(1))))
+    group.receive(ChannelRow(number, channel, 0, encode(Barrier(1))))
     pass_barriers(group, asked)
     assert written == []
 
@@ -304,7 +304,7 @@ def test_a_barrier_that_comes_before_the_driver_s_word_waits_for_it():
     (channel,) = subtask._channels
     number = subtask.identity.vertex.first_subtask_id + 1
     for seq, event in enumerate([Barrier(1), Bundle([7])]):
-        group.receive(Row(number, channel, seq, encode(event)))
+        group.receive(ChannelRow(number, channel, seq, encode(event)))
     for _ in range(5):
         group.turn(0.0)
     assert "7" not in CALLS

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.transport.data_plane import (
     _FRAME,
     MOST_IN_FLIGHT,
@@ -48,23 +48,23 @@ def planes(request):
 
 
 def test_rows_arrive_in_their_order(planes):
-    rows = [Row(1, 0, number, b"x" * number) for number in range(100)]
+    rows = [ChannelRow(1, 0, number, b"x" * number) for number in range(100)]
     for row in rows:
         planes.planes[0].send(row, STAGE)
-    planes.planes[1].send(Row(0, 1, 7, b"back"), STAGE)
+    planes.planes[1].send(ChannelRow(0, 1, 7, b"back"), STAGE)
     planes.pump(lambda: len(planes.arrived[1]) == 100 and planes.arrived[0])
-    assert planes.arrived == ([Row(0, 1, 7, b"back")], rows)
+    assert planes.arrived == ([ChannelRow(0, 1, 7, b"back")], rows)
 
 
 def test_a_row_that_fits_leaves_before_anything_else_is_done(planes):
-    planes.planes[0].send(Row(1, 0, 0, b"at once"), STAGE)
+    planes.planes[0].send(ChannelRow(1, 0, 0, b"at once"), STAGE)
     assert planes.planes[1].pump(10.0)
-    assert planes.arrived[1] == [Row(1, 0, 0, b"at once")]
+    assert planes.arrived[1] == [ChannelRow(1, 0, 0, b"at once")]
 
 
 def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):
     sender, receiver = planes.planes
-    row = Row(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8))
+    row = ChannelRow(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8))
     for _ in range(8):
         sender.send(row, STAGE)
     assert not sender.congested(STAGE)
@@ -84,8 +84,8 @@ def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes)
 def test_one_stage_does_not_hold_up_those_that_come_later(planes):
     sender = planes.planes[0]
     for _ in range(9):
-        sender.send(Row(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8)), STAGE)
-    sender.send(Row(1, 0, 0, b"late"), STAGE + 1)
+        sender.send(ChannelRow(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8)), STAGE)
+    sender.send(ChannelRow(1, 0, 0, b"late"), STAGE + 1)
     assert sender.congested(STAGE)
     assert not sender.congested(STAGE + 1)
 
@@ -99,7 +99,7 @@ def test_a_host_that_is_gone(planes, what):
             if what == "pump":
                 planes.planes[0].pump(0.01)
             else:
-                planes.planes[0].send(Row(1, 0, number, b"x" * 100_000), STAGE)
+                planes.planes[0].send(ChannelRow(1, 0, number, b"x" * 100_000), STAGE)
 
     with pytest.raises(PeerLost) as lost:
         until_noticed()
@@ -112,12 +112,12 @@ def test_a_row_that_comes_with_the_greeting_is_not_lost():
     sender, receiver = DataPlane(print), DataPlane(arrived.append)
     dialer.send_bytes(b"host 0")
     sender.connect({1: dialer}, {0: 0, 1: 1}, {0: 0, 1: 1})
-    sender.send(Row(1, 0, 0, b"early"), STAGE)
+    sender.send(ChannelRow(1, 0, 0, b"early"), STAGE)
     assert listener.recv_bytes() == b"host 0"
     while not listener.inbox:
         listener.poll()
     receiver.connect({0: listener}, {0: 0, 1: 1}, {0: 0, 1: 1})
-    assert arrived == [Row(1, 0, 0, b"early")]
+    assert arrived == [ChannelRow(1, 0, 0, b"early")]
     sender.close()
     receiver.close()
 

@@ -182,7 +182,7 @@ def test_over():
     (item,) = statement.query.items
     assert isinstance(item, OverCall)
     assert item.window.rows
-    assert item.window.lower.value == 3
+    assert item.window.lower.distance.value == 3
 
 
 def test_subqueries():

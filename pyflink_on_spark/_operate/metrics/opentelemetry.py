@@ -7,14 +7,23 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._operate.metrics.samples import Sample
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings
 from pyflink_on_spark.common._options.option_text import parse_duration_ms
 from pyflink_on_spark.version import __version__
 
 _EXPORTERS = {
-    "GRPC": ("opentelemetry.exporter.otlp.proto.grpc.metric_exporter", "opentelemetry-grpc"),
-    "HTTP": ("opentelemetry.exporter.otlp.proto.http.metric_exporter", "opentelemetry"),
+    "GRPC": (
+        "opentelemetry.exporter.otlp.proto.grpc.metric_exporter",
+        "opentelemetry-exporter-otlp-proto-grpc",
+        "opentelemetry-grpc",
+    ),
+    "HTTP": (
+        "opentelemetry.exporter.otlp.proto.http.metric_exporter",
+        "opentelemetry-exporter-otlp-proto-http",
+        "opentelemetry",
+    ),
 }
 _DEFAULT = "gRPC"
 _SCOPE = "pyflink_on_spark"
@@ -50,16 +59,12 @@ def otlp(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
 
 
 def _exporter(protocol: str) -> Any:
-    import importlib
-
-    module, extra = _EXPORTERS[protocol]
+    module, package, extra = _EXPORTERS[protocol]
+    purpose = f"Reporters for OpenTelemetry over {protocol}"
     try:
-        return importlib.import_module(module).OTLPMetricExporter
-    except ImportError as error:
-        raise EnvironmentSetupError(
-            f"a reporter for OpenTelemetry over {protocol} needs a library: pip install "
-            f"'pyflink_on_spark[{extra}]'"
-        ) from error
+        return optional_package(module, package, purpose, extra).OTLPMetricExporter
+    except ModuleNotFoundError as error:
+        raise EnvironmentSetupError(str(error)) from error
 
 
 def _resource(options: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable
 
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 
 
 class BarrierAlignment:
@@ -18,7 +18,7 @@ class BarrierAlignment:
     def __init__(self, channels: Iterable[Hashable]) -> None:
         self._channels = frozenset(channels)
         self._arrived: set[Hashable] = set()
-        self._held: list[Row] = []
+        self._held: list[ChannelRow] = []
         self._aligned: deque[int] = deque()
 
     @property
@@ -26,7 +26,7 @@ class BarrierAlignment:
         """The checkpoint whose barriers have all arrived, until ``release``."""
         return self._aligned[0] if self._aligned else None
 
-    def holds(self, row: Row) -> bool:
+    def holds(self, row: ChannelRow) -> bool:
         """Keep a row that belongs to after the checkpoint; tell whether it does."""
         if row.channel not in self._arrived:
             return False
@@ -48,7 +48,7 @@ class BarrierAlignment:
         if not self._channels:
             self._aligned.append(checkpoint_id)
 
-    def release(self) -> list[Row]:
+    def release(self) -> list[ChannelRow]:
         """End the alignment; return what waited, in the order in which it came."""
         self._arrived.clear()
         self._aligned.popleft()

@@ -24,7 +24,7 @@ from pyflink_on_spark._runtime.task.partitioners import (
 _ELEMENT_BYTES = 100
 
 
-class Row(NamedTuple):
+class ChannelRow(NamedTuple):
     """What one subtask sends to another one.
 
     Args:
@@ -86,7 +86,7 @@ def decode(payload: bytes | Event) -> Event:
     return Bundle(deserialize_all(values) if sealed else values, timestamps, keys)
 
 
-def weight(row: Row) -> int:
+def weight(row: ChannelRow) -> int:
     """Return about how many bytes a row holds in memory."""
     payload = row.payload
     if isinstance(payload, bytes):

@@ -24,7 +24,7 @@ from pyflink_on_spark._runtime.immutability import (
     serialize,
 )
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan, Row, encode
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, ExchangePlan, encode
 from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
 from pyflink_on_spark._runtime.task.partitioners import (
     BroadcastPartitioner,
@@ -66,7 +66,7 @@ class ExchangeWriter:
         self,
         plan: ExchangePlan,
         sender: int,
-        ship: Callable[[Row], None],
+        ship: Callable[[ChannelRow], None],
         here: Container[int] = (),
     ) -> None:
         self._plan, self._here = plan, here
@@ -276,7 +276,7 @@ class ExchangeWriter:
         self._limit = max(1, min(fitting, BUNDLE_SIZE, self._limit * 2))
 
     def _send(self, buffer: _Buffer, payload: bytes | Event) -> None:
-        self._ship(Row(buffer.subtask_id, self._channel, buffer.seq, payload))
+        self._ship(ChannelRow(buffer.subtask_id, self._channel, buffer.seq, payload))
         buffer.seq += 1
 
 

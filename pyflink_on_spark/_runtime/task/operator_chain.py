@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import (
-    MIN_TIMESTAMP,
     MAX_WATERMARK,
+    MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
     EndOfInput,

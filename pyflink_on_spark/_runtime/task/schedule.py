@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 
 SLOW_SECONDS = 0.01
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
@@ -23,7 +23,7 @@ class Arrivals:
     __slots__ = ("_last", "_numbers", "_rows")
 
     def __init__(self) -> None:
-        self._rows: list[tuple[float, int, Row]] = []
+        self._rows: list[tuple[float, int, ChannelRow]] = []
         self._numbers = itertools.count()
         self._last: dict[int, float] = {}
 
@@ -35,12 +35,12 @@ class Arrivals:
         """When the first row came; there has to be one."""
         return self._rows[0][0]
 
-    def add(self, row: Row, arrival: float) -> None:
+    def add(self, row: ChannelRow, arrival: float) -> None:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
         arrival = self._last[row.channel] = max(arrival, self._last.get(row.channel, 0.0))
         heapq.heappush(self._rows, (arrival, next(self._numbers), row))
 
-    def take(self, until: float) -> Iterator[Row]:
+    def take(self, until: float) -> Iterator[ChannelRow]:
         """Yield, once, the rows that came up to a virtual time."""
         rows = self._rows
         while rows and rows[0][0] <= until:
@@ -93,7 +93,7 @@ class Schedule:
     def __bool__(self) -> bool:
         return self._scheduled > 0
 
-    def deliver(self, unit: Unit, row: Row, arrival: float) -> None:
+    def deliver(self, unit: Unit, row: ChannelRow, arrival: float) -> None:
         """Let a row arrive at a unit at a virtual time (s)."""
         unit.rows.add(row, arrival)
         self.add(unit)

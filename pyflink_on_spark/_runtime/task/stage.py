@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
@@ -46,18 +46,18 @@ class StageRunner:
     ) -> None:
         self._number, self._job, self._clock = number, job, clock
         self._driver, self._attempt = driver, attempt
-        self._rows: deque[Row] = deque()
+        self._rows: deque[ChannelRow] = deque()
         self._vertices: dict[int, tuple[VertexPlan, int]] = {
             vertex.first_subtask_id + index: (vertex, index)
             for vertex in stage.vertices
             for index in range(vertex.parallelism)
         }
 
-    def start_rows(self) -> Iterator[Row]:
+    def start_rows(self) -> Iterator[ChannelRow]:
         """Return a row for each subtask, which only starts it."""
-        return (Row(number, START, 0, b"") for number in sorted(self._vertices))
+        return (ChannelRow(number, START, 0, b"") for number in sorted(self._vertices))
 
-    def run(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def run(self, rows: Iterator[ChannelRow]) -> Iterator[ChannelRow]:
         """Process rows; yield those that leave the stage."""
         current: int | None = None
         subtask: Subtask | None = None
@@ -97,7 +97,7 @@ class StageRunner:
             raise
         return subtask
 
-    def _read_sources(self, subtask: Subtask) -> Iterator[Row]:
+    def _read_sources(self, subtask: Subtask) -> Iterator[ChannelRow]:
         while subtask.reading:
             for chain, source in subtask.sources.items():
                 if source.reading:
@@ -106,15 +106,15 @@ class StageRunner:
                     subtask.tick()
                     yield from self._take_rows()
 
-    def _finish(self, subtask: Subtask) -> Iterator[Row]:
+    def _finish(self, subtask: Subtask) -> Iterator[ChannelRow]:
         subtask.work()
         subtask.flush()
         yield from self._take_rows()
         committables: list[Any] = subtask.committables()
         subtask.close()
         if committables:
-            yield Row(DRIVER, 0, 0, serialize(committables))
+            yield ChannelRow(DRIVER, 0, 0, serialize(committables))
 
-    def _take_rows(self) -> Iterator[Row]:
+    def _take_rows(self) -> Iterator[ChannelRow]:
         while self._rows:
             yield self._rows.popleft()

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.activity import Activity
 from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
-from pyflink_on_spark._runtime.task.exchange import Row, decode
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.plan import chain_name
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -43,7 +43,7 @@ class Subtask:
     def __init__(
         self,
         identity: SubtaskIdentity,
-        ship: Callable[[Row], None],
+        ship: Callable[[ChannelRow], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.identity, self._now = identity, now
@@ -87,7 +87,7 @@ class Subtask:
 
     # -- work ------------------------------------------------------------------------------------
 
-    def receive(self, row: Row) -> None:
+    def receive(self, row: ChannelRow) -> None:
         """Let what came from an exchange wait."""
         if self._alignment.holds(row):
             return

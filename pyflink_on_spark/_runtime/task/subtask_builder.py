@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
@@ -101,7 +101,10 @@ class SubtaskBuilder:
     """
 
     def __init__(
-        self, identity: SubtaskIdentity, ship: Callable[[Row], None], now: Callable[[], float]
+        self,
+        identity: SubtaskIdentity,
+        ship: Callable[[ChannelRow], None],
+        now: Callable[[], float],
     ) -> None:
         self._identity, self._ship, self._now = identity, ship, now
         self.vertex: VertexPlan = pickle.loads(pickle.dumps(identity.vertex, 5))

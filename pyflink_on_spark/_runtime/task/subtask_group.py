@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -27,7 +27,7 @@ _MOST_WAITING = 8
 class Outlet(Protocol):
     """Where rows go whose receivers are in other processes."""
 
-    def send(self, row: Row, stage: int) -> None:
+    def send(self, row: ChannelRow, stage: int) -> None:
         """Take a row for a subtask of a stage; never waits."""
         ...
 
@@ -35,7 +35,7 @@ class Outlet(Protocol):
         """Whether too much is under way to a stage, so that less should be sent there."""
         ...
 
-    def consumed(self, row: Row, stage: int) -> None:
+    def consumed(self, row: ChannelRow, stage: int) -> None:
         """Note that a row that came from another process is processed."""
         ...
 
@@ -74,12 +74,12 @@ class SubtaskGroup:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
-        self._shipped: deque[Row] = deque()
+        self._shipped: deque[ChannelRow] = deque()
         self._subtasks: dict[int, Subtask] = {}
         self._stages: dict[int, int] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
-        self._foreign: dict[int, list[Row]] = {}
+        self._foreign: dict[int, list[ChannelRow]] = {}
         plans = [
             (depth, vertex, index)
             for depth, stage in enumerate(stages)
@@ -118,7 +118,7 @@ class SubtaskGroup:
 
     # -- work ------------------------------------------------------------------------------------
 
-    def receive(self, row: Row) -> None:
+    def receive(self, row: ChannelRow) -> None:
         """Take a row that came from another process."""
         self._foreign.setdefault(row.subtask_id, []).append(row)
         self._deliver(row, self._schedule.now)
@@ -335,7 +335,7 @@ class SubtaskGroup:
                 assert self._outlet is not None
                 self._outlet.send(row, self._stages[row.subtask_id])
 
-    def _deliver(self, row: Row, arrival: float) -> None:
+    def _deliver(self, row: ChannelRow, arrival: float) -> None:
         unit = self._units[row.subtask_id]
         self._waiting.add(row.subtask_id)
         self._schedule.deliver(unit, row, arrival)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.function_log import (
@@ -99,7 +99,7 @@ class StageFunction:
         ):
             sender.send(entries)
 
-    def _announced(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def _announced(self, rows: Iterator[ChannelRow]) -> Iterator[ChannelRow]:
         """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
         for row in rows:
             if row.subtask_id == DRIVER:
@@ -129,7 +129,7 @@ def _deliver(senders: list[Sender]) -> None:
             sender.flush()
 
 
-def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[ChannelRow]:
     for batch in batches:
         for subtask_id in sorted(batch.column(0).to_pylist()):
-            yield Row(subtask_id, START, 0, b"")
+            yield ChannelRow(subtask_id, START, 0, b"")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from pyflink_on_spark._runtime.task.exchange import Row, weight
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, weight
 
 ROW_SCHEMA = "subtask_id INT, channel INT, seq LONG, payload BINARY"
 _ARROW_SCHEMA = pa.schema(
@@ -20,12 +20,12 @@ _ARROW_SCHEMA = pa.schema(
 _BATCH_BYTES = 4 * 1024 * 1024
 
 
-def rows_of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+def rows_of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[ChannelRow]:
     """Yield the rows that Spark hands over."""
     for batch in batches:
         subtask_ids, channels, seqs, payloads = batch.columns
         for index in range(batch.num_rows):
-            yield Row(
+            yield ChannelRow(
                 subtask_ids[index].as_py(),
                 channels[index].as_py(),
                 seqs[index].as_py(),
@@ -33,9 +33,9 @@ def rows_of_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
             )
 
 
-def batches_of_rows(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
+def batches_of_rows(rows: Iterator[ChannelRow]) -> Iterator[pa.RecordBatch]:
     """Yield rows as Spark takes them: few at a time, since each holds thousands of elements."""
-    waiting: list[Row] = []
+    waiting: list[ChannelRow] = []
     size = 0
     for row in rows:
         waiting.append(row)
@@ -47,7 +47,7 @@ def batches_of_rows(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
         yield _batch(waiting)
 
 
-def _batch(rows: list[Row]) -> pa.RecordBatch:
+def _batch(rows: list[ChannelRow]) -> pa.RecordBatch:
     columns = [
         pa.array(column, field.type)
         for column, field in zip(zip(*rows, strict=True), _ARROW_SCHEMA, strict=True)

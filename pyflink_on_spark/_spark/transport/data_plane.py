@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._runtime.task.exchange import Row
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.seal import TAG_BYTES, BadSeal
 
@@ -62,7 +62,7 @@ class DataPlane:
         receive: takes a row that has arrived.
     """
 
-    def __init__(self, receive: Callable[[Row], None]) -> None:
+    def __init__(self, receive: Callable[[ChannelRow], None]) -> None:
         self._receive = receive
         self._peers: dict[int, _Peer] = {}
         self._hosts: Mapping[int, int] = {}
@@ -95,7 +95,7 @@ class DataPlane:
         for peer in self._peers.values():
             self._take_frames(peer)
 
-    def send(self, row: Row, stage: int) -> None:
+    def send(self, row: ChannelRow, stage: int) -> None:
         """Let a row leave at once, or as soon as the connection has room.
 
         What its sender does next may take long.
@@ -117,7 +117,7 @@ class DataPlane:
         """Whether too much is under way to a stage, or to one further downstream."""
         return self._fullest >= stage
 
-    def consumed(self, row: Row, stage: int) -> None:
+    def consumed(self, row: ChannelRow, stage: int) -> None:
         """Note that a row of another host is processed."""
         payload = row.payload
         assert isinstance(payload, bytes)
@@ -220,7 +220,7 @@ class DataPlane:
                 if channel == _ACKNOWLEDGEMENT:
                     self._landed(peer, where, number)
                 else:
-                    self._receive(Row(where, channel, number, payload))
+                    self._receive(ChannelRow(where, channel, number, payload))
         except BadSeal as error:
             raise PeerLost(peer.number) from error
 

@@ -42,12 +42,14 @@ def filtered(node: Node, condition: Typed) -> Node:
             right.append(shifted(part, -width))
         else:
             both.append(part)
-    below = tuple(
-        side if (own := all_of(parts)) is None else filtered(side, own)
-        for side, parts in ((node.left, left), (node.right, right))
-    )
+    one, two = _kept(node.left, left), _kept(node.right, right)
     if not inner:
-        made: Node = join(*below, node.kind, node.condition)
+        made: Node = join(one, two, node.kind, node.condition)
         rest = all_of(both)
         return made if rest is None else Filter(made.schema, made, rest)
-    return join(*below, JoinKind.INNER, all_of([*conjuncts(node.condition), *both]))
+    return join(one, two, JoinKind.INNER, all_of([*conjuncts(node.condition), *both]))
+
+
+def _kept(node: Node, parts: list[Typed]) -> Node:
+    condition = all_of(parts)
+    return node if condition is None else filtered(node, condition)

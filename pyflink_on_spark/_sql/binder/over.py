@@ -85,7 +85,7 @@ class OverBinder:
         lower, upper = _distance(window.lower), _distance(window.upper)
         return partition, keys, Frame(window.rows, lower, upper)
 
-    def node(self, source: Node) -> tuple[Node, dict[syntax.OverCall, Typed]]:
+    def node(self, source: Node) -> tuple[Node, dict[syntax.Expression, Typed]]:
         """Return a node with a column for each function after those of another one."""
         node, starts = source, {}
         for group, calls in self._groups.items():
@@ -95,7 +95,7 @@ class OverBinder:
             types = tuple(call.type for call in calls)
             schema = Schema((*node.schema.names, *names), (*node.schema.types, *types))
             node = Over(schema, node, partition, keys, frame, tuple(calls))
-        columns: dict[syntax.OverCall, Typed] = {
+        columns: dict[syntax.Expression, Typed] = {
             call: InputRef(self._groups[group][index].type, starts[group] + index)
             for call, (group, index) in self._places.items()
         }
@@ -114,7 +114,7 @@ def with_overs(
     functions: Functions,
     calls: Sequence[syntax.OverCall],
     windows: Mapping[str, OverWindow],
-) -> tuple[Node, dict[syntax.OverCall, Typed]]:
+) -> tuple[Node, dict[syntax.Expression, Typed]]:
     """Return a node with a column for each of some functions, and these columns.
 
     Args:

@@ -29,7 +29,7 @@ def scan(
     )
     source = table_source(with_hints(context, hints))
     stored = _stored_schema(table.schema, source)
-    read = TableScan(stored, path, table, source)
+    read = TableScan(stored, path, table, source, tuple(sorted(hints.items())))
     return with_watermarks(with_computed(read, table.schema), table.schema)
 
 

@@ -164,7 +164,8 @@ class _Distances:
         return self._values[index] is None
 
     def frame(self, index: int, lower: int | None, upper: int | None) -> tuple[int, int]:
-        values, value = self._values, self._values[index]
+        values: list[Any] = self._values
+        value = values[index]
         first, last = 0, len(values)
         if lower is not None:
             first = bisect_left(values, value + lower, self._first, self._end)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.operators.due_times import DueTimes
 
@@ -83,9 +84,9 @@ class IntervalJoinOperator(Operator):
 
     def _joined(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         own, others = self._tables[side], self._tables[1 - side]
-        lower, upper = self._distances[side]
+        _, upper = self._distances[side]
         place = None if self._times is None else self._times[side]
-        has_null, matches, outer = self._has_null[side], self._matches, self._outer[side]
+        has_null, outer = self._has_null[side], self._outer[side]
         for key, row in elements:
             time = self._now() * _MICROS if place is None else row[place]
             if time is None or (has_null is not None and has_null(row)):
@@ -93,28 +94,37 @@ class IntervalJoinOperator(Operator):
                     yield self._both(row, None, side)
                 continue
             entry = [time, row, False]
-            first, last = time + lower, time + upper
-            for other in others.current.get(key, ()):
-                if first <= other[_TIME] <= last:
-                    if matches is not None:
-                        pair = (row, other[_ROW]) if side == 0 else (other[_ROW], row)
-                        if not matches(*pair):
-                            continue
-                    if not other[_JOINED]:
-                        other[_JOINED] = True
-                        _note(others, key)
-                    entry[_JOINED] = True
-                    yield row + other[_ROW] if side == 0 else other[_ROW] + row
+            last = time + upper
+            for other in self._partners(others.current.get(key, ()), row, time, side):
+                if not other[_JOINED]:
+                    other[_JOINED] = True
+                    _note(others, key)
+                entry[_JOINED] = True
+                yield row + other[_ROW] if side == 0 else other[_ROW] + row
             if last > self._reached:
-                entries = own.current.get(key)
-                if entries is None:
-                    own.current[key] = [entry]
-                else:
-                    entries.append(entry)
-                _note(own, key)
+                self._keep(own, key, entry)
                 self._due.add(last, (side, key))
             elif outer and not entry[_JOINED]:
                 yield self._both(row, None, side)
+
+    def _partners(self, entries: Iterable[Any], row: Any, time: int, side: int) -> list[Any]:
+        lower, upper = self._distances[side]
+        first, last, matches = time + lower, time + upper, self._matches
+        found = [entry for entry in entries if first <= entry[_TIME] <= last]
+        if matches is None:
+            return found
+        if side == 0:
+            return [entry for entry in found if matches(row, entry[_ROW])]
+        return [entry for entry in found if matches(entry[_ROW], row)]
+
+    @staticmethod
+    def _keep(table: StateTable, key: Any, entry: Any) -> None:
+        entries = table.current.get(key)
+        if entries is None:
+            table.current[key] = [entry]
+        else:
+            entries.append(entry)
+        _note(table, key)
 
     def _both(self, row: Any, other: Any, side: int) -> Any:
         others = (None,) * self._widths[1 - side] if other is None else other

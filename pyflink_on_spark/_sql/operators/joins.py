@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _COUNT, _PARTNERS = 0, 1
+_NONE: dict[Any, Any] = {}
 
 
 class JoinOperator(Operator):
@@ -36,6 +37,9 @@ class JoinOperator(Operator):
     keyed = True
     frozen = True
     sorted_in_batch = False
+
+    _only_pairs = True
+    """Whether nothing but pairs of rows comes out, if rows are only added and none is outer."""
 
     def __init__(
         self,
@@ -80,7 +84,38 @@ class JoinOperator(Operator):
     def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
         return self._changes(elements, 1)
 
+    def _inner(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        """Yield the pairs of rows that are only added; those without partners do not count."""
+        own, others = self._tables[side], self._tables[1 - side]
+        has_null, matches, changed = self._has_null[side], self._matches, own.changed
+        find, kept = others.current.get, own.current
+        for key, row in elements:
+            if has_null is not None and has_null(row):
+                continue
+            for other, state in (find(key) or _NONE).items():
+                if matches is not None and not (
+                    matches(row, other) if side == 0 else matches(other, row)
+                ):
+                    continue
+                pair = row + other if side == 0 else other + row
+                if state[_COUNT] == 1:
+                    yield pair
+                else:
+                    yield from repeat(pair, state[_COUNT])
+            rows = kept.get(key)
+            if rows is None:
+                kept[key] = {row: [1, 0]}
+            elif row in rows:
+                rows[row][_COUNT] += 1
+            else:
+                rows[row] = [1, 0]
+            if changed is not None:
+                changed.add((None, key))
+
     def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        if self._only_pairs and not self._pairs and not self._ttl:
+            yield from self._inner(elements, side)
+            return
         changelog, has_null = self._changelogs[side], self._has_null[side]
         handle = self._handled(side)
         for key, element in elements:
@@ -207,6 +242,7 @@ class SemiJoinOperator(JoinOperator):
         ttl: int = 0,
     ) -> None:
         outer = False, False
+        self._only_pairs = False
         super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl)
         self._anti = anti
 

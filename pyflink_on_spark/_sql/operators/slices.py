@@ -37,7 +37,7 @@ class SliceAggregateOperator(WindowOperator):
         self._loaded = self._program.load(context)
         self._add, self._merged, self._rows = self._loaded.function()
         self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        self._kept = {
+        self._kept: set[Any] = {
             end for end, groups in self._table.all_entries() if end is not None and groups
         }
         self._due = set(self._kept)

@@ -163,6 +163,48 @@ class TopNOperator(Operator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
+        if self._changelog or self._offset:
+            return self._changed_rows(elements)
+        return self._new_rows(elements)
+
+    def _new_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes that rows bring which are only added."""
+        groups, sort_key, end = self._table.current, self._key, self._end
+        changed, ranked = self._table.changed, self._ranked
+        for key, row in elements:
+            rows = groups.get(key)
+            if rows is None:
+                rows = groups[key] = []
+            compared = sort_key(row)
+            full = len(rows) == end
+            if full and not compared < rows[-1][0]:
+                continue
+            place = bisect_right(rows, compared, key=_KEY)
+            rows.insert(place, (compared, row))
+            gone = rows.pop()[1] if full else None
+            if changed is not None:
+                changed.add((None, key))
+            if ranked:
+                yield from self._moved_down(rows, place, gone)
+            else:
+                if full:
+                    yield DELETE, gone
+                yield INSERT, row
+
+    def _moved_down(self, rows: list[Any], place: int, gone: Any) -> Iterator[Any]:
+        """Yield the changes of ranks from one on, where a row has been put in."""
+        last, before = len(rows) - 1, self._before
+        for index in range(place, last + 1):
+            rank = (index + 1,)
+            new = rows[index][1]
+            if index == last and gone is None:
+                yield INSERT, new + rank
+                return
+            if before:
+                yield UPDATE_BEFORE, (gone if index == last else rows[index + 1][1]) + rank
+            yield UPDATE_AFTER, new + rank
+
+    def _changed_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
         groups, sort_key = self._table.current, self._key
         changed = self._table.changed
         for key, element in elements:

@@ -47,11 +47,13 @@ class TableScan(Node):
         path: the table.
         table: what the catalog has of it.
         source: the connector's.
+        hints: options of the query for it.
     """
 
     path: ObjectPath
     table: CatalogTable
     source: TableSource
+    hints: tuple[tuple[str, str], ...] = ()
 
     def describe(self) -> str:
         """Return which table it is."""

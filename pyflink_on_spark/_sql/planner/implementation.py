@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.changes import StateDelta
 from pyflink_on_spark._sql.planner.correlate import Correlate
+from pyflink_on_spark._sql.planner.digests import Digests
 from pyflink_on_spark._sql.planner.expand import Expand
 from pyflink_on_spark._sql.planner.flat_aggregate import FlatAggregate
 from pyflink_on_spark._sql.planner.joins import Join
@@ -47,13 +48,15 @@ class Implementation:
         self.settings = settings
         self.aggregated: set[logical.WindowTable] = set()
         """Sessions that something aggregates."""
-        self._made: dict[logical.Node, PhysicalNode] = {}
+        self._digests = Digests()
+        self._made: dict[int, PhysicalNode] = {}
 
     def implement(self, node: logical.Node) -> PhysicalNode:
         """Return the physical node for a logical one."""
-        found = self._made.get(node)
+        number = self._digests.number(node)
+        found = self._made.get(number)
         if found is None:
-            found = self._made[node] = RULES[type(node)](node, self)
+            found = self._made[number] = RULES[type(node)](node, self)
         return found
 
 

@@ -18,6 +18,7 @@ from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.nodes import Node, SortKey
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.computed_columns import with_columns
 
 Needed = frozenset[int]
 Places = dict[int, int]
@@ -237,7 +238,8 @@ def _aggregate(node: logical.Aggregate, pruning: _Pruning) -> tuple[Node, Places
     source, places = pruning.narrow(node.input)
     keys = tuple(_moved(key, places) for key in node.keys)
     calls = _moved_calls(node.calls, places)
-    return replace(node, input=source, keys=keys, calls=calls), _identity(node)
+    made = with_columns(replace(node, input=source, keys=keys, calls=calls))
+    return made, _identity(node)
 
 
 def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
@@ -285,7 +287,7 @@ def _two_inputs(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
     return replace(node, schema=schema, left=left, right=right, **changes), places
 
 
-def _leaf(node: Node, pruning: _Pruning) -> tuple[Node, Places]:
+def _leaf(node: Node, _pruning: _Pruning) -> tuple[Node, Places]:
     return node, _identity(node)
 
 

@@ -49,7 +49,7 @@ class SlicedQuery:
 
 
 def sliced_query(node: logical.Aggregate) -> SlicedQuery | None:
-    """Return an aggregate over windows as one over rows without them, or None if it is none."""
+    """Return an aggregate over windows as one over rows without them, or None if it cannot be."""
     columns: tuple[Typed, ...] = tuple(
         InputRef(kind, index) for index, kind in enumerate(node.input.schema.types)
     )

@@ -13,7 +13,7 @@ from pyflink_on_spark.datastream.state_backend import read_state_backend, write_
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
 
-class CheckpointSettings(GeneralSettings):
+class Checkpointing(GeneralSettings):
     """The part of an environment that sets what outlives a failure."""
 
     def get_checkpoint_config(self) -> CheckpointConfig:

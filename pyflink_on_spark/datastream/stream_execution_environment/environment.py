@@ -21,7 +21,7 @@ from pyflink_on_spark.common._options.notes import note_without_effect
 from pyflink_on_spark.common._options.registry import check_own_keys, options_of
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
-    CheckpointSettings,
+    Checkpointing,
 )
 from pyflink_on_spark.datastream.stream_execution_environment.dependencies import Dependencies
 from pyflink_on_spark.datastream.stream_execution_environment.handle import EnvironmentHandle
@@ -38,7 +38,7 @@ _CLOSED = (
 )
 
 
-class StreamExecutionEnvironment(CheckpointSettings, Dependencies, Sources):
+class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
     """Collects the operators of a program, and runs them.
 
     Args:

@@ -28,7 +28,7 @@ class Role(enum.Enum):
 
 
 @dataclass(eq=False)
-class Row:
+class DiagramRow:
     """One operator.
 
     Args:
@@ -55,7 +55,7 @@ class Box:
     number: int
     stage: int
     parallelism: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[DiagramRow] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -69,8 +69,8 @@ class Arrow:
         side: whether it is a side output.
     """
 
-    sender: Row
-    receiver: Row
+    sender: DiagramRow
+    receiver: DiagramRow
     label: str = ""
     side: bool = False
 
@@ -97,7 +97,7 @@ class Diagram:
         count = 1 + max((box.stage for box in self.boxes), default=-1)
         return [[box for box in self.boxes if box.stage == stage] for stage in range(count)]
 
-    def box_of(self, row: Row) -> Box:
+    def box_of(self, row: DiagramRow) -> Box:
         """Return the box that an operator is in."""
         return next(box for box in self.boxes if row in box.rows)
 
@@ -116,7 +116,7 @@ def diagram_of(job: Job) -> Diagram:
 class _Drawing:
     def __init__(self, steps: list[PhysicalNode]) -> None:
         self._steps = steps
-        self._rows: dict[Transformation, Row] = {}
+        self._rows: dict[Transformation, DiagramRow] = {}
         self._group = {step: step for step in steps}
 
     def diagram(self, job: Job) -> Diagram:
@@ -161,9 +161,9 @@ def _is_side(link: PhysicalEdge) -> bool:
     return link.side_tag is not None
 
 
-def _row(node: Transformation) -> Row:
+def _row(node: Transformation) -> DiagramRow:
     role = Role.SOURCE if node.source else Role.SINK if node.sink else Role.OPERATOR
-    return Row(_PLAIN_NAMES.get(node.name, node.name), role, _place(node.call_site))
+    return DiagramRow(_PLAIN_NAMES.get(node.name, node.name), role, _place(node.call_site))
 
 
 def _place(site: CallSite | None) -> str:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Row
+from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, DiagramRow
 
 ROW_HEIGHT = 40
 ROW_GAP = 14
@@ -46,7 +46,7 @@ class Place:
     before: list[tuple[Place, float, float]] = field(default_factory=list)
     after: list[tuple[Place, float, float]] = field(default_factory=list)
 
-    def row_middle(self, row: Row) -> float:
+    def row_middle(self, row: DiagramRow) -> float:
         """Return how far below the box's top the middle of an operator is."""
         assert self.box is not None
         place = self.box.rows.index(row)

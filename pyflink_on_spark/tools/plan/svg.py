@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from pyflink_on_spark.tools.plan.diagram import Diagram, Role, Row
+from pyflink_on_spark.tools.plan.diagram import Diagram, DiagramRow, Role
 from pyflink_on_spark.tools.plan.layout import (
     GUTTER,
     MARGIN,
@@ -163,7 +163,7 @@ def _box(diagram: Diagram, place: Place) -> Iterator[str]:
         yield f'<path class="{style}" d="{path}" marker-end="url(#tip)"/>'
 
 
-def _row(row: Row, x: float, y: float, width: float) -> Iterator[str]:
+def _row(row: DiagramRow, x: float, y: float, width: float) -> Iterator[str]:
     kind = "" if row.role is Role.OPERATOR else f" {row.role.value}"
     yield (
         f'<rect class="row{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '

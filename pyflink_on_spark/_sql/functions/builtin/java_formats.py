@@ -68,8 +68,24 @@ _NUMBERS: dict[str, Callable[[datetime.date, int], int]] = {
 }
 
 
+_FINER = (("S", 1), ("s", MICROS_PER_SECOND), ("m", MICROS_PER_MINUTE), ("HkhKa", MICROS_PER_HOUR))
+
+
+@lru_cache(maxsize=256)
+def _unit(pattern: str) -> int:
+    """Return the microseconds in which a pattern writes the same."""
+    letters = {token[2] for token in _TOKEN.finditer(pattern) if token[2] is not None}
+    return next((unit for each, unit in _FINER if letters & set(each)), MICROS_PER_DAY)
+
+
 def format_timestamp(micros: int, pattern: str) -> str:
     """Write a timestamp."""
+    unit = _unit(pattern)
+    return _format_unit(micros // unit * unit, pattern)
+
+
+@lru_cache(maxsize=4096)
+def _format_unit(micros: int, pattern: str) -> str:
     days, time = divmod(micros, MICROS_PER_DAY)
     date = date_of(days)
     return "".join(
