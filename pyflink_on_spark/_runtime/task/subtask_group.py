@@ -317,7 +317,8 @@ class SubtaskGroup:
         for number, subtask in self._subtasks.items():
             if number != omitted:
                 subtask.tick()
-                self._note_work(number, subtask)
+                if subtask.follows_clock:
+                    self._note_work(number, subtask)
         self._route(self._schedule.now)
 
     def _route(self, arrival: float) -> None:
