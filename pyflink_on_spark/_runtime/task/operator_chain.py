@@ -60,7 +60,7 @@ class OperatorChain:
         """What waits: with each bundle the number of its input, with each event its channel."""
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
         self._clocked = [
-            index
+            (index, operator)
             for index, operator in enumerate(operators)
             if type(operator).advance_processing_time is not Operator.advance_processing_time
         ]
@@ -77,8 +77,8 @@ class OperatorChain:
         return max(self._valve.current, own)
 
     @property
-    def clocked(self) -> bool:
-        """Whether ``tick`` may do anything."""
+    def follows_clock(self) -> bool:
+        """Whether the clock makes a difference to the chain."""
         return bool(self._clocked) or self._watermarks is not None
 
     @property
@@ -125,8 +125,8 @@ class OperatorChain:
 
     def tick(self, now: int) -> None:
         """Let operators fire what is due by processing time (ms), and emit a watermark if due."""
-        for index in self._clocked:
-            self._emit(self.operators[index].advance_processing_time(now), index)
+        for index, operator in self._clocked:
+            self._emit(operator.advance_processing_time(now), index)
         if self._watermarks is not None:
             self._watermarks.tick(now)
 

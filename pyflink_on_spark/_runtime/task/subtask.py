@@ -60,13 +60,13 @@ class Subtask:
         self._writers, self._channels = parts.writers, parts.channels
         self._operators = [(plan, plan.operator) for plan, _ in parts.contexts]
         downstream = sorted(range(len(parts.chains)), key=lambda i: (-parts.depths[i], i))
-        self._clocked = [chain for chain in parts.chains if chain.clocked]
         self._downstream_first = [parts.chains[index] for index in downstream]
         self.sources: dict[int, SourceInput] = {}
         """Its sources, by the number of the chain that they feed."""
         self._alignment = BarrierAlignment(self._channels)
         self._next_report = 0
         self.activity = Activity()
+        self._clocked = [chain for chain in self._chains if chain.follows_clock]
         self._progress = [self._watched(index) for index in range(len(parts.chains))]
 
     def open(self) -> None:
@@ -134,6 +134,11 @@ class Subtask:
     def ended(self) -> bool:
         """Whether all its input has ended and is processed."""
         return all(chain.ended for chain in self._chains)
+
+    @property
+    def follows_clock(self) -> bool:
+        """Whether a tick may bring something forth."""
+        return bool(self._clocked)
 
     def tick(self) -> None:
         """Let what is due by processing time fire, and emit watermarks that are due."""

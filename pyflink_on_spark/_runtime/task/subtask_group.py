@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdenti
 
 _TICK_MS = 10
 _LEAST_BETWEEN_TICKS = 20
-"""The time between ticks is at least so many times the time of a tick: there may be many subtasks."""
+"""The time between two ticks is at least so many times that of a tick."""
 _FLUSH_SECONDS = 0.1
 _CHANNELS = 1_000
 """With more channels from here buffers have more time to fill up while there is work."""
@@ -332,7 +332,8 @@ class SubtaskGroup:
         for number, subtask in self._subtasks.items():
             if number != omitted:
                 subtask.tick()
-                self._note_work(number, subtask)
+                if subtask.follows_clock:
+                    self._note_work(number, subtask)
         took = 1000 * (self._now() - begun)
         self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
         self._route(self._schedule.now)

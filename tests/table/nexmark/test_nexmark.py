@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import pyflink_on_spark
 from benchmarks.nexmark.events import Events
 from benchmarks.nexmark.queries import QUERIES
 from tests.table.nexmark.results import COMPARED, EVENTS, outcome
