@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-flink_rest_client = pytest.importorskip("flink_rest_client")
+flink_rest_client = pytest.importorskip(
+    "flink_rest_client", reason="flink-rest-client is not installed"
+)
 
 
 @pytest.fixture
