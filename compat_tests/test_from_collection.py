@@ -85,6 +85,12 @@ def test_values(env, value, type_info, seen):
     assert collect(env.from_collection([value], type_info).map(repr)) == [seen]
 
 
+@pytest.mark.parametrize("value", ["a", 1, b"x", (1, 2), None])
+def test_pickled_elements_are_refused(env, value):
+    with pytest.raises(Exception, match=r"\[B|PICKLED_BYTE_ARRAY|NullPointer"):
+        env.from_collection([value], Types.PICKLED_BYTE_ARRAY())
+
+
 def test_collected_without_any_function(env):
     assert collect(env.from_collection([1, 2], Types.INT())) == [1, 2]
     assert collect(env.from_collection([("a", 1), {"k": None}, None, [1]])) == [

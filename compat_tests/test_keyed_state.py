@@ -273,6 +273,25 @@ def test_the_declared_type_is_applied_when_state_is_written_through(env):
         collect(env.from_collection([1]).key_by(lambda v: v).process(Writes()))
 
 
+@pytest.mark.parametrize("looks_up", [
+    lambda entries: entries.get(1),
+    lambda entries: entries.contains(1),
+    lambda entries: entries.remove(1),
+], ids=["get", "contains", "remove"])  # fmt: skip
+def test_a_key_of_another_type_than_declared_is_refused(env, looks_up):
+    class LooksUp(KeyedProcessFunction):
+        def open(self, runtime_context):
+            descriptor = MapStateDescriptor("m", Types.STRING(), Types.LONG())
+            self.entries = runtime_context.get_map_state(descriptor)
+
+        def process_element(self, value, ctx):
+            self.entries.put("a", 1)
+            yield str(looks_up(self.entries))
+
+    with pytest.raises(Exception, match="'int' object has no attribute 'encode'"):
+        collect(env.from_collection([1]).key_by(lambda v: v).process(LooksUp()))
+
+
 def test_a_default_for_a_key_after_another_was_set(env):
     class First(KeyedProcessFunction):
         def open(self, runtime_context):

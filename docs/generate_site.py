@@ -45,6 +45,7 @@ API = {
     "common": ("common", "common.watermark_strategy", "metrics"),
     "table": ("table", "table.expressions"),
     "extensions": ("extensions",),
+    "state": ("state",),
     "testing": ("testing",),
     "errors": ("errors",),
 }

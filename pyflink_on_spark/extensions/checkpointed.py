@@ -19,7 +19,7 @@ class OperatorStateStore(state.OperatorStateStore):
     """
 
     @abstractmethod
-    def get_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState:
+    def get_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState[Any]:
         """Return a list whose elements are redistributed evenly when the parallelism changes.
 
         Args:
@@ -32,7 +32,7 @@ class OperatorStateStore(state.OperatorStateStore):
         """
 
     @abstractmethod
-    def get_union_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState:
+    def get_union_list_state(self, state_descriptor: state.ListStateDescriptor) -> ListState[Any]:
         """Return a list of which every instance gets all elements of all instances after a restart.
 
         Args:
@@ -45,7 +45,9 @@ class OperatorStateStore(state.OperatorStateStore):
         """
 
     @abstractmethod
-    def get_broadcast_state(self, state_descriptor: state.MapStateDescriptor) -> BroadcastState:
+    def get_broadcast_state(
+        self, state_descriptor: state.MapStateDescriptor
+    ) -> BroadcastState[Any, Any]:
         """Return a map that is the same in all instances.
 
         Args:

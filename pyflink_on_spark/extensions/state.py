@@ -164,7 +164,9 @@ def get_sorted_map_state(
         RuntimeError: the stream is not keyed, or the name belongs to another state.
         TypeError: it describes another kind of state, or ``runtime_context`` is something else.
     """
-    state: Any = _keyed_state(runtime_context).sorted_map_state(state_descriptor)
+    state: SortedMapState[Any, Any] = _keyed_state(runtime_context).sorted_map_state(
+        state_descriptor
+    )
     return state
 
 
@@ -181,7 +183,7 @@ def get_folding_state(
         RuntimeError: the stream is not keyed, or the name belongs to another state.
         TypeError: it describes another kind of state, or ``runtime_context`` is something else.
     """
-    state: Any = _keyed_state(runtime_context).folding_state(state_descriptor)
+    state: FoldingState[Any, Any] = _keyed_state(runtime_context).folding_state(state_descriptor)
     return state
 
 

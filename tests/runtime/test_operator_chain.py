@@ -380,3 +380,16 @@ def test_a_local_edge(monkeypatch, bundle, timestamped):
 def test_no_channel_has_a_watermark_at_first():
     line, _ = a_line()
     assert line.chain.watermark == MIN_TIMESTAMP
+
+
+def test_only_operators_that_follow_the_clock_are_asked():
+    class Clockless(Operator):
+        def process(self, elements):
+            return elements
+
+    line, _ = a_line(Clockless())
+    assert not line.chain.follows_clock
+    line, recorder = a_line(Clockless(), Logs("a"))
+    assert line.chain.follows_clock
+    line.chain.tick(7)
+    assert recorder.seen == [("a time 7", None)]

@@ -111,7 +111,7 @@ class Running:
 
 
 class Numbers(Quiet):
-    """Many numbers, and then none for ever."""
+    """Many numbers, and then no more."""
 
     def __init__(self, count):
         self.count = count

@@ -40,7 +40,9 @@ _EXACT = {
 _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
 
-def fit_of(name: str, type_info: Any, converted: bool) -> Coercion | None:
+def fit_of(
+    name: str, type_info: Any, converted: bool, what: str = "was put into"
+) -> Coercion | None:
     """Return what is done to the values of a state, or None if nothing is.
 
     Of lists and maps the last element is looked at only: those before were when they came.
@@ -49,12 +51,13 @@ def fit_of(name: str, type_info: Any, converted: bool) -> Coercion | None:
         name: the state's.
         type_info: the declared type of its values.
         converted: whether values are kept as they come back from PyFlink's state backend.
+        what: how a value and the state are related, for the error.
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return None
     # A state has no null, also where a stream of the type has.
     codec = replace(codec_of(type_info), nullable=False)
-    convert = _explained(name, one_by_one(codec))
+    convert = _explained(f"It {what} the state {name!r}.", one_by_one(codec))
     if converted:
         return convert
     if isinstance(type_info, BasicTypeInfo):
@@ -104,7 +107,7 @@ def entry_fits(
     if not isinstance(type_info, MapTypeInfo):
         return None, None
     return (
-        fit_of(name, type_info._key_type_info, converted),
+        fit_of(name, type_info._key_type_info, converted, "is a key of"),
         _or_none(fit_of(name, type_info._value_type_info, converted)),
     )
 
@@ -113,12 +116,12 @@ def _or_none(fit: Coercion | None) -> Coercion | None:
     return None if fit is None else lambda value: None if value is None else fit(value)
 
 
-def _explained(name: str, convert: Coercion) -> Coercion:
+def _explained(note: str, convert: Coercion) -> Coercion:
     def explained(value: Any) -> Any:
         try:
             return convert(value)
         except ConversionError as error:
-            error.add_note(f"It was put into the state {name!r}.")
+            error.add_note(note)
             raise
 
     return explained

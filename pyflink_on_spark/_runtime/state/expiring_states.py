@@ -137,6 +137,7 @@ class ExpiringMapState(Expiring, MapState):
         """Return a value that has not expired, or None."""
         rules = self._accessed()
         entries = self._load() or {}
+        key = self._kept(entries, key)
         stamped = entries.get(key)
         if stamped is None:
             return None

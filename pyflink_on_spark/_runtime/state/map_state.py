@@ -29,9 +29,20 @@ class MapState(KeyedState, WritableMap):
         self._fit_key, self._fit = entry_fits(name, type_info, converted)
 
     def get(self, key: Any) -> Any:
-        """Return a value, or None."""
+        """Return a value, or None.
+
+        Raises:
+            ConversionError: if there is none, and the key does not have its declared type.
+        """
         entries = self._table.current.get(self._backend.key)
-        return None if entries is None else entries.get(key)
+        if entries is not None:
+            value = entries.get(key)
+            if value is not None:
+                return value
+        if self._fit_key is None:
+            return None
+        fitted = self._fit_key(key)
+        return None if entries is None else entries.get(fitted)
 
     def put(self, key: Any, value: Any) -> None:
         """Set an entry."""
@@ -81,8 +92,13 @@ class MapState(KeyedState, WritableMap):
             table.changed.add((table.namespace, key))
         return entries
 
+    def _kept(self, entries: dict[Any, Any], key: Any) -> Any:
+        """Return the key under which an entry is kept."""
+        return key if self._fit_key is None or key in entries else self._fit_key(key)
+
     def _discard(self, key: Any) -> None:
         entries = self._load()
+        key = self._kept(entries or {}, key)
         if entries is None:
             return
         self._version += 1

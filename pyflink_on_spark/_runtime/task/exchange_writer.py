@@ -36,6 +36,8 @@ from pyflink_on_spark._runtime.task.partitioners import (
 
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128
+FEW_RECEIVERS = 16
+"""With more receivers an element or two for each are not worth a row at once."""
 """How many new keys of a write are hashed as they come, before the others are hashed together."""
 
 
@@ -76,6 +78,7 @@ class ExchangeWriter:
         self._guard = ImmutabilityGuard()
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         self._buffers = [_Buffer(plan.first_subtask_id + index) for index in reached]
+        self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
         self._unrouted: list[tuple[Any, Any]] = []
         self._unrouted_times: list[int | None] = []
@@ -86,7 +89,14 @@ class ExchangeWriter:
     def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
         """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
         self._spread(elements, cursor)
-        self._flush_full()
+        self._writes += 1
+        if self._writes % self._check_every == 0:
+            self._flush_full()
+
+    @property
+    def fan_out(self) -> int:
+        """How many subtasks it sends to."""
+        return len(self._buffers)
 
     def write_bundle(self, bundle: Bundle) -> None:
         """Take over elements that are collected already."""

@@ -59,6 +59,11 @@ class OperatorChain:
         self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
         """What waits: with each bundle the number of its input, with each event its channel."""
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
+        self._clocked = [
+            (index, operator)
+            for index, operator in enumerate(operators)
+            if type(operator).advance_processing_time is not Operator.advance_processing_time
+        ]
         self._assigns_at_once = (
             self._watermarks is not None
             and not self._watermarks.at_once
@@ -70,6 +75,11 @@ class OperatorChain:
         """The event time (ms) that has been reached."""
         own = MIN_TIMESTAMP if self._watermarks is None else self._watermarks.emitted
         return max(self._valve.current, own)
+
+    @property
+    def follows_clock(self) -> bool:
+        """Whether the clock makes a difference to the chain."""
+        return bool(self._clocked) or self._watermarks is not None
 
     @property
     def ended(self) -> bool:
@@ -115,7 +125,8 @@ class OperatorChain:
 
     def tick(self, now: int) -> None:
         """Let operators fire what is due by processing time (ms), and emit a watermark if due."""
-        self._each(lambda operator: operator.advance_processing_time(now))
+        for index, operator in self._clocked:
+            self._emit(operator.advance_processing_time(now), index)
         if self._watermarks is not None:
             self._watermarks.tick(now)
 

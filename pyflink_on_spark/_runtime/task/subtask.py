@@ -66,6 +66,7 @@ class Subtask:
         self._alignment = BarrierAlignment(self._channels)
         self._next_report = 0
         self.activity = Activity()
+        self._clocked = [chain for chain in self._chains if chain.follows_clock]
         self._progress = [self._watched(index) for index in range(len(parts.chains))]
 
     def open(self) -> None:
@@ -134,14 +135,31 @@ class Subtask:
         """Whether all its input has ended and is processed."""
         return all(chain.ended for chain in self._chains)
 
+    @property
+    def follows_clock(self) -> bool:
+        """Whether a tick may bring something forth."""
+        return bool(self._clocked)
+
     def tick(self) -> None:
         """Let what is due by processing time fire, and emit watermarks that are due."""
+        now = self._clock.now()
+        if not self._clocked and now < self._next_report:
+            return
         with self._explained():
-            now = self._clock.now()
-            for chain in self._chains:
+            for chain in self._clocked:
                 chain.tick(now)
             if now >= self._next_report:
                 self.report_metrics()
+
+    @property
+    def fan_out(self) -> int:
+        """How many subtasks the widest of its exchanges sends to."""
+        return max((writer.fan_out for writer in self._writers), default=0)
+
+    @property
+    def channels_out(self) -> int:
+        """How many channels begin here."""
+        return sum(writer.fan_out for writer in self._writers)
 
     def flush(self) -> None:
         """Send everything that waits in the buffers of exchanges."""

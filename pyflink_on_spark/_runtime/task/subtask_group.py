@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -20,7 +21,11 @@ from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
 
 _TICK_MS = 10
+_LEAST_BETWEEN_TICKS = 20
+"""The time between two ticks is at least so many times that of a tick."""
 _FLUSH_SECONDS = 0.1
+_CHANNELS = 1_000
+"""With more channels from here buffers have more time to fill up while there is work."""
 _MOST_WAITING = 8
 
 
@@ -100,6 +105,10 @@ class SubtaskGroup:
         self._schedule = schedule or Schedule()
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
+        self._crowded: set[int] = set()
+        self._tick_interval: float = _TICK_MS
+        channels = sum(subtask.channels_out for subtask in self)
+        self._flush_interval = _FLUSH_SECONDS * max(1.0, channels / _CHANNELS)
         self._ticked = clock.now()
         self._flushed = self._now()
 
@@ -167,8 +176,13 @@ class SubtaskGroup:
     @property
     def paused(self) -> bool:
         """Whether all sources that have not ended read nothing before the next checkpoint."""
-        reading = [source for s in self for source in s.sources.values() if source.reading]
-        return bool(reading) and not self.busy and all(source.paused for source in reading)
+        reading = False
+        for source in (source for subtask in self for source in subtask.sources.values()):
+            if source.reading:
+                if not source.paused:
+                    return False
+                reading = True
+        return reading and not self.busy
 
     @property
     def ended(self) -> bool:
@@ -249,6 +263,8 @@ class SubtaskGroup:
         subtask = self._subtasks[unit.subtask_id]
         for row in unit.rows.take(NEVER if deadline == NEVER else unit.time):
             subtask.receive(row)
+        if len(unit.rows) <= _MOST_WAITING:
+            self._crowded.discard(unit.subtask_id)
         begun = self._now()
         subtask.work(deadline)
         self._spend(unit, subtask, begun)
@@ -269,7 +285,7 @@ class SubtaskGroup:
         if not subtask.busy:
             self._note_consumed(number)
             self._pass_barriers(number, subtask)
-            if not more:
+            if not more and subtask.fan_out <= FEW_RECEIVERS:
                 subtask.flush()
         self._note_work(number, subtask)
         if self._tick_due:
@@ -281,7 +297,7 @@ class SubtaskGroup:
             subtask.tick()
             self._note_work(number, subtask)
         self._route(unit.time)
-        if self._now() - self._flushed >= _FLUSH_SECONDS:
+        if self._now() - self._flushed >= self._flush_interval:
             self.flush()
 
     def _note_work(self, number: int, subtask: Subtask) -> None:
@@ -297,10 +313,7 @@ class SubtaskGroup:
         """Whether what would be sent has to wait, since those downstream have too much to do."""
         if self._outlet is not None and self._outlet.congested(stage + 1):
             return True
-        return any(
-            self._stages[number] > stage and len(self._units[number].rows) > _MOST_WAITING
-            for number in self._waiting
-        )
+        return any(self._stages[number] > stage for number in self._crowded)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -310,14 +323,19 @@ class SubtaskGroup:
 
     @property
     def _tick_due(self) -> bool:
-        return not self._checkpoints.halted and not 0 <= self._clock.now() - self._ticked < _TICK_MS
+        if self._checkpoints.halted:
+            return False
+        return not 0 <= self._clock.now() - self._ticked < self._tick_interval
 
     def _tick_all_but(self, omitted: int | None) -> None:
-        self._ticked = self._clock.now()
+        self._ticked, begun = self._clock.now(), self._now()
         for number, subtask in self._subtasks.items():
             if number != omitted:
                 subtask.tick()
-                self._note_work(number, subtask)
+                if subtask.follows_clock:
+                    self._note_work(number, subtask)
+        took = 1000 * (self._now() - begun)
+        self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
         self._route(self._schedule.now)
 
     def _route(self, arrival: float) -> None:
@@ -339,6 +357,8 @@ class SubtaskGroup:
         unit = self._units[row.subtask_id]
         self._waiting.add(row.subtask_id)
         self._schedule.deliver(unit, row, arrival)
+        if len(unit.rows) > _MOST_WAITING:
+            self._crowded.add(row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
         if self._outlet is None or self._units[number].rows:

@@ -9,7 +9,7 @@ from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
 from pyflink_on_spark.common import WatermarkStrategy
-from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator
@@ -32,7 +32,7 @@ class Sources(GeneralSettings):
             ValueError: an element is not of the type.
             AttributeError: an element is not of the type, and that is a date, a time or an instant.
             TypeError: an element is not of the type, and that has no fields; or it cannot be
-                pickled.
+                pickled; or the type is ``Types.PICKLED_BYTE_ARRAY()``.
         """
         elements: Iterable[Any] = collection
         if type_info is not None:
@@ -117,7 +117,13 @@ class Sources(GeneralSettings):
 
 def _converted(collection: Iterable[Any], type_info: TypeInformation) -> list[Any]:
     """Return elements in the form that functions see; raise Python's own errors, as PyFlink."""
+    elements = list(collection)
+    if elements and isinstance(type_info, PickledBytesTypeInfo):
+        raise TypeError(
+            "from_collection() reads no elements as PICKLED_BYTE_ARRAY: leave type_info out for "
+            "elements of any type"
+        )
     try:
-        return list(map(source_converter(type_info), collection))
+        return list(map(source_converter(type_info), elements))
     except ConversionError as error:
         raise plain_error(error) from None

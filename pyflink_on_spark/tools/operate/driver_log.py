@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from pyflink_on_spark._job.base_configuration import base_configuration
 from pyflink_on_spark.common._options.operation import LOG_LEVEL, level_number
@@ -10,7 +11,7 @@ from pyflink_on_spark.common._options.operation import LOG_LEVEL, level_number
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
 
 
-class _UnlessConfigured(logging.StreamHandler):
+class _UnlessConfigured(logging.StreamHandler[Any]):
     """Writes to standard error, as long as the script has not configured ``logging`` itself."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -36,7 +36,7 @@ def configure(options: RunOptions, log_level: str | None) -> None:
     command_line.update(options.spark)
     try:
         set_base_configuration(options.configuration)
-        environment = StreamExecutionEnvironment(Configuration())
+        environment = StreamExecutionEnvironment(Configuration())  # type: ignore[no-untyped-call]
         environment.configure(Configuration.from_dict(base_configuration()))
         environment._check_options()
         configure_driver_log(log_level)

@@ -1,0 +1,77 @@
+"""What an operator gets wrong is answered with one clear sentence, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+
+import pytest
+
+from pyflink_on_spark._operate.network import NetworkServer
+from pyflink_on_spark.state import SavepointWriter
+from pyflink_on_spark.tools.operate.commands import run_operation
+from pyflink_on_spark.tools.state.command import main as state
+
+
+@pytest.fixture
+def told(capsys):
+    """Run a command that fails; returns the sentence."""
+
+    def run(*arguments):
+        assert run_operation(arguments[0], list(arguments[1:])) == 1
+        text = capsys.readouterr().err
+        assert text.count("\n") == 1
+        assert "Traceback" not in text
+        return text
+
+    return run
+
+
+def test_an_unknown_id(home, told):
+    assert told("cancel", "0" * 32).startswith(f"cancel: this user has no job '{'0' * 32}' on this")
+
+
+def test_a_job_of_another_user(home, start, told, monkeypatch):
+    start()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    text = told("list")
+    assert "belongs to another user; set PYFLINK_ON_SPARK_HOME to another folder" in text
+
+
+def test_two_jobs_of_one_name(start, told):
+    first, second = start("counter"), start("counter")
+    text = told("stop", "counter")
+    assert first.job.settings.job_id in text
+    assert second.job.settings.job_id in text
+
+
+def test_a_savepoint_path_that_cannot_be_written(start, told, tmp_path):
+    start().error = OSError(f"cannot write {tmp_path}/x: Permission denied")
+    assert f"cannot write {tmp_path}/x: Permission denied" in told("savepoint", "counter", "/x")
+
+
+def test_a_savepoint_from_data_that_cannot_be_written(tmp_path, capsys):
+    written = SavepointWriter().write(str(tmp_path / "first"))
+    (tmp_path / "file").write_text("")
+    assert state([written, "--write", str(tmp_path / "file" / "inside")]) == 1
+    text = capsys.readouterr().err
+    assert text.startswith("state: ")
+    assert text.count("\n") == 1
+    assert "file/inside" in text
+
+
+def test_a_wrong_token(driver, start):
+    start()
+    network = NetworkServer(driver.router)
+    network.start({"rest.port": "0", "pyflink-on-spark.rest.token": "secret"})
+    request = urllib.request.Request(
+        f"{network.url}/jobs/overview", headers={"Authorization": "Bearer wrong"}
+    )
+    with pytest.raises(urllib.error.HTTPError, match="403") as raised:
+        urllib.request.urlopen(request)
+    (text,) = json.loads(raised.value.read())["errors"]
+    assert "token" in text
+    assert "secret" not in text
+    network.close()
