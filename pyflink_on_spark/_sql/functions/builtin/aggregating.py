@@ -44,18 +44,26 @@ class _Count(AggregateCode):
 class _Sum(AggregateCode):
     """The first slot is the sum, the second one counts rows."""
 
-    def __init__(self, finish: Callable[[str], str], zero: str, empty: str) -> None:
-        self._finish, self._empty = finish, empty
+    def __init__(
+        self, finish: Callable[[str], str], zero: str, empty: str, single: str | None = None
+    ) -> None:
+        self._finish, self._empty, self._single = finish, empty, single
         self.initial = (zero, "0")
 
     def accumulate(self, slots: Slots, args: Slots) -> list[str]:
-        return [f"{slots[0]} += {args[0]}", f"{slots[1]} += 1"]
+        return [self._changed(slots[0], "+", args[0]), f"{slots[1]} += 1"]
 
     def retract(self, slots: Slots, args: Slots) -> list[str]:
-        return [f"{slots[0]} -= {args[0]}", f"{slots[1]} -= 1"]
+        return [self._changed(slots[0], "-", args[0]), f"{slots[1]} -= 1"]
 
     def merge(self, slots: Slots, others: Slots) -> list[str]:
-        return [f"{slots[0]} += {others[0]}", f"{slots[1]} += {others[1]}"]
+        return [self._changed(slots[0], "+", others[0]), f"{slots[1]} += {others[1]}"]
+
+    def _changed(self, slot: str, operator: str, value: str) -> str:
+        """Return the statement that changes the sum; one of FLOATs is rounded each time."""
+        if self._single is None:
+            return f"{slot} {operator}= {value}"
+        return f"{slot} = {self._single}({slot} {operator} {value})"
 
     def value(self, slots: Slots) -> str:
         return f"({self._finish(slots[0])} if {slots[1]} else {self._empty})"
@@ -199,9 +207,6 @@ class _Collected(AggregateCode):
 def _finish_sum(binder: Binder, kind: LogicalType) -> Callable[[str], str]:
     if kind.root in logical.INTEGERS:
         return lambda source: wrapped(source, kind.root)
-    if kind.root is Root.FLOAT:
-        name = binder.bind(to_single, "to_single")
-        return lambda source: f"{name}({source})"
     return str
 
 
@@ -210,7 +215,8 @@ def _sum_code(empty: str) -> MakeCode:
         binder: Binder, _types: Sequence[LogicalType], result: LogicalType, _retracting: bool
     ) -> AggregateCode:
         zero = "0.0" if result.root in logical.APPROXIMATE else "0"
-        return _Sum(_finish_sum(binder, result), zero, zero if empty == "0" else empty)
+        single = binder.bind(to_single, "to_single") if result.root is Root.FLOAT else None
+        return _Sum(_finish_sum(binder, result), zero, zero if empty == "0" else empty, single)
 
     return code
 
