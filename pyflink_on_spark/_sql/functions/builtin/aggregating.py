@@ -204,7 +204,7 @@ class _Collected(AggregateCode):
 # -- sums ----------------------------------------------------------------------------------------
 
 
-def _finish_sum(binder: Binder, kind: LogicalType) -> Callable[[str], str]:
+def _finish_sum(kind: LogicalType) -> Callable[[str], str]:
     if kind.root in logical.INTEGERS:
         return lambda source: wrapped(source, kind.root)
     return str
@@ -216,7 +216,7 @@ def _sum_code(empty: str) -> MakeCode:
     ) -> AggregateCode:
         zero = "0.0" if result.root in logical.APPROXIMATE else "0"
         single = binder.bind(to_single, "to_single") if result.root is Root.FLOAT else None
-        return _Sum(_finish_sum(binder, result), zero, zero if empty == "0" else empty, single)
+        return _Sum(_finish_sum(result), zero, zero if empty == "0" else empty, single)
 
     return code
 
