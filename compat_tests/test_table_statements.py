@@ -380,3 +380,9 @@ def test_a_table_of_a_query(t_env, tmp_path):
     assert sorted(query(t_env, "SELECT id, k, twice FROM c")) == [(1, "a", 2), (2, "b", 4)]
     with pytest.raises(Exception, match="already exist"):
         t_env.execute_sql("CREATE TABLE c WITH ('connector' = 'print') AS SELECT 1 AS x")
+
+
+def test_the_length_of_texts_is_not_enforced(t_env, printed):
+    t_env.execute_sql("CREATE TABLE short (k VARCHAR, n CHAR(2)) WITH ('connector' = 'print')")
+    insert = "INSERT INTO short VALUES ('Hello', 'Flink'), ('a', 'b')"
+    assert sorted(printed(t_env.execute_sql(insert).wait)) == ["+I[Hello, Flink]", "+I[a, b]"]

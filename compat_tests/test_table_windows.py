@@ -112,6 +112,7 @@ def test_windows_of_windows(w):
     assert query(w, text) == [(at(0), 10), (at(20), 5)]
 
 
+@pytest.mark.pyflink_bug("loses the row before local midnight")
 def test_windows_in_local_time(t_env, tmp_path):
     path = tmp_path / "w.csv"
     path.write_text("1,1704120000000\n2,1704124800000\n3,1704135600000\n")

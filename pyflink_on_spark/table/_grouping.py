@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder
+from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
 from pyflink_on_spark._sql.binder.scope import Scope
@@ -103,7 +103,13 @@ class Grouping:
             if isinstance(item, syntax.Star):
                 raise ValidationError("'*' cannot be selected from groups: name the columns")
         binder = self.binder()
-        projection = dsl_projection(self.node, binder, items)
+        functions = self._session.functions
+        aggregates = [item for item in items if is_aggregate(item, functions)]
+        named = [
+            syntax.Alias(item, (f"EXPR${aggregates.index(item)}",)) if item in aggregates else item
+            for item in items
+        ]
+        projection = dsl_projection(self.node, binder, named)
         grouped = binder.node(self.node)
         zone = self._session.settings().time_zone
         columns = [folded(item, zone) for item in projection.expressions]

@@ -11,8 +11,9 @@ from pyflink_on_spark._sql.binder.overloads import invoke
 from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.functions.builtin.conditional import CASE
 from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.expand import Expand
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Expand, Node
+from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.expressions import Call, Expression
 from pyflink_on_spark._sql.syntax.queries import Grouping, GroupItem

@@ -8,10 +8,10 @@ from typing import Any
 
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.plan.expand import Expand
 from pyflink_on_spark._sql.plan.expressions import InputRef, Invocation, Typed, conjuncts
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
-    Expand,
     Filter,
     Join,
     Node,

@@ -13,6 +13,7 @@ CHAPTERS = (
     "collections",
     "comparison",
     "conditional",
+    "deviations",
     "digests",
     "json",
     "lists",

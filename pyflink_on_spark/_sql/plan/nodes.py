@@ -156,24 +156,6 @@ class Aggregate(Unary):
 
 
 @dataclass(frozen=True, eq=False)
-class Expand(Unary):
-    """Gives each row once for each set of keys; after its columns the keys, and the set's number.
-
-    Args:
-        keys: all keys.
-        sets: the positions of the keys of each set; the others are NULL in its rows.
-    """
-
-    keys: tuple[Typed, ...]
-    sets: tuple[frozenset[int], ...]
-
-    def describe(self) -> str:
-        """Return the sets."""
-        sets = ", ".join(str(sorted(each)) for each in self.sets)
-        return f"LogicalExpand(keys=[{', '.join(map(str, self.keys))}], sets=[{sets}])"
-
-
-@dataclass(frozen=True, eq=False)
 class Correlate(Unary):
     """Gives each row with those that a table function has for it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyflink_on_spark._sql.compiler.rows import compile_expand
 from pyflink_on_spark._sql.operators.calc import CalcOperator
-from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
+from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 

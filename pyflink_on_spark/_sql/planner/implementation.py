@@ -8,6 +8,7 @@ from typing import Any
 from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
@@ -212,7 +213,7 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Project: _project,
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,
-    logical.Expand: lambda node, plan: Expand(plan.implement(node.input), node),
+    LogicalExpand: lambda node, plan: Expand(plan.implement(node.input), node),
     logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
     logical.Join: _join,
     SemiJoin: _semi_join,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.expand import Expand
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     InputRef,
@@ -112,7 +113,7 @@ _WANTED: dict[type[Node], Callable[[Any, Needed], tuple[Needed, ...]]] = {
     logical.WindowTable: lambda node, needed: (
         _own(node, needed) | {node.time} | frozenset(node.partition or ()),
     ),
-    logical.Expand: lambda node, needed: (_own(node, needed) | _refs(*node.keys),),
+    Expand: lambda node, needed: (_own(node, needed) | _refs(*node.keys),),
     Over: lambda node, needed: (
         _own(node, needed) | _refs(*node.partition) | _of_keys(node.keys) | _of_calls(node.calls),
     ),
@@ -256,7 +257,7 @@ def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
         changes["time"] = places[node.time]
         if node.partition is not None:
             changes["partition"] = tuple(places[index] for index in node.partition)
-    elif isinstance(node, logical.Expand):
+    elif isinstance(node, Expand):
         changes["keys"] = tuple(_moved(key, places) for key in node.keys)
     else:
         changes["partition"] = tuple(_moved(each, places) for each in node.partition)
@@ -298,7 +299,7 @@ _MAKE: dict[type[Node], Callable[[Any, _Pruning], tuple[Node, Places]]] = {
     logical.AssignWatermarks: _same_columns,
     logical.Aggregate: _aggregate,
     logical.WindowTable: _adding,
-    logical.Expand: _adding,
+    Expand: _adding,
     Over: _adding,
     logical.Join: _two_inputs,
     SemiJoin: _two_inputs,

@@ -19,8 +19,10 @@ from benchmarks.nexmark.job import environment
 from benchmarks.nexmark.queries import QUERIES
 
 EVENTS = 3_000
-# A window of processing time that is still open at the end gives nothing.
-COMPARED = [name for name in QUERIES if name != "q12"]
+# PyFlink hands out the first row of each key without taking back the one before (q9), and a window
+# of processing time that is still open at the end gives nothing (q12).
+NOT_COMPARED = frozenset({"q9", "q12"})
+COMPARED = [name for name in QUERIES if name not in NOT_COMPARED]
 
 
 def outcome(t_env: Any, query: str) -> dict[str, Any]:
@@ -42,7 +44,6 @@ def main() -> None:
         for query in COMPARED:
             found[query] = outcome(environment(Path(name), 1), query)
             print(query, found[query]["rows"], file=sys.stderr, flush=True)
-            Path("/tmp/sixteen/nexrec.json").write_text(json.dumps(found, indent=1))
     print(json.dumps(found, indent=1))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pyflink_on_spark._sql.compiler.casts import wrapped
 from pyflink_on_spark._sql.compiler.conversions import to_single
@@ -15,6 +13,7 @@ from pyflink_on_spark._sql.functions.aggregates import (
     Binder,
     MakeCode,
 )
+from pyflink_on_spark._sql.functions.builtin.deviations import average_type
 from pyflink_on_spark._sql.functions.builtin.numbers import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, characters, of
 from pyflink_on_spark._sql.types import logical
@@ -45,18 +44,26 @@ class _Count(AggregateCode):
 class _Sum(AggregateCode):
     """The first slot is the sum, the second one counts rows."""
 
-    def __init__(self, finish: Callable[[str], str], zero: str, empty: str) -> None:
-        self._finish, self._empty = finish, empty
+    def __init__(
+        self, finish: Callable[[str], str], zero: str, empty: str, single: str | None = None
+    ) -> None:
+        self._finish, self._empty, self._single = finish, empty, single
         self.initial = (zero, "0")
 
     def accumulate(self, slots: Slots, args: Slots) -> list[str]:
-        return [f"{slots[0]} += {args[0]}", f"{slots[1]} += 1"]
+        return [self._changed(slots[0], "+", args[0]), f"{slots[1]} += 1"]
 
     def retract(self, slots: Slots, args: Slots) -> list[str]:
-        return [f"{slots[0]} -= {args[0]}", f"{slots[1]} -= 1"]
+        return [self._changed(slots[0], "-", args[0]), f"{slots[1]} -= 1"]
 
     def merge(self, slots: Slots, others: Slots) -> list[str]:
-        return [f"{slots[0]} += {others[0]}", f"{slots[1]} += {others[1]}"]
+        return [self._changed(slots[0], "+", others[0]), f"{slots[1]} += {others[1]}"]
+
+    def _changed(self, slot: str, operator: str, value: str) -> str:
+        """Return the statement that changes the sum; one of FLOATs is rounded each time."""
+        if self._single is None:
+            return f"{slot} {operator}= {value}"
+        return f"{slot} = {self._single}({slot} {operator} {value})"
 
     def value(self, slots: Slots) -> str:
         return f"({self._finish(slots[0])} if {slots[1]} else {self._empty})"
@@ -69,29 +76,6 @@ class _Average(_Sum):
 
     def value(self, slots: Slots) -> str:
         return f"({self._divide(slots[0], slots[1])} if {slots[1]} else None)"
-
-
-class _Spread(AggregateCode):
-    """Variances and deviations: sums of values and of squares, and how many there are."""
-
-    initial = ("0", "0", "0")
-
-    def __init__(self, finish: str) -> None:
-        self._finish = finish
-
-    def accumulate(self, slots: Slots, args: Slots) -> list[str]:
-        (x,) = args
-        return [f"{slots[0]} += {x}", f"{slots[1]} += {x} * {x}", f"{slots[2]} += 1"]
-
-    def retract(self, slots: Slots, args: Slots) -> list[str]:
-        (x,) = args
-        return [f"{slots[0]} -= {x}", f"{slots[1]} -= {x} * {x}", f"{slots[2]} -= 1"]
-
-    def merge(self, slots: Slots, others: Slots) -> list[str]:
-        return [f"{one} += {two}" for one, two in zip(slots, others)]
-
-    def value(self, slots: Slots) -> str:
-        return f"{self._finish}({', '.join(slots)})"
 
 
 class _Extreme(AggregateCode):
@@ -220,12 +204,9 @@ class _Collected(AggregateCode):
 # -- sums ----------------------------------------------------------------------------------------
 
 
-def _finish_sum(binder: Binder, kind: LogicalType) -> Callable[[str], str]:
+def _finish_sum(kind: LogicalType) -> Callable[[str], str]:
     if kind.root in logical.INTEGERS:
         return lambda source: wrapped(source, kind.root)
-    if kind.root is Root.FLOAT:
-        name = binder.bind(to_single, "to_single")
-        return lambda source: f"{name}({source})"
     return str
 
 
@@ -234,7 +215,8 @@ def _sum_code(empty: str) -> MakeCode:
         binder: Binder, _types: Sequence[LogicalType], result: LogicalType, _retracting: bool
     ) -> AggregateCode:
         zero = "0.0" if result.root in logical.APPROXIMATE else "0"
-        return _Sum(_finish_sum(binder, result), zero, zero if empty == "0" else empty)
+        single = binder.bind(to_single, "to_single") if result.root is Root.FLOAT else None
+        return _Sum(_finish_sum(result), zero, zero if empty == "0" else empty, single)
 
     return code
 
@@ -243,13 +225,6 @@ def _sum_type(types: Sequence[LogicalType]) -> LogicalType:
     (kind,) = types
     if kind.root is Root.DECIMAL:
         kind = logical.decimal(_FULL, kind.scale or 0)
-    return kind.with_nullable(True)
-
-
-def _average_type(types: Sequence[LogicalType]) -> LogicalType:
-    (kind,) = types
-    if kind.root is Root.DECIMAL:
-        kind = logical.decimal(_FULL, max(_AVERAGE_SCALE, kind.scale or 0))
     return kind.with_nullable(True)
 
 
@@ -268,67 +243,6 @@ def _average_code(
         single = binder.bind(to_single, "to_single")
         return _Average(lambda total, count: f"{single}({total} / {count})", "0.0")
     return _Average(lambda total, count: f"{total} / {count}", "0.0")
-
-
-# -- deviations ----------------------------------------------------------------------------------
-
-
-def variance_pop(total: float, squares: float, count: int) -> float | None:
-    """Return the variance of a population."""
-    return None if count == 0 else (squares - total * total / count) / count
-
-
-def variance_samp(total: float, squares: float, count: int) -> float | None:
-    """Return the variance of a sample."""
-    return None if count <= 1 else (squares - total * total / count) / (count - 1)
-
-
-def deviation_pop(total: float, squares: float, count: int) -> float | None:
-    """Return the standard deviation of a population."""
-    found = variance_pop(total, squares, count)
-    return None if found is None else math.sqrt(max(found, 0.0))
-
-
-def deviation_samp(total: float, squares: float, count: int) -> float | None:
-    """Return the standard deviation of a sample."""
-    found = variance_samp(total, squares, count)
-    return None if found is None else math.sqrt(max(found, 0.0))
-
-
-def _spread(function: Callable[..., Any]) -> AggregateOverload:
-    def code(
-        binder: Binder, types: Sequence[LogicalType], result: LogicalType, _retracting: bool
-    ) -> AggregateCode:
-        return _Spread(binder.bind(Finished(function, types[0], result), function.__name__))
-
-    return AggregateOverload((_numbers,), _average_type, code)
-
-
-class Finished:
-    """Computes a deviation of sums, and makes it a value of the result's type.
-
-    Args:
-        function: what computes it, of real numbers.
-        kind: the type of the values.
-        result: the type of the result.
-    """
-
-    def __init__(
-        self, function: Callable[..., Any], kind: LogicalType, result: LogicalType
-    ) -> None:
-        self._function, self._kind, self._result = function, kind, result
-
-    def __call__(self, total: Any, squares: Any, count: int) -> Any:
-        """Return the result."""
-        scale = 10 ** (self._kind.scale or 0) if self._kind.root is Root.DECIMAL else 1
-        found = self._function(total / scale, squares / scale / scale, count)
-        if found is None:
-            return None
-        if self._result.root in logical.INTEGERS:
-            return int(found)
-        if self._result.root is Root.DECIMAL:
-            return round(found * 10 ** (self._result.scale or 0))
-        return to_single(found) if self._result.root is Root.FLOAT else found
 
 
 # -- others --------------------------------------------------------------------------------------
@@ -419,15 +333,11 @@ FUNCTIONS = (
     AggregateFunction("$SUM0", (AggregateOverload((_numbers,), _sum0_type, _sum_code("0")),)),
     AggregateFunction(
         "AVG",
-        (AggregateOverload((_numbers,), _average_type, _average_code),),
+        (AggregateOverload((_numbers,), average_type, _average_code),),
         ("'AVG(<NUMERIC>)'",),
     ),
     AggregateFunction("MIN", (_extreme("<", "min"),), ("'MIN(<COMPARABLE_TYPE>)'",)),
     AggregateFunction("MAX", (_extreme(">", "max"),), ("'MAX(<COMPARABLE_TYPE>)'",)),
-    AggregateFunction("STDDEV_POP", (_spread(deviation_pop),)),
-    AggregateFunction("STDDEV_SAMP", (_spread(deviation_samp),), aliases=("STDDEV",)),
-    AggregateFunction("VAR_POP", (_spread(variance_pop),)),
-    AggregateFunction("VAR_SAMP", (_spread(variance_samp),), aliases=("VARIANCE",)),
     AggregateFunction("FIRST_VALUE", (_end(_First, "({0}[0] if {0} else None)"),)),
     AggregateFunction("LAST_VALUE", (_end(_Last, "({0}[-1] if {0} else None)"),)),
     AggregateFunction(
