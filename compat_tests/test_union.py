@@ -87,7 +87,13 @@ def spread_and_mapped(stream):
     return stream.rebalance().map(lambda v: v, Types.STRING())
 
 
-def connected(stream):
+@pytest.mark.parametrize("then", [keyed_and_mapped, spread_and_mapped])
+def test_functions_before_another_task_of_a_collected_union_are_fused(env, then):
+    first, second = seen_by_the_next_function(env), seen_by_the_next_function(env)
+    assert set(collect(then(first).union(then(second)))) == {FUSED}
+
+
+def test_functions_before_a_connection_in_a_collected_union_are_fused(env):
     class Both(CoMapFunction):
         def map1(self, value):
             return value
@@ -95,13 +101,9 @@ def connected(stream):
         def map2(self, value):
             return value
 
-    return stream.connect(stream).map(Both(), Types.STRING())
-
-
-@pytest.mark.parametrize("then", [keyed_and_mapped, spread_and_mapped, connected])
-def test_functions_before_another_task_of_a_collected_union_are_fused(env, then):
     first, second = seen_by_the_next_function(env), seen_by_the_next_function(env)
-    assert set(collect(then(first).union(then(second)))) == {FUSED}
+    both = first.connect(second).map(Both(), Types.STRING())
+    assert set(collect(both.union(both))) == {FUSED}
 
 
 @pytest.mark.parametrize(
