@@ -46,8 +46,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   equal rows as well.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
-- `OVER` in the order of a column that is no time attribute, `INSERT OVERWRITE`, lookup joins and
-  `MATCH_RECOGNIZE` raise `UnsupportedFlinkFeature`.
+- `OVER` in the order of a column that is no time attribute, `INSERT OVERWRITE` and
+  `MATCH_RECOGNIZE` raise `UnsupportedFlinkFeature`. Lookup joins (`FOR SYSTEM_TIME AS OF` a
+  processing time) are refused as "Processing-time temporal join is not supported yet".
 
 ## Errors
 
@@ -93,19 +94,16 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 ## Tables and SQL
 
 - **Times** are exact to the microsecond, also in columns with more digits.
-- **Late rows.** A watermark follows a bundle of rows, not a row: a row that is late within its
-  bundle is not dropped from its window, as Flink drops it. Kafka's tables have one watermark for
-  each subtask, not for each partition.
+- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
-- **State of joins and Top-N** is kept without a time limit: `table.exec.state.ttl` has an effect on
-  groups only.
-- **Not supported yet:** OVER aggregates (`ROW_NUMBER` with a filter by it works), interval,
-  temporal and lookup joins, `NOT IN` and `EXISTS` with a query, `GROUPING SETS`, `MATCH_RECOGNIZE`,
-  CREATE TABLE AS, INSERT OVERWRITE, changes as input of the windows of table functions, windows of
-  a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as formats of tables, and
-  the connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
-  formats and connectors that there are.
+- **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
+  effect on groups, joins and OVER.
+- **Not supported yet:** lookup joins, `MATCH_RECOGNIZE`, INSERT OVERWRITE, OVER in the order of a
+  column that is no time, Top-N with a variable end, changes as input of the windows of table
+  functions, windows of a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as
+  formats of tables, and the connectors kinesis, elasticsearch and CDC. Each raises
+  `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 
 
