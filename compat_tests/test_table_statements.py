@@ -385,4 +385,7 @@ def test_a_table_of_a_query(t_env, tmp_path):
 def test_the_length_of_texts_is_not_enforced(t_env, printed):
     t_env.execute_sql("CREATE TABLE short (k VARCHAR, n CHAR(2)) WITH ('connector' = 'print')")
     insert = "INSERT INTO short VALUES ('Hello', 'Flink'), ('a', 'b')"
-    assert sorted(printed(t_env.execute_sql(insert).wait)) == ["+I[Hello, Flink]", "+I[a, b]"]
+    assert sorted(printed(lambda: t_env.execute_sql(insert).wait())) == [
+        "+I[Hello, Flink]",
+        "+I[a, b]",
+    ]

@@ -71,9 +71,11 @@ def stored(where, file):
     }
 
 
-def no_copy_is_left():
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+def no_copy_is_left(snapshots, made=1):
+    assert len(snapshots._copies) == made
+    for copy in snapshots._copies:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(copy._process, os.WNOHANG)
     return True
 
 
@@ -92,13 +94,13 @@ def test_state_is_written_as_it_was(tmp_path):
         table.put(None, "new", ["later"])
     found = stored(tmp_path, snapshots.finish())
     assert found == {0: each(["a"]), 1: each(["b"])}
-    assert no_copy_is_left()
+    assert no_copy_is_left(snapshots, made=2)
 
 
 def test_little_state_is_written_without_a_copy(tmp_path):
     snapshots = SnapshotWriter(1, str(tmp_path), WHOLE, 0, {}, few=len(KEYS))
     write(snapshots, backend(["a"]))
-    assert no_copy_is_left()
+    assert no_copy_is_left(snapshots, made=0)
     assert stored(tmp_path, snapshots.finish()) == {0: each(["a"])}
 
 
@@ -134,7 +136,7 @@ def test_what_cannot_be_pickled_is_named(tmp_path):
     with pytest.raises(RuntimeError, match="not this one"):
         snapshots.finish()
     assert files_in(tmp_path) == []
-    assert no_copy_is_left()
+    assert no_copy_is_left(snapshots)
 
 
 class Suicidal:
@@ -148,7 +150,7 @@ def test_a_copy_that_is_killed_leaves_nothing(tmp_path):
     with pytest.raises(CheckpointError, match="was killed"):
         snapshots.finish()
     assert files_in(tmp_path) == []
-    assert no_copy_is_left()
+    assert no_copy_is_left(snapshots, made=2)
 
 
 class Blocking:
@@ -168,4 +170,4 @@ def test_an_abandoned_checkpoint_leaves_nothing(tmp_path, later):
         with pytest.raises(CheckpointError):
             snapshots.result()
     assert files_in(tmp_path) == []
-    assert no_copy_is_left()
+    assert no_copy_is_left(snapshots, made=2)
