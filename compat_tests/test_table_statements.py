@@ -382,10 +382,24 @@ def test_a_table_of_a_query(t_env, tmp_path):
         t_env.execute_sql("CREATE TABLE c WITH ('connector' = 'print') AS SELECT 1 AS x")
 
 
-def test_the_length_of_texts_is_not_enforced(t_env, printed):
-    t_env.execute_sql("CREATE TABLE short (k VARCHAR, n CHAR(2)) WITH ('connector' = 'print')")
+def test_a_sink_cuts_texts_to_their_length(t_env, printed):
+    t_env.execute_sql("CREATE TABLE short (k VARCHAR, n VARCHAR(2)) WITH ('connector' = 'print')")
     insert = "INSERT INTO short VALUES ('Hello', 'Flink'), ('a', 'b')"
     assert sorted(printed(lambda: t_env.execute_sql(insert).wait())) == [
-        "+I[Hello, Flink]",
+        "+I[Hello, Fl]",
         "+I[a, b]",
     ]
+
+
+def test_a_text_of_any_length_does_not_go_into_one_of_a_fixed_length(t_env):
+    t_env.execute_sql("CREATE TABLE fixed (n CHAR(2)) WITH ('connector' = 'print')")
+    with pytest.raises(Exception, match="do not match"):
+        t_env.execute_sql("INSERT INTO fixed SELECT CAST('Hello' AS VARCHAR(9))")
+
+
+def test_the_length_of_types_that_do_not_say_it(t_env):
+    casts = ["'Hello' AS VARCHAR", "x'0102' AS VARBINARY", "5 AS CHAR"]
+    text = f"SELECT {', '.join(f'CAST({cast})' for cast in casts)}"
+    schema = t_env.sql_query(text).get_schema()
+    lengths = [(str(kind), kind.length) for kind in schema.get_field_data_types()]
+    assert lengths == [("VARCHAR", 2**31 - 1), ("VARBINARY", 2**31 - 1), ("CHAR", 1)]

@@ -14,7 +14,6 @@ from pyflink_on_spark._sql.plan.nodes import Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.expressions import Name
-from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import can_insert
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -106,10 +105,6 @@ def fitted(node: Node, target: Schema, name: str) -> Node:
 def _fitted(column: InputRef, kind: LogicalType) -> Typed:
     if column.type.same_values(kind):
         return column
-    # By default a sink neither cuts nor pads texts and bytes that have another length.
-    for family in (logical.CHARACTERS, logical.BYTES_LIKE):
-        if column.type.root in family and kind.root in family:
-            return column
     return Conversion(kind.with_nullable(column.type.nullable).plain(), column)
 
 

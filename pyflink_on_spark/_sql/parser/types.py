@@ -29,6 +29,12 @@ _LENGTHS: dict[str, Callable[[int], LogicalType]] = {
     "BINARY": logical.binary,
     "VARBINARY": logical.varbinary,
 }
+_DEFAULT_LENGTHS = {
+    "CHAR": 1,
+    "VARCHAR": logical.MAX_LENGTH,
+    "BINARY": 1,
+    "VARBINARY": logical.MAX_LENGTH,
+}
 _MONTHS = frozenset({"YEAR", "QUARTER", "MONTH"})
 _SECONDS = frozenset({"WEEK", "DAY", "HOUR", "MINUTE", "SECOND"})
 
@@ -86,7 +92,7 @@ class TypeParser(Cursor):
 
     def _sized(self, word: str) -> LogicalType:
         span = self.token.span
-        length = self._size(1)
+        length = self._size(_DEFAULT_LENGTHS[word])
         if length < 1:
             raise invalid(f"The length of {word} has to be at least 1", self.since(span))
         return _LENGTHS[word](length)

@@ -118,7 +118,7 @@ def can_insert(source: LogicalType, target: LogicalType) -> bool:
     if source.root in logical.NUMERIC and target.root in logical.NUMERIC:
         return _number_fits(source, target)
     if source.root in _LENGTHS and _LENGTHS.get(target.root) is _LENGTHS[source.root]:
-        return True
+        return target.root in {source.root, Root.VARCHAR, Root.VARBINARY}
     if source.root in logical.TIMESTAMPS and target.root in logical.TIMESTAMPS:
         return True
     if source.root is Root.DATE and target.root in logical.TIMESTAMPS:
