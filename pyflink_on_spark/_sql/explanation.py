@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyflink_on_spark._sql.plan.nodes import Node
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.program import physical_plan
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -48,8 +48,8 @@ def _described(node: Any) -> str:
 
 def _with_changes(node: PhysicalNode) -> str:
     letters = ["I"]
-    if StateDelta.UPDATE in node.changes:
+    if ModifyKinds.UPDATE in node.changes:
         letters += ["UB", "UA"] if node.before else ["UA"]
-    if StateDelta.DELETE in node.changes:
+    if ModifyKinds.DELETE in node.changes:
         letters.append("D")
     return f"{node.describe()[:-1]}, changelogMode=[{','.join(letters)}])"

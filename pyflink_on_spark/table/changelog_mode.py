@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["ChangelogMode"]
@@ -13,7 +13,7 @@ __all__ = ["ChangelogMode"]
 
 @dataclass(frozen=True)
 class _Mode:
-    changes: StateDelta
+    changes: ModifyKinds
     before: bool
 
 
@@ -30,17 +30,17 @@ class ChangelogMode:
     @staticmethod
     def insert_only() -> ChangelogMode:
         """Return the mode of rows that are only added."""
-        return ChangelogMode(_Mode(StateDelta.INSERT, True))
+        return ChangelogMode(_Mode(ModifyKinds.INSERT, True))
 
     @staticmethod
     def upsert() -> ChangelogMode:
         """Return the mode in which an update has only the new row."""
-        return ChangelogMode(_Mode(StateDelta.ALL, False))
+        return ChangelogMode(_Mode(ModifyKinds.ALL, False))
 
     @staticmethod
     def all() -> ChangelogMode:
         """Return the mode with all kinds of changes."""
-        return ChangelogMode(_Mode(StateDelta.ALL, True))
+        return ChangelogMode(_Mode(ModifyKinds.ALL, True))
 
 
 __getattr__ = missing_name(__name__)

@@ -64,7 +64,7 @@ def expected_lines(elements: int) -> list[str]:
 
 
 class World:
-    """The disk, and whoever uses it.
+    """The disk, and the processes that use it.
 
     Args:
         folder: for everything.
@@ -135,7 +135,7 @@ class World:
         return "\n".join(self.log)
 
     def note(self, what: str) -> None:
-        """Note what happens, for whoever has to understand a failure."""
+        """Note what happens, for those who have to understand a failure."""
         number = "" if self.acting is None else f"driver {self.acting.number}: "
         self.log.append(f"{number}{what}")
 

@@ -335,13 +335,13 @@ def test_side_outputs_have_elements_as_they_were_and_their_timestamps():
 
 
 def test_each_edge_of_a_fork_has_elements_of_its_own():
-    class StateDelta(Recorder):
+    class Changing(Recorder):
         def write(self, elements, cursor):
             for value in elements:
                 value.append("mine")
                 self.seen.append((value, cursor.timestamp))
 
-    first, second = StateDelta(), StateDelta()
+    first, second = Changing(), Changing()
     line = Line(main=ForkOutput([first, second], True))
     line.receive(0, Bundle([[1], [2]], [10, 20]))
     assert first.seen == second.seen == [([1, "mine"], 10), ([2, "mine"], 20)]

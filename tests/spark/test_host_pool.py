@@ -1,4 +1,4 @@
-"""What the driver learns of hosts that are slow, or fail when nobody waits for them; no Spark."""
+"""How the driver handles hosts that are slow, or fail when nobody waits for them; no Spark."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.expressions import Constant
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import Calc
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.inference import infer_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.sinks import ExternalSink
@@ -42,39 +42,39 @@ def sink(source, taken, before=True):
 
 
 def test_inserts_stay_inserts():
-    source = Source(StateDelta.INSERT)
+    source = Source(ModifyKinds.INSERT)
     calc = Calc(COLUMNS, source, TRUE, None)
-    infer_changes([sink(calc, StateDelta.INSERT)])
+    infer_changes([sink(calc, ModifyKinds.INSERT)])
     assert not calc.changelog
     assert not source.before
 
 
 def test_a_sink_refuses_what_it_does_not_take():
-    source = Source(StateDelta.ALL)
+    source = Source(ModifyKinds.ALL)
     with pytest.raises(
         TableException,
         match=r"Table sink 's' doesn't support consuming update and delete changes which is "
         r"produced by node Source\(\)",
     ) as caught:
-        infer_changes([sink(Calc(COLUMNS, source, TRUE, None), StateDelta.INSERT)])
+        infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ModifyKinds.INSERT)])
     assert isinstance(caught.value, TableError)
 
 
 def test_rows_before_updates_are_made_only_where_they_are_needed():
-    source = Source(StateDelta.INSERT | StateDelta.UPDATE)
-    infer_changes([sink(source, StateDelta.ALL, before=False)])
+    source = Source(ModifyKinds.INSERT | ModifyKinds.UPDATE)
+    infer_changes([sink(source, ModifyKinds.ALL, before=False)])
     assert not source.before
-    infer_changes([sink(source, StateDelta.ALL, before=True)])
+    infer_changes([sink(source, ModifyKinds.ALL, before=True)])
     assert source.before
 
 
 def test_a_filter_over_updates_needs_rows_before_them():
-    source = Source(StateDelta.INSERT | StateDelta.UPDATE)
-    infer_changes([sink(Calc(COLUMNS, source, TRUE, None), StateDelta.ALL, before=False)])
+    source = Source(ModifyKinds.INSERT | ModifyKinds.UPDATE)
+    infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ModifyKinds.ALL, before=False)])
     assert source.before
 
 
 def test_what_cannot_give_rows_before_updates_is_refused():
-    source = Source(StateDelta.ALL, gives_before=False)
+    source = Source(ModifyKinds.ALL, gives_before=False)
     with pytest.raises(UnsupportedFlinkFeature, match="do not say what a row was before"):
-        infer_changes([sink(source, StateDelta.ALL, before=True)])
+        infer_changes([sink(source, ModifyKinds.ALL, before=True)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 from pyflink_on_spark._sql.connectors.table import TableContext, TableFactory, TableSink, Writing
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -26,7 +26,7 @@ class BlackholeFactory(TableFactory):
 
 
 class _BlackholeTable(TableSink):
-    accepts = StateDelta.ALL
+    accepts = ModifyKinds.ALL
     before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:

@@ -10,7 +10,7 @@ from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.connectors.table import TableContext, TableFactory, TableSink, Writing
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.types.print_text import print_text
 from pyflink_on_spark.common.typeinfo import Types
 
@@ -54,7 +54,7 @@ class PrintFactory(TableFactory):
 
 
 class _PrintTable(TableSink):
-    accepts = StateDelta.ALL
+    accepts = ModifyKinds.ALL
 
     def __init__(self, sink: PrintTableSink, parallelism: int | None, zone: str) -> None:
         self._sink, self._parallelism, self._zone = sink, parallelism, zone

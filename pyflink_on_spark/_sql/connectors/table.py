@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connector import Sink, Source
@@ -64,7 +64,7 @@ class TableSource(ABC):
     there are other changes than inserts, elements are pairs of the kind and the row.
     """
 
-    changes: StateDelta = StateDelta.INSERT
+    changes: ModifyKinds = ModifyKinds.INSERT
     before: bool = True
     """Whether a row comes before each update as it was; if not, the planner keeps rows to know."""
 
@@ -108,7 +108,7 @@ class Writing:
 class TableSink(ABC):
     """A table that can be written."""
 
-    accepts: StateDelta = StateDelta.INSERT
+    accepts: ModifyKinds = ModifyKinds.INSERT
     before: bool = True
     """Whether it wants to know what a row was before an update; with a primary key it need not."""
 

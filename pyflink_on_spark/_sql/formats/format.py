@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
-from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
+from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -26,7 +26,7 @@ Encode = Callable[[Iterator[Any]], Iterator[Any]]
 class Decoder(ABC):
     """Reads rows. Picklable."""
 
-    changes: StateDelta = StateDelta.INSERT
+    changes: ModifyKinds = ModifyKinds.INSERT
 
     @abstractmethod
     def load(self) -> Decode:
@@ -39,7 +39,7 @@ class Decoder(ABC):
 class Encoder(ABC):
     """Writes rows, or pairs of the kind and the row if it takes changes. Picklable."""
 
-    accepts: StateDelta = StateDelta.INSERT
+    accepts: ModifyKinds = ModifyKinds.INSERT
 
     @abstractmethod
     def load(self) -> Encode:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class ExternalRows:
     name: str
     edges: tuple[Edge, ...]
     operator: Operator
-    changes: StateDelta = StateDelta.INSERT
+    changes: ModifyKinds = ModifyKinds.INSERT
     before: bool = True
     key: tuple[int, ...] | None = None
     parallelism: int | None = None

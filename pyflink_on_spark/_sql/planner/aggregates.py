@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.operators.keys import KeyBy
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark.common._options.table import STATE_TTL
@@ -49,15 +49,15 @@ class GroupAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.keys, self.calls, self._batch = keys, calls, batch
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows are updated if anything is computed of them; they go if those of the input do."""
         if self._batch:
-            return StateDelta.INSERT
-        changes = StateDelta.INSERT
+            return ModifyKinds.INSERT
+        changes = ModifyKinds.INSERT
         if self.calls:
-            changes |= StateDelta.UPDATE
-        if inputs[0] is not StateDelta.INSERT:
-            changes |= StateDelta.DELETE
+            changes |= ModifyKinds.UPDATE
+        if inputs[0] is not ModifyKinds.INSERT:
+            changes |= ModifyKinds.DELETE
         return changes
 
     def needs_before(self, port: int, wanted: bool) -> bool:

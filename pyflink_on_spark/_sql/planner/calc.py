@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     walk,
 )
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -48,7 +48,7 @@ class Calc(PhysicalNode):
 
     def needs_before(self, port: int, wanted: bool) -> bool:
         """An update of a row that a filter may drop has to take the row back."""
-        return wanted or (self.condition is not None and StateDelta.UPDATE in self.changes)
+        return wanted or (self.condition is not None and ModifyKinds.UPDATE in self.changes)
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the compiled function."""

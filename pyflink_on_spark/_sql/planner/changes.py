@@ -1,4 +1,4 @@
-"""Which changes a node's rows can be."""
+"""Which kinds of changes the rows of a node can be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 from typing import Final
 
 
-class StateDelta(enum.Flag):
+class ModifyKinds(enum.Flag):
     """Kinds of changes."""
 
     INSERT = enum.auto()
@@ -21,7 +21,7 @@ class StateDelta(enum.Flag):
         return f"{' and '.join(words) or 'insert'} changes"
 
 
-_WORDS = {StateDelta.UPDATE: "update", StateDelta.DELETE: "delete"}
+_WORDS = {ModifyKinds.UPDATE: "update", ModifyKinds.DELETE: "delete"}
 
 # What stands for a row's kind beside the row; odd ones take a row back.
 INSERT: Final = 0

@@ -6,7 +6,7 @@ from pyflink_on_spark._sql.compiler.rows import compile_row
 from pyflink_on_spark._sql.operators.flat_aggregate import FlatAggregateOperator
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -26,11 +26,11 @@ class FlatAggregate(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come and go."""
         if self._batch:
-            return StateDelta.INSERT
-        return StateDelta.INSERT | StateDelta.DELETE
+            return ModifyKinds.INSERT
+        return ModifyKinds.INSERT | ModifyKinds.DELETE
 
     def needs_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""

@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.plan.time_bounds import time_bounds
 from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.correlate import Correlate
 from pyflink_on_spark._sql.planner.digests import Digests
 from pyflink_on_spark._sql.planner.expand import Expand
@@ -68,14 +68,14 @@ def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
     )
     source = scans.SourceScan(node.schema, node.path, node.source, metadata)
     key = node.table.schema.primary_key
-    if node.source.before or StateDelta.UPDATE not in node.source.changes or not key:
+    if node.source.before or ModifyKinds.UPDATE not in node.source.changes or not key:
         return source
     return ChangelogNormalize(source, tuple(node.schema.names.index(name) for name in key))
 
 
 def _external_scan(node: logical.ExternalScan, _plan: Implementation) -> PhysicalNode:
     rows, source = node.rows, scans.ExternalScan(node.schema, node.rows)
-    if rows.before or StateDelta.UPDATE not in rows.changes or not rows.key:
+    if rows.before or ModifyKinds.UPDATE not in rows.changes or not rows.key:
         return source
     return ChangelogNormalize(source, rows.key)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyflink_on_spark._sql.errors import TableError, not_yet
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 
 
@@ -46,7 +46,7 @@ def _find_changes(node: PhysicalNode, done: set[PhysicalNode]) -> None:
     node.changes = node.produces(tuple(source.changes for source in node.inputs))
 
 
-def _origin(node: PhysicalNode, refused: StateDelta) -> PhysicalNode:
+def _origin(node: PhysicalNode, refused: ModifyKinds) -> PhysicalNode:
     """Return the node that makes the changes, which those after it only pass on."""
     while len(node.inputs) == 1 and node.inputs[0].changes & refused == refused:
         node = node.inputs[0]
@@ -54,7 +54,7 @@ def _origin(node: PhysicalNode, refused: StateDelta) -> PhysicalNode:
 
 
 def _require_before(node: PhysicalNode, wanted: bool) -> None:
-    if wanted and StateDelta.UPDATE in node.changes and not node.before:
+    if wanted and ModifyKinds.UPDATE in node.changes and not node.before:
         if not node.can_give_before():
             not_yet(
                 f"{node.describe()}, whose updates do not say what a row was before,",

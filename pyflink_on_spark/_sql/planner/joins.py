@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.syntax.queries import JoinKind
@@ -100,16 +100,16 @@ class Join(PhysicalNode):
         kind = self.node.kind
         return kind in {JoinKind.LEFT, JoinKind.FULL}, kind in {JoinKind.RIGHT, JoinKind.FULL}
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows go when partners come to rows that had none."""
         if self._batch:
-            return StateDelta.INSERT
+            return ModifyKinds.INSERT
         left, right = inputs
         changes = left | right
         if any(self.outer):
-            changes = StateDelta.INSERT | StateDelta.DELETE | (changes & StateDelta.UPDATE)
-        elif changes is not StateDelta.INSERT:
-            changes |= StateDelta.DELETE
+            changes = ModifyKinds.INSERT | ModifyKinds.DELETE | (changes & ModifyKinds.UPDATE)
+        elif changes is not ModifyKinds.INSERT:
+            changes |= ModifyKinds.DELETE
         return changes
 
     def needs_before(self, port: int, wanted: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._sql.operators.normalize import NormalizeOperator
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -24,9 +24,9 @@ class ChangelogNormalize(PhysicalNode):
         super().__init__(source.schema, source)
         self.key = key
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """All changes."""
-        return StateDelta.ALL
+        return ModifyKinds.ALL
 
     def needs_before(self, port: int, wanted: bool) -> bool:
         """It knows what a row was."""

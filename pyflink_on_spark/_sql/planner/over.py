@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef
 from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Time
@@ -43,9 +43,9 @@ class OverAggregate(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.planner.translation import Translation
@@ -42,7 +42,7 @@ class PhysicalNode(ABC):
     def __init__(self, schema: Schema, *inputs: PhysicalNode) -> None:
         self.schema = schema
         self.inputs: tuple[PhysicalNode, ...] = inputs
-        self.changes = StateDelta.INSERT
+        self.changes = ModifyKinds.INSERT
         """Which changes its rows are; set when changes are inferred."""
         self.before = False
         """Whether a row comes before each update as it was; set when changes are inferred."""
@@ -50,17 +50,17 @@ class PhysicalNode(ABC):
     @property
     def changelog(self) -> bool:
         """Whether its elements are pairs of the kind and the row."""
-        return self.changes is not StateDelta.INSERT
+        return self.changes is not ModifyKinds.INSERT
 
     # -- changes ---------------------------------------------------------------------------------
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Return which changes of an input it can deal with."""
-        return StateDelta.ALL
+        return ModifyKinds.ALL
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Return which changes it makes of certain changes of its inputs."""
-        union = StateDelta.INSERT
+        union = ModifyKinds.INSERT
         for changes in inputs:
             union |= changes
         return union

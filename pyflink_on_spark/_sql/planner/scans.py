@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.operators.kinds import AsInserts
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -33,7 +33,7 @@ class SourceScan(PhysicalNode):
         super().__init__(schema)
         self.path, self.source, self.metadata = path, source, metadata
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """The connector says it."""
         return self.source.changes
 
@@ -68,7 +68,7 @@ class ExternalScan(PhysicalNode):
         super().__init__(schema)
         self.rows = rows
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """The rows say it."""
         return self.rows.changes
 

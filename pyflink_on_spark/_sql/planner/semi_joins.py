@@ -6,7 +6,7 @@ from pyflink_on_spark._sql.operators.batch_joins import BatchSemiJoinOperator
 from pyflink_on_spark._sql.operators.joins import SemiJoinOperator
 from pyflink_on_spark._sql.plan.joins import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import JoinParts, split_condition, state_ttl
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
@@ -30,14 +30,14 @@ class SemiJoin(PhysicalNode):
         super().__init__(node.schema, left, right)
         self.node, self._batch = node, batch
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows go when partners go, or come."""
         if self._batch:
-            return StateDelta.INSERT
+            return ModifyKinds.INSERT
         left, right = inputs
-        if right is StateDelta.INSERT and not self.node.anti:
+        if right is ModifyKinds.INSERT and not self.node.anti:
             return left
-        return left | right | StateDelta.DELETE
+        return left | right | ModifyKinds.DELETE
 
     def needs_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""

@@ -6,7 +6,7 @@ from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.connectors.table import TableSink
 from pyflink_on_spark._sql.operators.not_null import CheckNotNull
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -29,7 +29,7 @@ class Sink(PhysicalNode):
         super().__init__(source.schema, source)
         self.path, self.table, self.sink = path, table, sink
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """The connector says it."""
         return self.sink.accepts
 
@@ -84,12 +84,12 @@ class ExternalSink(PhysicalNode):
     name = "Sink"
 
     def __init__(
-        self, source: PhysicalNode, title: str, taken: StateDelta, wants_before: bool
+        self, source: PhysicalNode, title: str, taken: ModifyKinds, wants_before: bool
     ) -> None:
         super().__init__(source.schema, source)
         self.title, self._taken, self._wants_before = title, taken, wants_before
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """The program says it."""
         return self._taken
 

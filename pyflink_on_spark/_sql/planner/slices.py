@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
@@ -111,13 +111,13 @@ class SliceAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.query = query
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added to windows."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come when a window ends."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def program(self, zone: str) -> tuple[Slices, Program]:
         """Return the windows, and what aggregates them.

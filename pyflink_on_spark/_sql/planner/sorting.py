@@ -20,7 +20,7 @@ from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
 from pyflink_on_spark._sql.plan.nodes import SortKey, WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
@@ -42,9 +42,9 @@ class Sort(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operator."""
@@ -116,17 +116,17 @@ class TopN(PhysicalNode):
         """Whether the first or last row by time is kept."""
         if self._batch or self.ranked or not self._first_by_time:
             return False
-        return self.inputs[0].changes is StateDelta.INSERT
+        return self.inputs[0].changes is ModifyKinds.INSERT
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows that are no more among the first ones go."""
         if self._batch:
-            return StateDelta.INSERT
+            return ModifyKinds.INSERT
         if self._deduplicates:
             by_clock = self.keys[0].value.type.time is Time.PROCTIME
             first = self.keys[0].ascending and by_clock
-            return StateDelta.INSERT if first else StateDelta.INSERT | StateDelta.UPDATE
-        return StateDelta.ALL
+            return ModifyKinds.INSERT if first else ModifyKinds.INSERT | ModifyKinds.UPDATE
+        return ModifyKinds.ALL
 
     def needs_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
@@ -190,13 +190,13 @@ class WindowTopN(TopN):
         )  # fmt: skip
         self.window, self._window_end = window, window_end
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added to windows."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come when the window ends."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""

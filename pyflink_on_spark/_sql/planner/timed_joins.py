@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.operators.window_joins import WindowJoinOperator
 from pyflink_on_spark._sql.plan.joins import TemporalJoin as LogicalTemporalJoin
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.time_bounds import TimeBounds
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import Join, JoinParts, split_condition
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
@@ -39,13 +39,13 @@ class IntervalJoin(Join):
         self.bounds = bounds
         self.keys, self.rest = split_condition(all_of(bounds.rest), self.widths[0])
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows without partners come when none can come any more."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""
@@ -87,13 +87,13 @@ class WindowJoin(Join):
         self.windows = windows
         self.keys, self.rest = split_condition(all_of(windows.rest), self.widths[0])
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added to windows."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come when the window ends."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""
@@ -125,7 +125,7 @@ class TemporalJoin(PhysicalNode):
         super().__init__(node.schema, left, right)
         self.node = node
 
-    def produces(self, inputs: tuple[StateDelta, ...]) -> StateDelta:
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """The changes of the rows; versions change nothing afterwards."""
         return inputs[0]
 

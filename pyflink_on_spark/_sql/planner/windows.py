@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Root, Time
@@ -92,9 +92,9 @@ class WindowAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
 
-    def accepts(self, port: int) -> StateDelta:
+    def accepts(self, port: int) -> ModifyKinds:
         """Rows are only added to windows."""
-        return StateDelta.INSERT
+        return ModifyKinds.INSERT
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.explanation import explain
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
-from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
+from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
@@ -320,7 +320,7 @@ class TableEnvironment(Catalogs):
 
     @staticmethod
     def _query_sink(node: Node) -> ExternalSink:
-        return ExternalSink(node.schema, node, "*anonymous_collect$1*", StateDelta.ALL)
+        return ExternalSink(node.schema, node, "*anonymous_collect$1*", ModifyKinds.ALL)
 
     def _unnamed_view(self, node: Node) -> str:
         name = f"UnnamedTable${self._unnamed}"

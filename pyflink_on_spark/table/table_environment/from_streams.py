@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
@@ -48,7 +48,7 @@ class _Elements:
             self.schema,
             atomic=self.atomic,
             timestamp=timestamps,
-            changelog=self.mode.changes is not StateDelta.INSERT,
+            changelog=self.mode.changes is not ModifyKinds.INSERT,
         )
         flow = self.stream._flow
         name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"

@@ -9,7 +9,7 @@ from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._graph.transformation import Aligned, Transformation
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import INSERT, StateDelta
+from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.session import Session
@@ -51,7 +51,7 @@ class Jobs:
             kinds: whether rows are printed with their kinds.
         """
         settings = self._session.settings()
-        sink = ExternalSink(node.schema, node, "*anonymous_collect$1*", StateDelta.ALL)
+        sink = ExternalSink(node.schema, node, "*anonymous_collect$1*", ModifyKinds.ALL)
         planned = plan([sink], settings)
         (stream,) = planned.streams
         translation = Translation(settings)

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.operators.records import ToRecords
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.session import Session
@@ -33,7 +33,7 @@ def data_stream(
     environment: StreamExecutionEnvironment, session: Session, node: Node
 ) -> DataStream:
     """Return the rows of a table that only grows."""
-    return _stream(environment, session, node, StateDelta.INSERT, before=True)
+    return _stream(environment, session, node, ModifyKinds.INSERT, before=True)
 
 
 def changelog_stream(
@@ -58,7 +58,7 @@ def append_stream(
 ) -> DataStream:
     """Return the rows of a table that only grows, of a type that the user has given."""
     _check_type(node, type_info)
-    return _stream(environment, session, node, StateDelta.INSERT, before=True, type_info=type_info)
+    return _stream(environment, session, node, ModifyKinds.INSERT, before=True, type_info=type_info)
 
 
 def retract_stream(
@@ -70,7 +70,7 @@ def retract_stream(
     """Return the changes of a table as pairs of a bool and a row."""
     _check_type(node, type_info)
     return _stream(
-        environment, session, node, StateDelta.ALL, before=True, type_info=type_info, flagged=True
+        environment, session, node, ModifyKinds.ALL, before=True, type_info=type_info, flagged=True
     )
 
 
@@ -78,7 +78,7 @@ def _stream(
     environment: StreamExecutionEnvironment,
     session: Session,
     node: Node,
-    changes: StateDelta,
+    changes: ModifyKinds,
     *,
     before: bool,
     type_info: TypeInformation | None = None,

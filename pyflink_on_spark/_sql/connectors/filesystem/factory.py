@@ -43,7 +43,7 @@ from pyflink_on_spark._sql.formats.format import (
 from pyflink_on_spark._sql.formats.registry import find_format
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.typeinfo import Types
@@ -203,7 +203,7 @@ class _FilesSink(TableSink):
         config = replace(self._config, buckets=BasePathBuckets())
         sink = PartFileSink(config).with_input_type(Types.STRING())
         encode: Operator = EncodeOperator(self._encoder)
-        if self._encoder.accepts is not StateDelta.INSERT and not changelog:
+        if self._encoder.accepts is not ModifyKinds.INSERT and not changelog:
             encode = EncodeInserts(self._encoder)
         return Writing(sink, encode, self._parallelism)
 

@@ -32,7 +32,7 @@ from pyflink_on_spark._sql.connectors.table import (
 )
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.types.type_infos import to_type_info
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
@@ -126,7 +126,7 @@ class _DatabaseSink(TableSink):
     ) -> None:
         self._connection, self._table, self._key = connection, table, key
         self._execution, self._parallelism = execution, parallelism
-        self.accepts = StateDelta.ALL if key else StateDelta.INSERT
+        self.accepts = ModifyKinds.ALL if key else ModifyKinds.INSERT
         self.before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:

@@ -33,7 +33,7 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.formats.format import DecodeOperator, Decoder, Encoder, Format
 from pyflink_on_spark._sql.formats.registry import find_format
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import StateDelta
+from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common import Types
@@ -217,7 +217,7 @@ class _TopicTable(TableSource):
 class _UpsertTable(_TopicTable):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.changes = StateDelta.ALL
+        self.changes = ModifyKinds.ALL
         self.before = False
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
@@ -238,7 +238,7 @@ class _TopicSink(TableSink):
     def writing(self, schema: Schema, changelog: bool) -> Writing:
         encoders = self._encoders
         # A changelog format gets pairs, whatever the query gives.
-        pairs = changelog or encoders.value.accepts is not StateDelta.INSERT
+        pairs = changelog or encoders.value.accepts is not ModifyKinds.INSERT
         encode = EncodeRecords(
             encoders.key,
             encoders.value,
@@ -257,7 +257,7 @@ class _UpsertSink(_TopicSink):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.accepts = StateDelta.ALL
+        self.accepts = ModifyKinds.ALL
         self.before = False
 
 

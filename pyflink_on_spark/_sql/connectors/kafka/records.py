@@ -15,7 +15,7 @@ from pyflink_on_spark._sql.planner.changes import (
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
-    StateDelta,
+    ModifyKinds,
 )
 from pyflink_on_spark._sql.types import logical
 
@@ -125,7 +125,7 @@ class DecodeRecords(Operator):
         """Load the formats."""
         self._decode_key: Decode | None = None if self._key is None else self._key.load()
         self._decode_value = self._value.load()
-        self._changelog = self._value.changes is not StateDelta.INSERT
+        self._changelog = self._value.changes is not ModifyKinds.INSERT
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows."""

@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.planner.changes import (
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
-    StateDelta,
+    ModifyKinds,
 )
 
 _IGNORE_ERRORS = Option("ignore-parse-errors", boolean, default=False)
@@ -104,7 +104,7 @@ class CanalJson(_ChangelogJson):
 
 
 class _ChangesDecoder(Decoder):
-    changes = StateDelta.ALL
+    changes = ModifyKinds.ALL
 
     def __init__(self, schema: Schema, split: Split, lenient: bool) -> None:
         self._schema, self._split, self._lenient = schema, split, lenient
@@ -132,7 +132,7 @@ class _ChangesDecoder(Decoder):
 
 
 class _ChangesEncoder(Encoder):
-    accepts = StateDelta.ALL
+    accepts = ModifyKinds.ALL
 
     def __init__(self, rows: JsonEncoder, added: str, removed: str) -> None:
         self._rows, self._added, self._removed = rows, added, removed
