@@ -58,7 +58,7 @@ class Operations:
     def _run(self, place: tuple[str, str], call: Callable[[], str]) -> None:
         try:
             result = {"location": call()}
-        except BaseException as error:  # noqa: BLE001 - whoever asked gets it
+        except BaseException as error:  # noqa: BLE001 - the caller gets it
             result = {"failure": str(error) or repr(error), "class": type(error).__name__}
         try:
             self._finished(*place, result)

@@ -32,6 +32,9 @@ class ForkedRecords:
 
     Args:
         records: makes the records; consumed in the copy only.
+
+    Raises:
+        CheckpointError: the system makes no copy.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
@@ -39,10 +42,14 @@ class ForkedRecords:
         self._alive = True
         self._data, data = os.pipe()
         self._status, status = os.pipe()
-        with warnings.catch_warnings():
-            # The copy runs this module's code alone, and none that waits for other threads.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._process = os.fork()
+        try:
+            self._process = _fork()
+        except OSError as error:
+            for descriptor in (self._data, data, self._status, status):
+                os.close(descriptor)
+            raise CheckpointError(
+                f"the process cannot be copied: {error}"
+            ) from error
         if self._process == 0:
             _write_and_leave(records, data, status)
         os.close(data)
@@ -93,6 +100,13 @@ class ForkedRecords:
         if code == -signal.SIGKILL:
             return "was killed: by a user, or by the system for lack of memory"
         return f"ended early with exit code {code}"
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # The copy runs this module's code alone, and none that waits for other threads.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _write_and_leave(records: Iterable[Record], data: int, status: int) -> None:

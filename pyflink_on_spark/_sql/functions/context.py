@@ -1,4 +1,4 @@
-"""What a user's function of a table learns of where it runs."""
+"""What a function of a table can ask about the place where it runs."""
 
 from __future__ import annotations
 

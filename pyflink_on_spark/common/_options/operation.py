@@ -1,4 +1,4 @@
-"""The options of whoever operates jobs: where the log of a detached job goes, and what is in it."""
+"""The options for operating jobs: where the log of a detached job goes, and what is in it."""
 
 from __future__ import annotations
 

@@ -125,6 +125,18 @@ def test_another_thread_waits(tmp_path):
     assert stored(tmp_path, snapshots.result()) == {0: each("a")}
 
 
+def test_a_process_that_cannot_be_copied(tmp_path, monkeypatch):
+    def refuse():
+        raise OSError("Cannot allocate memory")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    snapshots = writer(tmp_path)
+    with pytest.raises(CheckpointError, match=r"cannot be copied.*allocate memory"):
+        write(snapshots, backend("a"))
+    snapshots.abandon(TimeoutError())
+    assert files_in(tmp_path) == []
+
+
 class NotPicklable:
     def __reduce__(self):
         raise pickle.PicklingError("not this one")
