@@ -47,9 +47,7 @@ class ForkedRecords:
         except OSError as error:
             for descriptor in (self._data, data, self._status, status):
                 os.close(descriptor)
-            raise CheckpointError(
-                f"the process cannot be copied: {error}"
-            ) from error
+            raise CheckpointError(f"the process cannot be copied: {error}") from error
         if self._process == 0:
             _write_and_leave(records, data, status)
         os.close(data)
