@@ -26,7 +26,7 @@ def on_disk(**settings):
 
 
 def rows(store):
-    return store._database.execute("SELECT count(*) FROM entries").fetchone()[0]
+    return store._database.connection.execute("SELECT count(*) FROM entries").fetchone()[0]
 
 
 def test_few_of_many_entries_are_in_memory():
@@ -79,12 +79,12 @@ def test_entries_that_are_only_read_are_not_written_again():
     store, backend = on_disk(memory=0)
     state = backend.value_state(Descriptor("value", "v"))
     _fill(backend, state)
-    before = store._database.total_changes
+    before = store._database.connection.total_changes
     for backend.key in range(1000):
         assert state.value() == backend.key
     state.update(0)
     still_to_write = 2 * store.capacity
-    assert store._database.total_changes - before <= still_to_write
+    assert store._database.connection.total_changes - before <= still_to_write
 
 
 def test_a_namespace_goes_with_its_rows():

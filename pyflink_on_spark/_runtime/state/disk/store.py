@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from pyflink_on_spark._runtime.state.disk.database import Database, Put, Removal
 from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 
@@ -17,7 +14,6 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.disk.namespace import DiskNamespace
     from pyflink_on_spark._runtime.state.disk.table import DiskTable
 
-Write = tuple[int, bytes, bytes | None, bytes]
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250
 _FIRST_SIZE = 100
@@ -25,14 +21,8 @@ _PER_ENTRY = 400
 _PER_BYTE = 3
 _PAGE = 2_000
 _DATABASES_PART = 4
-_KIB = 1024
-_SETTINGS = (
-    "page_size = 4096",
-    "journal_mode = off",
-    "synchronous = off",
-    "locking_mode = exclusive",
-    "temp_store = memory",
-)
+_SLICE = 500
+_MERGED_PER_SLICE = 2 * _SLICE
 
 
 class DiskStore:
@@ -54,14 +44,14 @@ class DiskStore:
         if pages is None:
             pages = settings.memory // _DATABASES_PART
         self._budget = max(0, settings.memory - pages)
-        self._database = _open(settings.folders, number, pages)
+        self._database = Database(settings.folders, number, pages)
         self.capacity = _FIRST_GENERATION
         self._adjust(_FIRST_SIZE)
         self._room = self.capacity
+        self._room_later = 0
         self._young: list[ref[DiskNamespace]] = []
         self._old: list[ref[DiskNamespace]] = []
         self._next = 0
-        self._released: list[int] = []
 
     def table(self, kind: str, track: bool) -> DiskTable:
         """Return a new table of a state."""
@@ -76,22 +66,19 @@ class DiskStore:
 
     def find(self, number: int, key: Any) -> bytes | None:
         """Return an entry as it is in the database."""
-        row = self._database.execute(
-            "SELECT value FROM entries WHERE space = ? AND name = ?", (number, encode_key(key)[0])
-        ).fetchone()
-        return None if row is None else row[0]
+        return self._database.find(number, encode_key(key)[0])
 
     def rows(self, number: int) -> Iterator[list[tuple[Any, bytes]]]:
         """Yield the entries of a namespace as they are in the database, some at a time."""
         last = b""
         while True:
-            found = self._database.execute(
-                "SELECT name, original, value FROM entries WHERE space = ? AND name > ? "
-                "ORDER BY name LIMIT ?",
-                (number, last, _PAGE),
-            ).fetchall()
+            found = self._database.page(number, last, _PAGE)
             if found:
-                yield [(decode_key(name, original), value) for name, original, value in found]
+                yield [
+                    (decode_key(name, original), value)
+                    for name, original, value in found
+                    if value is not None
+                ]
             if len(found) < _PAGE:
                 return
             last = found[-1][0]
@@ -99,7 +86,7 @@ class DiskStore:
     def make_room(self) -> None:
         """Make room for one more young entry."""
         if self._room <= 0:
-            self._age()
+            self._find_room()
         self._room -= 1
 
     def grows(self, namespace: DiskNamespace) -> None:
@@ -108,82 +95,74 @@ class DiskStore:
 
     def release(self, number: int) -> None:
         """Remove a namespace's entries, soon; may be called by the garbage collector."""
-        self._released.append(number)
-
-    def write(self) -> None:
-        """Write back everything in memory that has changed; it stays there."""
-        self._write(self._alive(), only_old=False)
+        self._database.release(number)
 
     @property
     def cached(self) -> int:
         """How many entries are in memory."""
-        return sum(namespace.cached for namespace in self._alive())
+        alive = {reference() for reference in (*self._young, *self._old)}
+        return sum(namespace.cached for namespace in alive if namespace is not None)
 
     def close(self) -> None:
-        """Close the database, which removes its file."""
+        """Close the database, which removes its files."""
         self._database.close()
 
-    def _alive(self) -> list[DiskNamespace]:
-        found = {reference() for reference in (*self._young, *self._old)}
-        return [namespace for namespace in found if namespace is not None]
+    # -- copies of this process -----------------------------------------------------------------
+
+    @property
+    def descriptors(self) -> Iterable[int]:
+        """The open files that a copy of this process needs."""
+        return self._database.descriptors
+
+    def freeze(self, ended: Callable[[], bool]) -> bool:
+        """Keep all entries on disk for a copy of this process until the copy has ended.
+
+        Returns:
+            False if too many copies live already.
+        """
+        return self._database.freeze(ended)
+
+    def start_in_copy(self) -> None:
+        """Make the entries readable in this process, which is the copy."""
+        self._database.start_in_copy()
+
+    # -- generations ----------------------------------------------------------------------------
+
+    def _find_room(self) -> None:
+        """Make room for more young entries: all of a generation, or a slice if rows can be merged."""
+        if self._room_later <= 0:
+            self._age()
+            self._room_later = self.capacity
+        self._room = self._room_later
+        if self._database.mergeable:
+            self._database.merge(_MERGED_PER_SLICE)
+            self._room = min(_SLICE, self._room_later)
+        self._room_later -= self._room
 
     def _age(self) -> None:
         old = [namespace for reference in self._old if (namespace := reference()) is not None]
-        self._write(old, only_old=True)
+        self._write(old)
         for namespace in old:
             namespace.forget_old()
         for reference in self._young:
             if (namespace := reference()) is not None:
                 namespace.grow_old()
         self._old, self._young = self._young, []
-        self._room = self.capacity
 
-    def _write(self, namespaces: list[DiskNamespace], only_old: bool) -> None:
-        puts: list[Write] = []
-        removals: list[tuple[int, bytes]] = []
+    def _write(self, namespaces: list[DiskNamespace]) -> None:
+        puts: list[Put] = []
+        removals: list[Removal] = []
         for namespace in namespaces:
-            for key, content in namespace.contents(only_old):
+            for key, content in namespace.contents():
                 if content is None:
                     removals.append((namespace.number, encode_key(key)[0]))
                 else:
                     puts.append((namespace.number, *encode_key(key), content))
         if puts:
             self._adjust(sum(len(put[3]) for put in puts) / len(puts))
-        self._run(puts, removals)
+        puts.sort()
+        self._database.write(puts, removals)
 
     def _adjust(self, average: float) -> None:
         wanted = int(self._budget / (2 * (_PER_ENTRY + _PER_BYTE * average)))
         self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
-
-    def _run(self, puts: list[Write], removals: list[tuple[int, bytes]]) -> None:
-        if not (puts or removals or self._released):
-            return
-        database = self._database
-        released, self._released = self._released, []
-        puts.sort()
-        database.execute("BEGIN")
-        database.executemany("DELETE FROM entries WHERE space = ?", ((n,) for n in released))
-        database.executemany("DELETE FROM entries WHERE space = ? AND name = ?", removals)
-        database.executemany("REPLACE INTO entries VALUES (?, ?, ?, ?)", puts)
-        database.execute("COMMIT")
-
-
-def _open(folders: tuple[str, ...], number: int, page_cache: int) -> sqlite3.Connection:
-    """Make a database in a file that has no name any more, so that it goes with its process."""
-    folder = folders[number % len(folders)] if folders else None
-    try:
-        if folder is not None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        descriptor, path = tempfile.mkstemp(prefix="state-", suffix=".db", dir=folder)
-    except OSError as error:
-        raise OSError(f"cannot keep state in {folder or tempfile.gettempdir()}: {error}") from None
-    os.close(descriptor)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    for setting in (*_SETTINGS, f"cache_size = -{max(64, page_cache // _KIB)}"):
-        database.execute(f"PRAGMA {setting}")
-    database.execute(
-        "CREATE TABLE entries (space INTEGER, name BLOB, original BLOB, value BLOB, "
-        "PRIMARY KEY (space, name)) WITHOUT ROWID"
-    )
-    os.unlink(path)
-    return database
