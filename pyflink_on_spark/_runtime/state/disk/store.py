@@ -129,7 +129,7 @@ class DiskStore:
     # -- generations ----------------------------------------------------------------------------
 
     def _find_room(self) -> None:
-        """Make room for more young entries: all of a generation, or a slice if rows can be merged."""
+        """Make room: for a generation, or for a slice of it while rows can be merged."""
         if self._room_later <= 0:
             self._age()
             self._room_later = self.capacity
