@@ -31,8 +31,9 @@ from tests.runtime.state.descriptors import Descriptor, ttl
 
 @pytest.fixture(autouse=True)
 def state_backend(monkeypatch):
-    """Next to nothing stays in memory, and layers are merged in many slices."""
-    monkeypatch.setattr(store_module, "_SMALLEST_GENERATION", 2)
+    """Next to nothing stays in memory, and slices have few entries."""
+    monkeypatch.setattr(store_module, "_SMALLEST_GENERATION", 4)
+    monkeypatch.setattr(store_module, "_MANY_SLICES", 2)
     monkeypatch.setattr(store_module, "_FIRST_GENERATION", 2)
     monkeypatch.setattr(store_module, "_SLICE", 1)
     monkeypatch.setattr(store_module, "_MERGED_PER_SLICE", 2)
@@ -177,11 +178,11 @@ class Rows:
         self.copies = []
 
     def put(self, row, value):
-        self.database.write([(*row, None, value)], [])
+        self.database.write([(*row, None, value)])
         self.model[row] = value
 
     def remove(self, row):
-        self.database.write([], [row])
+        self.database.write([(*row, None, None)])
         self.model.pop(row, None)
 
     def begin(self):

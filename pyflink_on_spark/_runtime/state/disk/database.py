@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-Put = tuple[int, bytes, bytes | None, bytes]
-"""Namespace, encoded key, pickled key if the encoded key does not have it all, pickled value."""
+Change = tuple[int, bytes, bytes | None, bytes | None]
+"""Namespace, encoded key, pickled key if the encoded key does not have it all, and pickled value.
 
-Removal = tuple[int, bytes]
-"""Namespace and encoded key."""
+None for the value: the row is removed.
+"""
 
 Row = tuple[bytes, bytes | None, bytes | None]
 """Encoded key, pickled key, and pickled value; None for the value of a row that was removed."""
@@ -78,13 +78,13 @@ class Database:
         """Remove a namespace's rows, soon; may be called by the garbage collector."""
         self._released.append(space)
 
-    def write(self, puts: list[Put], removals: list[Removal]) -> None:
-        """Put rows, and remove others."""
+    def write(self, changes: list[Change]) -> None:
+        """Put and remove rows, at best in their order."""
         if self._copies_live():
-            if puts or removals:
-                self._write_layer(puts, removals)
-        elif puts or removals or self._released:
-            self._write_down(puts, removals)
+            if changes:
+                self._write_layer(changes)
+        elif changes or self._released:
+            self._write_down(changes)
 
     def close(self) -> None:
         """Close the database, which removes its files; copies of this process keep theirs."""
@@ -162,25 +162,27 @@ class Database:
             self._copies = [ended for ended in self._copies if not ended()]
         return bool(self._copies)
 
-    def _write_layer(self, puts: list[Put], removals: list[Removal]) -> None:
+    def _write_layer(self, changes: list[Change]) -> None:
         if self._copies_have_top:
             self._add_layer()
-        layer, database = self._layers[-1], self.connection
+        database = self.connection
         database.execute("BEGIN")
-        database.executemany(f"REPLACE INTO {layer}.entries VALUES (?, ?, NULL, NULL)", removals)
-        database.executemany(f"REPLACE INTO {layer}.entries VALUES (?, ?, ?, ?)", puts)
+        database.executemany(
+            f"REPLACE INTO {self._layers[-1]}.entries VALUES (?, ?, ?, ?)", changes
+        )
         database.execute("COMMIT")
 
-    def _write_down(self, puts: list[Put], removals: list[Removal]) -> None:
+    def _write_down(self, changes: list[Change]) -> None:
         database = self.connection
         released, self._released = self._released, []
+        puts = [change for change in changes if change[3] is not None]
+        removals = [change[:2] for change in changes if change[3] is None]
         database.execute("BEGIN")
         for schema in (_MAIN, *self._layers):
             delete = f"DELETE FROM {schema}.entries WHERE space = ?"
+            gone = removals if schema == _MAIN else [change[:2] for change in changes]
             database.executemany(delete, ((space,) for space in released))
-            database.executemany(f"{delete} AND name = ?", removals)
-            if schema != _MAIN:
-                database.executemany(f"{delete} AND name = ?", (put[:2] for put in puts))
+            database.executemany(f"{delete} AND name = ?", gone)
         database.executemany("REPLACE INTO main.entries VALUES (?, ?, ?, ?)", puts)
         database.execute("COMMIT")
 

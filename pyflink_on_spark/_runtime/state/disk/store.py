@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from pyflink_on_spark._runtime.state.disk.database import Database, Put, Removal
+from pyflink_on_spark._runtime.state.disk.database import Change, Database
 from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 
@@ -22,16 +23,19 @@ _PER_BYTE = 3
 _PAGE = 2_000
 _DATABASES_PART = 4
 _SLICE = 500
+_MANY_SLICES = 8
+_WRITING_PART = 0.75
 _MERGED_PER_SLICE = 2 * _SLICE
 
 
 class DiskStore:
     """Entries by namespace and key in a database; nothing of it outlives its process.
 
-    Recent entries are in memory, in two generations. When the young one has as many entries as it
-    may have, the old one is written back in one go (as far as it has changed) and forgotten, and
-    the young one becomes the old one. An object that was changed in place is found to be different
-    then, so that it makes no difference whether state is in memory or on disk.
+    Recent entries are in memory, in two generations. While the young one fills, the old one is
+    written back as far as it has changed: in slices, so that no pause is long, and not at once, so
+    that a function may change an object for a while that it has received from a state. When the
+    young one has as many entries as it may have, the old one is forgotten, and the young one
+    becomes the old one.
 
     Args:
         settings: memory and disk.
@@ -46,9 +50,12 @@ class DiskStore:
         self._budget = max(0, settings.memory - pages)
         self._database = Database(settings.folders, number, pages)
         self.capacity = _FIRST_GENERATION
-        self._adjust(_FIRST_SIZE)
+        self._written_rows, self._written_bytes = 1, _FIRST_SIZE
+        self._adjust()
         self._room = self.capacity
         self._room_later = 0
+        self._unwritten: Iterator[Change | None] = iter(())
+        self._rows_per_slice = 0
         self._young: list[ref[DiskNamespace]] = []
         self._old: list[ref[DiskNamespace]] = []
         self._next = 0
@@ -100,8 +107,7 @@ class DiskStore:
     @property
     def cached(self) -> int:
         """How many entries are in memory."""
-        alive = {reference() for reference in (*self._young, *self._old)}
-        return sum(namespace.cached for namespace in alive if namespace is not None)
+        return sum(namespace.cached for namespace in {*_alive(self._young), *_alive(self._old)})
 
     def close(self) -> None:
         """Close the database, which removes its files."""
@@ -129,40 +135,57 @@ class DiskStore:
     # -- generations ----------------------------------------------------------------------------
 
     def _find_room(self) -> None:
-        """Make room: for a generation, or for a slice of it while rows can be merged."""
+        """Make room: for a generation, or for a slice of it if something is to be written."""
         if self._room_later <= 0:
             self._age()
             self._room_later = self.capacity
+        elif self._room_later <= self.capacity * _WRITING_PART:
+            self._write(islice(self._unwritten, self._rows_per_slice))
         self._room = self._room_later
-        if self._database.mergeable:
-            self._database.merge(_MERGED_PER_SLICE)
+        merges = self._database.mergeable
+        if merges or self._rows_per_slice:
             self._room = min(_SLICE, self._room_later)
         self._room_later -= self._room
+        if merges:
+            self._database.merge(_MERGED_PER_SLICE)
 
     def _age(self) -> None:
-        old = [namespace for reference in self._old if (namespace := reference()) is not None]
-        self._write(old)
-        for namespace in old:
+        self._write(self._unwritten)
+        self._adjust()
+        for namespace in _alive(self._old):
             namespace.forget_old()
-        for reference in self._young:
-            if (namespace := reference()) is not None:
-                namespace.grow_old()
+        for namespace in _alive(self._young):
+            namespace.grow_old()
         self._old, self._young = self._young, []
+        self._unwritten = _to_write(self._old)
+        self._rows_per_slice = 0
+        if self.capacity >= _MANY_SLICES * _SLICE:
+            old = sum(namespace.old for namespace in _alive(self._old))
+            self._rows_per_slice = 1 + int(old * _SLICE / (self.capacity * _WRITING_PART))
 
-    def _write(self, namespaces: list[DiskNamespace]) -> None:
-        puts: list[Put] = []
-        removals: list[Removal] = []
-        for namespace in namespaces:
-            for key, content in namespace.contents():
-                if content is None:
-                    removals.append((namespace.number, encode_key(key)[0]))
-                else:
-                    puts.append((namespace.number, *encode_key(key), content))
-        if puts:
-            self._adjust(sum(len(put[3]) for put in puts) / len(puts))
-        puts.sort()
-        self._database.write(puts, removals)
+    def _write(self, rows: Iterable[Change | None]) -> None:
+        changes = sorted(row for row in rows if row is not None)
+        sizes = [len(change[3]) for change in changes if change[3] is not None]
+        self._written_rows += len(sizes)
+        self._written_bytes += sum(sizes)
+        self._database.write(changes)
 
-    def _adjust(self, average: float) -> None:
-        wanted = int(self._budget / (2 * (_PER_ENTRY + _PER_BYTE * average)))
-        self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
+    def _adjust(self) -> None:
+        """Choose the size of a generation by the average size of the values that were written."""
+        if self._written_rows:
+            average = self._written_bytes / self._written_rows
+            wanted = int(self._budget / (2 * (_PER_ENTRY + _PER_BYTE * average)))
+            self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
+        self._written_rows = self._written_bytes = 0
+
+
+def _alive(references: list[ref[DiskNamespace]]) -> Iterator[DiskNamespace]:
+    return (namespace for reference in references if (namespace := reference()) is not None)
+
+
+def _to_write(references: list[ref[DiskNamespace]]) -> Iterator[Change | None]:
+    """Yield what is to be written of namespaces, each row when its turn comes."""
+    for reference in references:
+        namespace = reference()
+        if namespace is not None:
+            yield from namespace.to_write()
