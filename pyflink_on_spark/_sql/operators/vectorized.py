@@ -10,7 +10,8 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.context import FunctionContext
-from pyflink_on_spark._sql.functions.python import plain, result_of
+from pyflink_on_spark._sql.functions.python.binding import result_of
+from pyflink_on_spark._sql.functions.python.pandas_aggregates import plain
 from pyflink_on_spark._sql.types.external import to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 

@@ -33,7 +33,8 @@ from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_result import TableResult
-from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper, defined
+from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper
+from pyflink_on_spark.table.udf.decorators import defined
 
 if TYPE_CHECKING:
     import pandas
