@@ -114,16 +114,14 @@ class JsonOnNull(enum.Enum):
 
 def _interval(name: str, document: str) -> Any:
     def get(self: Operand) -> Expression:
-        from pyflink_on_spark.table.expression import Expression, _call
-
         months = name in _MONTHS
         factor = _MONTHS[name] if months else _MICROS[name]
         kind = logical.INTERVAL_MONTH if months else logical.INTERVAL_SECOND
         kind = kind.with_nullable(False)
         written = self._written
         if isinstance(written, syntax.Literal) and written.type.root in logical.INTEGERS:
-            return Expression(syntax.Literal(written.value * factor, kind))
-        return _call("*", self, Expression(syntax.Literal(factor, kind)))
+            return self._new(syntax.Literal(written.value * factor, kind))
+        return self._of("*", self._new(syntax.Literal(factor, kind)))
 
     return property(get, doc=document)
 
@@ -156,9 +154,7 @@ class TimeMethods(Operand):
     end = function("END", "The end of a window.")
 
     def _cast_to(self, kind: Any) -> Expression:
-        from pyflink_on_spark.table.expression import Expression
-
-        return Expression(syntax.Cast(self._written, kind))
+        return self._new(syntax.Cast(self._written, kind))
 
     @property
     def to_date(self) -> Expression:

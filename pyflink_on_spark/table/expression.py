@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._expression_text import expression_text
-from pyflink_on_spark.table._literals import literal
 from pyflink_on_spark.table._number_methods import AggregateMethods, NumberMethods
 from pyflink_on_spark.table._other_methods import (
     CollectionMethods,
@@ -41,13 +41,8 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _written(operand: Any) -> syntax.Expression:
-    """Return what stands for an operand: an expression, or a constant."""
-    return operand._written if isinstance(operand, Expression) else literal(operand)
-
-
 def _call(name: str, *operands: Any) -> Expression:
-    return Expression(syntax.Call(name, tuple(map(_written, operands))))
+    return Expression(syntax.Call(name, tuple(map(written_operand, operands))))
 
 
 class Expression(
@@ -78,10 +73,8 @@ class Expression(
 
     __hash__ = object.__hash__
 
-    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression:
-        given = [operand for operand in operands if operand is not None]
-        args = (self._written, *map(_written, given))
-        return Expression(syntax.Call(name, args, symbols=symbols))
+    def _new(self, written: syntax.Expression) -> Expression:
+        return Expression(written)
 
     def __str__(self):
         return expression_text(self._written)

@@ -9,9 +9,10 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._literals import literal
 from pyflink_on_spark.table._types import logical_type
-from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit, _call, _written
+from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit, _call
 
 __all__ = [
     "col",
@@ -181,7 +182,7 @@ def date_format(timestamp, format) -> Expression:
 
 def timestamp_diff(time_point_unit: TimePointUnit, time_point1, time_point2) -> Expression:
     """Return how many whole units lie between two points in time."""
-    args = (_written(time_point1), _written(time_point2))
+    args = (written_operand(time_point1), written_operand(time_point2))
     return Expression(syntax.Call("TIMESTAMPDIFF", args, symbols=(time_point_unit.name,)))
 
 
@@ -277,7 +278,7 @@ def coalesce(*args) -> Expression:
 
 def range_(start: str | int, end: str | int) -> Expression:
     """Return the columns from one to another one, by name or by position from 1."""
-    return Expression(syntax.Call("RANGE", (_written(start), _written(end))))
+    return Expression(syntax.Call("RANGE", (written_operand(start), written_operand(end))))
 
 
 def with_all_columns() -> Expression:
@@ -302,13 +303,13 @@ def json_string(value) -> Expression:
 
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args) -> Expression:
     """Return an object of JSON, of names and values in turns."""
-    written = tuple(map(_written, args))
+    written = tuple(map(written_operand, args))
     return Expression(syntax.Call("JSON_OBJECT", written, symbols=(on_null.name,)))
 
 
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args) -> Expression:
     """Return an array of JSON."""
-    written = tuple(map(_written, args))
+    written = tuple(map(written_operand, args))
     return Expression(syntax.Call("JSON_ARRAY", written, symbols=(on_null.name,)))
 
 
@@ -349,7 +350,7 @@ def _column(given: Any) -> syntax.Expression:
         raise ValidationError(
             f"with_columns and without_columns take expressions: col({given!r}), or range_(...)"
         )
-    return _written(given)
+    return written_operand(given)
 
 
 __getattr__ = missing_name(__name__)

@@ -16,8 +16,9 @@ from pyflink_on_spark._sql.functions.python.tables import python_table
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._types import logical_type
-from pyflink_on_spark.table.expression import Expression, _written
+from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.udf.functions import UserDefinedFunction
 
 
@@ -50,7 +51,7 @@ class UserDefinedFunctionWrapper:
         self._definition: Any = None
 
     def __call__(self, *args) -> Expression:
-        call = syntax.Call(self._name, tuple(map(_written, args)), self._defined())
+        call = syntax.Call(self._name, tuple(map(written_operand, args)), self._defined())
         expression: Expression = Expression(call)
         return expression.alias(*self._alias_names) if self._alias_names else expression
 
