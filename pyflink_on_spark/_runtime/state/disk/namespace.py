@@ -135,14 +135,15 @@ class DiskNamespace:
         """How many entries are in memory."""
         return len(self._stored)
 
-    def contents(self, only_old: bool) -> Iterator[tuple[Any, bytes | None]]:
-        """Yield what has to be written: key and pickled value, or None for a removal."""
+    def old_contents(self) -> Iterator[tuple[Any, bytes | None]]:
+        """Yield what has to be written of the old generation.
+
+        Returns:
+            Key and pickled value; None for a removal.
+        """
         stored = self._stored
-        held: Iterable[tuple[Any, Any]] = self._old.items()
-        if not only_old:
-            held = {**self._old, **self._young}.items()
-        for key, value in held:
-            if only_old and key in self._young:
+        for key, value in self._old.items():
+            if key in self._young:
                 continue
             before = stored[key]
             if value is None:

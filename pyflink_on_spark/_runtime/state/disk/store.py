@@ -110,10 +110,6 @@ class DiskStore:
         """Remove a namespace's entries, soon; may be called by the garbage collector."""
         self._released.append(number)
 
-    def write(self) -> None:
-        """Write back everything in memory that has changed; it stays there."""
-        self._write(self._alive(), only_old=False)
-
     @property
     def cached(self) -> int:
         """How many entries are in memory."""
@@ -129,7 +125,7 @@ class DiskStore:
 
     def _age(self) -> None:
         old = [namespace for reference in self._old if (namespace := reference()) is not None]
-        self._write(old, only_old=True)
+        self._write(old)
         for namespace in old:
             namespace.forget_old()
         for reference in self._young:
@@ -138,11 +134,11 @@ class DiskStore:
         self._old, self._young = self._young, []
         self._room = self.capacity
 
-    def _write(self, namespaces: list[DiskNamespace], only_old: bool) -> None:
+    def _write(self, namespaces: list[DiskNamespace]) -> None:
         puts: list[Write] = []
         removals: list[tuple[int, bytes]] = []
         for namespace in namespaces:
-            for key, content in namespace.contents(only_old):
+            for key, content in namespace.old_contents():
                 if content is None:
                     removals.append((namespace.number, encode_key(key)[0]))
                 else:
