@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.bundle import Bundle, Watermark
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.keys import unwrap_key
@@ -26,7 +26,6 @@ from pyflink_on_spark.testing.output import (
     SIDE_CHANNEL,
     Outputs,
     Record,
-    Watermark,
 )
 
 
