@@ -49,6 +49,13 @@ class StreamHarness:
         clock: processing time; one that stands at 0 if not given.
         configuration: the environment's, for example with the runtime mode or job parameters.
         snapshot: what ``snapshot`` returned; restored when the harness is opened.
+
+    Example:
+        >>> with StreamHarness(lambda stream: stream.map(lambda value: value + 1)) as harness:
+        ...     harness.push(1, timestamp=10)
+        ...     harness.push_watermark(20)
+        ...     harness.output()
+        [Record(value=2, timestamp=10), Watermark(timestamp=20)]
     """
 
     def __init__(
