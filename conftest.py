@@ -102,6 +102,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("server")
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
+    if hasattr(config, "workerinput"):
+        _sort_long_files_first(items)
+
+
+def _sort_long_files_first(items: list[pytest.Item]) -> None:
+    """Sort tests that run side by side: small files at the end keep all workers busy until then."""
+    long = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(
+        key=lambda item: (
+            item.path not in long and ON_SPARK not in item.path.parents,
+            COMPATIBILITY not in item.path.parents,
+        )
+    )
 
 
 def _on_spark(config: pytest.Config) -> set[Path]:
