@@ -65,7 +65,7 @@ def with_partition(
         table: what is written.
 
     Raises:
-        ValidationError: a column is none of the partition columns.
+        ValidationError: the table is not partitioned by a column.
     """
     named = [name for name, _ in values]
     for name in named:
