@@ -13,9 +13,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent
 ON_SPARK = ROOT / "tests" / "spark"
 COMPATIBILITY = ROOT / "compat_tests"
+# The fixtures that start servers, by the folder of the tests.
 SERVERS = {
-    "any_kafka", "aws", "channel", "database", "ftp", "kafka", "kinesis", "mock", "mysql", "place",
-    "port", "queue", "sftp",
+    "connectors": {
+        "any_kafka", "aws", "channel", "database", "kafka", "kinesis", "mock", "mysql", "port",
+        "queue",
+    },
+    "faults": {"kafka"},
+    "filesystem": {"aws", "ftp", "place", "sftp"},
 }  # fmt: skip
 TIERS = {
     "unit": "needs neither Spark nor a server, and takes milliseconds",
@@ -98,10 +103,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not on_spark.isdisjoint(item.path.parents):
             item.add_marker("spark")
-        elif not SERVERS.isdisjoint(getattr(item, "fixturenames", ())):
+        elif not _servers(item).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("server")
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
+    if hasattr(config, "workerinput"):
+        _sort_long_files_first(items)
+
+
+def _sort_long_files_first(items: list[pytest.Item]) -> None:
+    """Sort tests that run side by side: small files at the end keep all workers busy until then."""
+    long = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(
+        key=lambda item: (
+            item.path not in long and ON_SPARK not in item.path.parents,
+            COMPATIBILITY not in item.path.parents,
+        )
+    )
+
+
+def _servers(item: pytest.Item) -> set[str]:
+    if not item.path.is_relative_to(ROOT / "tests"):
+        return set()
+    return SERVERS.get(item.path.relative_to(ROOT / "tests").parts[0], set())
 
 
 def _on_spark(config: pytest.Config) -> set[Path]:

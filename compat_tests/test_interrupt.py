@@ -53,7 +53,7 @@ def command(request, tmp_path):
     engine = request.config.getoption("--engine")
     if engine == "local":
         pytest.skip("a job in this process writes no checkpoints")
-    script = tmp_path / "numbers.py"
+    script = tmp_path / "counting.py"
     script.write_text(textwrap.dedent(SCRIPT))
     launcher = [] if engine == "pyflink" else ["-m", "pyflink_on_spark"]
     return [sys.executable, *launcher, str(script)]

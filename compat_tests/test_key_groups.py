@@ -14,6 +14,8 @@ from compat_tests.key_cases import key_cases, recorded
 from compat_tests.running import collect
 
 CASES = key_cases(common)
+UNREADABLE = {"SQL_TIMESTAMP": 19}
+"""The place of a key that ends a job of real PyFlink: 1968-06-02 10:59:23.754."""
 
 
 class Subtask(KeyedProcessFunction):
@@ -26,9 +28,13 @@ class Subtask(KeyedProcessFunction):
         yield value, self.subtask
 
 
+def places(case):
+    return [n for n in range(len(CASES[case][1])) if n != UNREADABLE.get(case)]
+
+
 def subtasks(env, case):
     key_type, keys = CASES[case]
-    numbers = env.from_collection(list(range(len(keys))), Types.INT())
+    numbers = env.from_collection(places(case), Types.INT())
     keyed = numbers.key_by(keys.__getitem__, key_type)
     return [subtask for _, subtask in sorted(collect(keyed.process(Subtask())))]
 
@@ -41,7 +47,8 @@ def subtasks(env, case):
      "ROW of all"],
 )  # fmt: skip
 def test_two_subtasks(env, parallelism, case):
-    assert subtasks(env, case) == recorded()[case][parallelism, 128]
+    expected = recorded()[case][parallelism, 128]
+    assert subtasks(env, case) == [expected[n] for n in places(case)]
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_maps_that_are_broken(text):
         ("a\nb", '"a\\nb"'),
         ('a\t\x00\x07\x1b\x1f\x7f\x85\u2028"\\b', '"a\\t\\0\\a\\e\\x1f\\x7f\\N\\L\\"\\\\b"'),
         ("\xa0\u3000\ufeff\xfc\U0001f600", "\xa0\u3000\ufeff\xfc\U0001f600"),
-        ("x" * 200, "x" * 200),
+        ("x" * 122, "x" * 122),
     ],
 )
 def test_texts_are_quoted_where_yaml_needs_it(value, text):
@@ -130,6 +130,20 @@ def test_texts_are_quoted_where_yaml_needs_it(value, text):
         assert written({value: "v"}) == f"{{{text}: v}}"
 
 
-@pytest.mark.parametrize(("key", "text"), [("", "''"), ("a\nb", '"a\\nb"')])
-def test_keys_that_need_a_question_mark(key, text):
-    assert written({key: "v"}) == f"{{? {text} : v}}"
+LONG = "x" * 123
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"": "v"}, "{? '' : v}"),
+        ({"a\nb": "v"}, '{? "a\\nb" : v}'),
+        ({"a": LONG}, f"{{a: {LONG}}}"),
+        ({LONG: "v"}, f"{{? {LONG}\n  : v}}"),
+        ({"x" * 73 + "\n": "v"}, '{? "' + "x" * 73 + '\\n" : v}'),
+        ({"x" * 74 + "\n": "v"}, '{? "' + "x" * 74 + '\\n"\n  : v}'),
+        ({"\U0001f600" * 62: "v"}, "{? " + "\U0001f600" * 62 + "\n  : v}"),
+    ],
+)
+def test_keys_that_need_a_question_mark(value, text):
+    assert written(value) == text

@@ -8,6 +8,7 @@ import datetime
 import decimal
 
 import pytest
+from pyflink.common import Row
 from pyflink.table import DataTypes
 from pyflink.table.expressions import col, if_then_else, lit, null_of
 
@@ -206,6 +207,28 @@ def test_casts(t_env, expression, result):
     found = value(t_env, expression)
     assert found == result
     assert type(found) is type(result)
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("CAST(ARRAY[ARRAY[1, 2], ARRAY[3]] AS ARRAY<ARRAY<STRING>>)", [["1", "2"], ["3"]]),
+        ("CAST(MAP[text, ARRAY[1.5]] AS MAP<INT, ARRAY<INT>>)", {7: [1]}),
+        ("CAST(ROW(text, 1) AS ROW<a INT, b STRING>)", Row(7, "1")),
+        ("TRY_CAST(ARRAY[text, '4'] AS ARRAY<INT>)", [7, 4]),
+        ("TRY_CAST(ARRAY[text, 'x'] AS ARRAY<INT>)", None),
+        ("TRY_CAST(ROW('x', text) AS ROW<a INT, b STRING>)", None),
+    ],
+)
+def test_casts_of_elements(t_env, expression, result):
+    text = f"SELECT {expression} FROM (VALUES ('7')) AS t(text)"
+    assert query(t_env, text) == [(result,)]
+
+
+def test_casts_of_elements_use_the_time_zone_of_the_session(t_env):
+    t_env.get_config().set_local_timezone("Asia/Shanghai")
+    text = "SELECT CAST(CAST(ARRAY[TO_TIMESTAMP_LTZ(0, 3)] AS ARRAY<STRING>) AS STRING)"
+    assert query(t_env, text) == [("[1970-01-01 08:00:00.000]",)]
 
 
 def test_collections(t_env):

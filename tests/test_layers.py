@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -54,6 +55,32 @@ IMPORT_BY_NAME = {
     "tools/commands.py": "a command, in tools",
 }
 
+# Modules of the mirror that need each other because the modules of PyFlink do.
+CIRCLES_OF_PYFLINK = [
+    {
+        f"pyflink_on_spark.datastream.data_stream.{name}"
+        for name in (
+            "cached_data_stream",
+            "connected_streams",
+            "data_stream",
+            "keyed_stream",
+            "partitioned_stream",
+            "windowed_stream",
+        )
+    },
+    {
+        f"pyflink_on_spark.datastream.{name}"
+        for name in (
+            "async_retry_strategies",
+            "functions",
+            "functions._virtual_subclasses",
+            "functions.async_functions",
+            "state",
+            "state.descriptors",
+        )
+    },
+]
+
 
 def modules():
     """Every module but the two that only start the package."""
@@ -69,8 +96,13 @@ def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
+@functools.cache
 def imported_names(path):
     """Every dotted name that the module imports, inside functions too, but not for typing only."""
+    return list(names_imported_in(path))
+
+
+def names_imported_in(path):
     tree = ast.parse(text_of(path), str(path))
     typing_only = {
         id(inner)
@@ -95,6 +127,43 @@ def is_import_by_name(node):
     return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
         ("import_module", "__import__")
     )
+
+
+def import_graph():
+    """The modules that each module imports, by name, inside functions too."""
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in modules()
+    }
+    return {
+        name: {
+            found
+            for imported in imported_names(path)
+            for found in (imported if imported in names else imported.rpartition(".")[0],)
+            if found in names and found != name
+        }
+        for name, path in names.items()
+    }
+
+
+def circles_of(graph):
+    """The largest groups of modules in which each one leads to each other one."""
+    reached = {name: reachable(graph, name) for name in graph}
+    circles = []
+    for name, others in reached.items():
+        circle = {other for other in others if name in reached[other]}
+        if circle and circle not in circles:
+            circles.append(circle)
+    return circles
+
+
+def reachable(graph, start):
+    found, waiting = set(), [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def test_every_package_is_on_a_layer():
@@ -123,6 +192,11 @@ def test_no_module_hides_an_import_in_a_string():
         if is_import_by_name(node) and not isinstance(node.args[0], ast.Constant)
     }
     assert found == set(IMPORT_BY_NAME)
+
+
+def test_no_modules_import_each_other_but_those_of_pyflink():
+    circles = [circle for circle in circles_of(import_graph()) if circle not in CIRCLES_OF_PYFLINK]
+    assert not circles
 
 
 def test_only_the_spark_layer_imports_pyspark():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.binder.over import over_calls, with_overs
 from pyflink_on_spark._sql.binder.projections import dsl_projection
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.python import PythonTableAggregate
+from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax

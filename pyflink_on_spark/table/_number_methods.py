@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark.table._expression_parts import Operand, function
+from pyflink_on_spark.table._expression_parts import Operand, function, written_operand
 
 if TYPE_CHECKING:
     from pyflink_on_spark.table.expression import Expression
@@ -41,9 +41,7 @@ class NumberMethods(Operand):
         """Return the logarithm to a base; the natural one without a base."""
         if base is None:
             return self._of("LN")
-        from pyflink_on_spark.table.expression import _call
-
-        return _call("LOG", base, self)
+        return self._new(syntax.Call("LOG", (written_operand(base), self._written)))
 
     def round(self, places: int | Expression[int]):
         """Round to some digits after the point."""
@@ -79,7 +77,5 @@ class AggregateMethods(Operand):
     @property
     def distinct(self) -> Expression:
         """The same aggregate, of different values only."""
-        from pyflink_on_spark.table.expression import Expression
-
         call: Any = self._written
-        return Expression(syntax.AggregateCall(call, distinct=True))
+        return self._new(syntax.AggregateCall(call, distinct=True))

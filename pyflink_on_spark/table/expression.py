@@ -7,8 +7,9 @@ from typing import Any, Generic, TypeVar
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._expression_text import expression_text
-from pyflink_on_spark.table._literals import literal
+from pyflink_on_spark.table._missing_methods import MissingMethods
 from pyflink_on_spark.table._number_methods import AggregateMethods, NumberMethods
 from pyflink_on_spark.table._other_methods import (
     CollectionMethods,
@@ -41,13 +42,8 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _written(operand: Any) -> syntax.Expression:
-    """Return what stands for an operand: an expression, or a constant."""
-    return operand._written if isinstance(operand, Expression) else literal(operand)
-
-
 def _call(name: str, *operands: Any) -> Expression:
-    return Expression(syntax.Call(name, tuple(map(_written, operands))))
+    return Expression(syntax.Call(name, tuple(map(written_operand, operands))))
 
 
 class Expression(
@@ -57,6 +53,7 @@ class Expression(
     TimeMethods,
     CollectionMethods,
     JsonMethods,
+    MissingMethods,
     Generic[T],
 ):
     """A column, a constant, or what is computed of them.
@@ -78,10 +75,8 @@ class Expression(
 
     __hash__ = object.__hash__
 
-    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression:
-        given = [operand for operand in operands if operand is not None]
-        args = (self._written, *map(_written, given))
-        return Expression(syntax.Call(name, args, symbols=symbols))
+    def _new(self, written: syntax.Expression) -> Expression:
+        return Expression(written)
 
     def __str__(self):
         return expression_text(self._written)
@@ -164,7 +159,7 @@ class Expression(
     def __rpow__(self, other: Any) -> Expression:
         return _call("POWER", other, self)
 
-    def __neg__(self) -> Expression:
+    def __neg__(self, *args) -> Expression:
         return _call("UNARY -", self)
 
     # -- tests -----------------------------------------------------------------------------------
@@ -235,6 +230,17 @@ class Expression(
     def at(self, index) -> Expression:
         """Return an element of an array, counted from 1, or the value of a key of a map."""
         return _call("ITEM", self, index)
+
+    def __getitem__(self, index):
+        return self.at(index)
+
+    __iter__ = None  # __getitem__ alone would make an endless iterator of it
+
+    def __getattr__(self, name):
+        """Return a field of a row, unless the name belongs to Python itself."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.get(name)
 
     @property
     def flatten(self) -> Expression:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._literals import literal
 from pyflink_on_spark.table._types import logical_type
-from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit, _call, _written
+from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit, _call
 
 __all__ = [
     "col",
@@ -55,6 +57,13 @@ __all__ = [
     "with_all_columns",
     "with_columns",
     "without_columns",
+    "json",
+    "json_object_agg",
+    "json_array_agg",
+    "current_database",
+    "current_watermark",
+    "temporal_overlaps",
+    "descriptor",
     "json_string",
     "json_object",
     "json_array",
@@ -181,7 +190,7 @@ def date_format(timestamp, format) -> Expression:
 
 def timestamp_diff(time_point_unit: TimePointUnit, time_point1, time_point2) -> Expression:
     """Return how many whole units lie between two points in time."""
-    args = (_written(time_point1), _written(time_point2))
+    args = (written_operand(time_point1), written_operand(time_point2))
     return Expression(syntax.Call("TIMESTAMPDIFF", args, symbols=(time_point_unit.name,)))
 
 
@@ -277,7 +286,7 @@ def coalesce(*args) -> Expression:
 
 def range_(start: str | int, end: str | int) -> Expression:
     """Return the columns from one to another one, by name or by position from 1."""
-    return Expression(syntax.Call("RANGE", (_written(start), _written(end))))
+    return Expression(syntax.Call("RANGE", (written_operand(start), written_operand(end))))
 
 
 def with_all_columns() -> Expression:
@@ -302,14 +311,62 @@ def json_string(value) -> Expression:
 
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args) -> Expression:
     """Return an object of JSON, of names and values in turns."""
-    written = tuple(map(_written, args))
+    written = tuple(map(written_operand, args))
     return Expression(syntax.Call("JSON_OBJECT", written, symbols=(on_null.name,)))
 
 
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args) -> Expression:
     """Return an array of JSON."""
-    written = tuple(map(_written, args))
+    written = tuple(map(written_operand, args))
     return Expression(syntax.Call("JSON_ARRAY", written, symbols=(on_null.name,)))
+
+
+def json(value) -> Expression:
+    """Return the JSON of a text as it is, for ``json_object`` and ``json_array``."""
+    _no_function("json(value)", "Parse the text in a Python function.")
+
+
+def json_object_agg(on_null: JsonOnNull, key_expr: str | Expression[str], value_expr) -> Expression:
+    """Return an object of JSON of the rows of a group."""
+    _no_function("json_object_agg(on_null, key_expr, value_expr)", "Use a Python udaf.")
+
+
+def json_array_agg(on_null: JsonOnNull, item_expr) -> Expression:
+    """Return an array of JSON of the rows of a group."""
+    _no_function("json_array_agg(on_null, item_expr)", "Use a Python udaf.")
+
+
+def current_database() -> Expression:
+    """Return the name of the current database."""
+    _no_function("current_database()", "Use lit(t_env.get_current_database()).")
+
+
+def current_watermark(rowtimeAttribute) -> Expression:
+    """Return the watermark of a rowtime attribute."""
+    _no_function(
+        "current_watermark(rowtimeAttribute)",
+        "Read it in a ProcessFunction of to_data_stream: ctx.timer_service().current_watermark().",
+    )
+
+
+def temporal_overlaps(
+    left_time_point, left_temporal, right_time_point, right_temporal
+) -> Expression:
+    """Tell whether two intervals of time overlap."""
+    _no_function(
+        "temporal_overlaps(...)", "Compare the ends: (l_start <= r_end) & (r_start <= l_end)."
+    )
+
+
+def descriptor(*column_names: str) -> Expression:
+    """Return the names of columns, for a function of tables."""
+    _no_function("descriptor(*column_names)", "Use TABLE(...) with DESCRIPTOR(...) in sql_query.")
+
+
+def _no_function(call: str, instead: str) -> NoReturn:
+    raise_unsupported(
+        call, kind=Gap.NOT_YET, reason="SQL has no such function here", instead=instead
+    )
 
 
 def row_interval(rows: int) -> Expression:
@@ -349,7 +406,7 @@ def _column(given: Any) -> syntax.Expression:
         raise ValidationError(
             f"with_columns and without_columns take expressions: col({given!r}), or range_(...)"
         )
-    return _written(given)
+    return written_operand(given)
 
 
 __getattr__ = missing_name(__name__)

@@ -24,10 +24,6 @@ class OperatorSubtaskState:
     operator: OperatorSnapshot = field(default_factory=OperatorSnapshot)
     max_parallelism: int = 128
 
-    def __bool__(self) -> bool:
-        content = self.operator
-        return bool(self.keyed or content.split or content.union or content.broadcast)
-
 
 @dataclass(slots=True)
 class TaskStateSnapshot:

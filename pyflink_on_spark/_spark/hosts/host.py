@@ -52,7 +52,9 @@ from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, Chann
 from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
 
 _SLICE_SECONDS = 0.01
-_SHORTEST_REST, _LONGEST_REST = 0.001, 0.02
+_SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.05
+_GROWTH = 1.02
+"""How rests grow beyond the usual one: after some seconds without work they are the longest."""
 _REPORT_SECONDS = 0.5
 _leave = os._exit  # which is refused while functions run
 
@@ -180,7 +182,7 @@ class Host:
             worked = self._data.pump() or worked
             if not worked:
                 self._data.pump(self._rest)
-                self._rest = min(self._rest * 2, _LONGEST_REST)
+                self._rest = _longer(self._rest)
             else:
                 self._rest = _SHORTEST_REST
         except PeerLost as error:
@@ -382,3 +384,10 @@ def _call(number: int, address: Address) -> MessageConnection:
 
 def _text(error: BaseException) -> str:
     return str(error) if type(error).__name__ == "SubtaskFailure" else f"{error!r}"
+
+
+def _longer(rest: float) -> float:
+    """Return how long to wait (s) after a wait in which nothing came."""
+    if rest < _USUAL_REST:
+        return min(2 * rest, _USUAL_REST)
+    return min(_GROWTH * rest, _LONGEST_REST)

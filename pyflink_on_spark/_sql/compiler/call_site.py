@@ -38,6 +38,10 @@ class Generator(Protocol):
         """Return a name that nothing else has."""
         ...
 
+    def over(self, columns: list[str]) -> Generator:
+        """Return what makes source over other columns for the same function."""
+        ...
+
 
 class CallSite:
     """A call that Python source is wanted for.
@@ -93,6 +97,10 @@ class CallSite:
     def temporary(self) -> str:
         """Return a name that the code may assign to."""
         return self._generator.temporary()
+
+    def over(self, columns: list[str]) -> Generator:
+        """Return what makes source over other columns, each a name that the code assigns to."""
+        return self._generator.over(columns)
 
     def source(self, index: int) -> str:
         """Return the source of an argument, to be used once; arguments in their order."""

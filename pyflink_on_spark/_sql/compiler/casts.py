@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pyflink_on_spark._sql.compiler import conversions
 from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.compiler.composite_casts import CompositeCast
+from pyflink_on_spark._sql.compiler.composite_casts import composite_cast
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.definition import Code
 from pyflink_on_spark._sql.plan.expressions import Conversion
@@ -229,9 +229,7 @@ def _to_composite(source: LogicalType, target: LogicalType, lenient: bool) -> Co
         return None
     if not all(map(can_cast, source.children, target.children)):
         return None
-    return lambda site: (
-        f"{site.bind(CompositeCast(source, target, lenient), 'convert')}({site.source(0)})"
-    )
+    return lambda site: composite_cast(site, target, lenient)
 
 
 def _to_interval(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:

@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyflink_on_spark._sql.compiler.program import Binding
+from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
-if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-
-class CompositeCast(Binding):
-    """Makes the function that casts values of one composite type to another.
+def composite_cast(site: CallSite, target: LogicalType, lenient: bool) -> str:
+    """Return the source of a value of one composite type as a value of another.
 
     Args:
-        source: the type of the values.
-        target: of the same kind.
-        lenient: whether elements that cannot be converted are NULL.
+        site: the conversion; the type of its operand is of the same kind as the target.
+        target: the type to convert to.
+        lenient: whether the value is NULL if an element cannot be converted.
     """
-
-    def __init__(self, source: LogicalType, target: LogicalType, lenient: bool) -> None:
-        self._source, self._target, self._lenient = source, target, lenient
-
-    def load(self, context: OperatorContext | None) -> Any:
-        """Return the function."""
-        pairs = zip(self._source.children, self._target.children)
-        casts = [_element_cast(source, target, self._lenient) for source, target in pairs]
-        if self._target.root is Root.ROW:
-            return lambda row: tuple([cast(value) for cast, value in zip(casts, row)])
-        if self._target.root is Root.ARRAY:
-            return lambda array: tuple(map(casts[0], array))
-        key = casts[0]
-        if self._target.root is Root.MULTISET:
-            return lambda counts: {key(item): count for item, count in counts.items()}
-        value = casts[1]
-        return lambda entries: {key(name): value(item) for name, item in entries.items()}
+    if not lenient:
+        return _converted(site, target, site.atom(0))
+    whole = site.temporary()
+    function = f"lambda {whole}: {_converted(site, target, whole)}"
+    return f"{site.bind(null_if_refused, 'null_if_refused')}({function}, {site.source(0)})"
 
 
-def _element_cast(source: LogicalType, target: LogicalType, lenient: bool) -> Callable[[Any], Any]:
-    # The compiler of expressions needs the casts in turn.
-    from pyflink_on_spark._sql.compiler.rows import compile_value
+def null_if_refused(convert: Callable[[Any], Any], value: Any) -> Any:
+    """Return a converted value; None if one of its elements cannot be converted."""
+    try:
+        return convert(value)
+    except ValueError:
+        return None
 
-    cast = Conversion(target, InputRef(source.with_nullable(True), 0), lenient)
-    function = compile_value(cast, 1, "UTC").load().function
-    return lambda value: function((value,))
+
+def _converted(site: CallSite, target: LogicalType, whole: str) -> str:
+    sources = site.types[0].children
+    names = [site.temporary() for _ in sources]
+    elements = site.over(names)
+    casts = [
+        elements.value(Conversion(to, InputRef(source.with_nullable(True), index)))
+        for index, (source, to) in enumerate(zip(sources, target.children))
+    ]
+    if target.root is Root.ROW:
+        fields = "".join(f"{cast}, " for cast in casts)
+        return f"(lambda {', '.join(names)}: ({fields}))(*{whole})"
+    if target.root is Root.ARRAY:
+        return f"tuple(map(lambda {names[0]}: {casts[0]}, {whole}))"
+    if target.root is Root.MULTISET:
+        count = site.temporary()
+        return f"{{{casts[0]}: {count} for {names[0]}, {count} in {whole}.items()}}"
+    key, value = casts
+    return f"{{{key}: {value} for {', '.join(names)} in {whole}.items()}}"

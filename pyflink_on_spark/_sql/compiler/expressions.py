@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -35,7 +36,7 @@ class ExpressionCompiler:
         self._columns = columns
         self.time_zone = time_zone
         self.bindings: dict[str, Any] = {}
-        self._names = 0
+        self._names = itertools.count(1)
 
     def bind(self, thing: Any, hint: str) -> str:
         """Make an object known to the code, and return its name there."""
@@ -48,8 +49,13 @@ class ExpressionCompiler:
 
     def temporary(self) -> str:
         """Return a name that nothing else has."""
-        self._names += 1
-        return f"t{self._names}"
+        return f"t{next(self._names)}"
+
+    def over(self, columns: list[str]) -> ExpressionCompiler:
+        """Return what makes source over other columns for the same function."""
+        other = ExpressionCompiler(columns, self.time_zone)
+        other.bindings, other._names = self.bindings, self._names
+        return other
 
     def value(self, expression: Typed) -> str:
         """Return the source of an expression's value."""

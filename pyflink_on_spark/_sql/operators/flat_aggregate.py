@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.functions.python import AggregateBinding
+from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
 
 if TYPE_CHECKING:

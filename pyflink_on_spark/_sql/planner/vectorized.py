@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.rows import compile_row
-from pyflink_on_spark._sql.functions.python import VectorizedFunction
+from pyflink_on_spark._sql.functions.python.scalars import VectorizedFunction
 from pyflink_on_spark._sql.operators.vectorized import VectorizedCalls
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,

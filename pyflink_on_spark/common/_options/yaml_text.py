@@ -6,7 +6,7 @@ import base64
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -26,18 +26,85 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ESCAPED = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029"\\\\]')
 _ESCAPES = dict(zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\u2028\u2029', '0abtnvfre"\\NLP', strict=True))
 
+_LONGEST_SIMPLE_KEY = 122
+_WIDTH = 80
+"""Of a line, and as the length of a key in the characters of Java, which are those of UTF-16."""
+
 
 def yaml_text(value: Any) -> str:
-    """Write a value on one line, as Flink writes the value of an option.
+    """Write a value as Flink writes the value of an option: on one line, apart from long keys.
 
     Args:
         value: a map, list, text, number, truth value, bytes or None.
     """
-    if isinstance(value, Mapping):
-        entries = (f"{_key_text(key)}: {yaml_text(item)}" for key, item in value.items())
-        return "{" + ", ".join(entries) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(yaml_text(item) for item in value) + "]"
+    writer = _Writer()
+    writer.value(value)
+    return writer.text()
+
+
+class _Writer:
+    """Writes values one after the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._column = 0
+        self._depth = 0
+
+    def text(self) -> str:
+        """Return what was written."""
+        return "".join(self._parts)
+
+    def value(self, value: Any) -> None:
+        """Write a value."""
+        if isinstance(value, Mapping):
+            self._enclosed("{", value.items(), self._entry, "}")
+        elif isinstance(value, list | tuple):
+            self._enclosed("[", value, self.value, "]")
+        else:
+            self._write(_scalar_text(value))
+
+    def _write(self, text: str) -> None:
+        self._parts.append(text)
+        _, line_end, after = text.rpartition("\n")
+        self._column = _java_length(after) + (0 if line_end else self._column)
+
+    def _enclosed(
+        self, begin: str, items: Iterable[Any], write: Callable[[Any], None], end: str
+    ) -> None:
+        self._write(begin)
+        self._depth += 1
+        for number, item in enumerate(items):
+            if number:
+                self._write(", ")
+            write(item)
+        self._depth -= 1
+        self._write(end)
+
+    def _entry(self, entry: tuple[Any, Any]) -> None:
+        key, value = entry
+        if _needs_question_mark(key):
+            self._write("? ")
+            self.value(key)
+            fits = self._column <= _WIDTH
+            self._write(" " if fits else "\n" + "  " * self._depth)
+        else:
+            self.value(key)
+        self._write(": ")
+        self.value(value)
+
+
+def _needs_question_mark(key: Any) -> bool:
+    """Tell whether YAML has a key introduced: one that is empty, long or has several lines."""
+    if not isinstance(key, str):
+        return False
+    return key == "" or "\n" in key or _java_length(key) > _LONGEST_SIMPLE_KEY
+
+
+def _java_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _scalar_text(value: Any) -> str:
     if isinstance(value, bytes | bytearray):
         return f"!!binary |-\n  {base64.b64encode(value).decode()}" if value else '!!binary ""'
     if isinstance(value, str):
@@ -92,11 +159,6 @@ def parse_python_yaml(text: str) -> Any:
     from ruamel.yaml import YAML
 
     return YAML(typ="safe").load(text)
-
-
-def _key_text(key: Any) -> str:
-    text = yaml_text(key)
-    return f"? {text} " if key == "" or (isinstance(key, str) and "\n" in key) else text
 
 
 def _string_text(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Functions that the user has written in Python."""

@@ -1,0 +1,193 @@
+"""Aggregate functions that the user has written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.functions.aggregates import (
+    AggregateCode,
+    AggregateFunction,
+    AggregateOverload,
+    Binder,
+)
+from pyflink_on_spark._sql.functions.parameters import any_type
+from pyflink_on_spark._sql.functions.python.binding import Convert, UserBinding, result_of, row_of
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+class AggregateBinding(UserBinding):
+    """Calls the methods of an aggregate function.
+
+    Args:
+        function: the function.
+        types: the types of the arguments.
+        result: the type of the result.
+        names: the names of the fields, if the arguments make one row.
+    """
+
+    def __init__(
+        self,
+        function: UserFunction,
+        types: Sequence[LogicalType],
+        result: LogicalType,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        super().__init__(function, types, names)
+        self._result = result
+
+    def caller(self, loaded: Any) -> Any:
+        """Return what the code calls."""
+        return LoadedAggregate(loaded, self.arguments(), result_of(self._result))
+
+
+class LoadedAggregate:
+    """An aggregate function in a subtask.
+
+    Args:
+        owner: the user's function.
+        arguments: makes Python objects of arguments.
+        result: makes a value of a result.
+    """
+
+    def __init__(
+        self, owner: Any, arguments: Callable[[Sequence[Any]], Sequence[Any]], result: Convert
+    ) -> None:
+        self.owner, self._arguments, self._result = owner, arguments, result
+        self.create = owner.create_accumulator
+
+    def accumulate(self, accumulator: Any, *args: Any) -> None:
+        """Add a row."""
+        self.owner.accumulate(accumulator, *self._arguments(args))
+
+    def retract(self, accumulator: Any, *args: Any) -> None:
+        """Take a row back."""
+        self.owner.retract(accumulator, *self._arguments(args))
+
+    def merge(self, accumulator: Any, other: Any) -> None:
+        """Add another accumulator."""
+        self.owner.merge(accumulator, [other])
+
+    def value(self, accumulator: Any) -> Any:
+        """Return the result."""
+        return self._result(self.owner.get_value(accumulator))
+
+    def rows(self, accumulator: Any) -> list[Any]:
+        """Return all rows of a function that gives several."""
+        return [self._result(item) for item in self.owner.emit_value(accumulator) or ()]
+
+
+class PythonAggregateCode(AggregateCode):
+    """Calls a user's aggregate function; the only slot is its accumulator.
+
+    Args:
+        name: of the function in the code.
+    """
+
+    takes_null = True
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.initial = (f"{name}.create()",)
+
+    def accumulate(self, slots: Sequence[str], args: Sequence[str]) -> list[str]:
+        """Add a row."""
+        return [f"{self._name}.accumulate({', '.join([slots[0], *args])})"]
+
+    def retract(self, slots: Sequence[str], args: Sequence[str]) -> list[str]:
+        """Take a row back."""
+        return [f"{self._name}.retract({', '.join([slots[0], *args])})"]
+
+    def merge(self, slots: Sequence[str], others: Sequence[str]) -> list[str]:
+        """Add another accumulator."""
+        return [f"{self._name}.merge({slots[0]}, {others[0]})"]
+
+    def value(self, slots: Sequence[str]) -> str:
+        """Return the result."""
+        return f"{self._name}.value({slots[0]})"
+
+
+def python_aggregate(
+    name: str,
+    function: UserFunction,
+    result: LogicalType,
+    row_names: tuple[str, ...] | None = None,
+) -> AggregateFunction:
+    """Return an aggregate function of the user's.
+
+    Args:
+        name: for messages.
+        function: what computes it.
+        result: the type of its result.
+        row_names: the names of all columns, if it gets them as one row.
+    """
+
+    def code(
+        binder: Binder, types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
+    ) -> AggregateCode:
+        binding = AggregateBinding(function, types, result, row_names)
+        return PythonAggregateCode(binder.bind(binding, "udaf"))
+
+    return AggregateFunction(name, (AnyArguments((), lambda types: result, code),))
+
+
+@dataclass(frozen=True, eq=False)
+class PythonTableAggregate:
+    """A function of the user's that gives any number of rows for the rows of a group.
+
+    Args:
+        name: for messages.
+        function: what computes the rows.
+        names: the names of their columns.
+        types: the types of their columns.
+        row_names: the names of all columns, if it gets them as one row.
+    """
+
+    name: str
+    function: UserFunction
+    names: tuple[str, ...]
+    types: tuple[LogicalType, ...]
+    row_names: tuple[str, ...] | None = None
+
+    def binding(self, types: Sequence[LogicalType]) -> AggregateBinding:
+        """Return what calls it with arguments of some types."""
+        return RowsBinding(self.function, types, self.types, self.row_names)
+
+
+class RowsBinding(AggregateBinding):
+    """Calls the methods of a function that gives any number of rows.
+
+    Args:
+        function: the function.
+        types: the types of the arguments.
+        results: the types of the columns.
+        names: the names of the fields, if the arguments make one row.
+    """
+
+    def __init__(
+        self,
+        function: UserFunction,
+        types: Sequence[LogicalType],
+        results: Sequence[LogicalType],
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        UserBinding.__init__(self, function, types, names)
+        self._results = tuple(results)
+
+    def caller(self, loaded: Any) -> Any:
+        """Return what the code calls."""
+        return LoadedAggregate(loaded, self.arguments(), row_of(self._results))
+
+
+class AnyArguments(AggregateOverload):
+    """A form that takes any arguments."""
+
+    def takes(self, count: int) -> bool:
+        """Take any number of arguments."""
+        return True
+
+    def parameter(self, index: int) -> Any:
+        """Take every type."""
+        return any_type

@@ -1,0 +1,99 @@
+"""What calls a user's function: loads, opens and closes it, and converts its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.compiler.program import Binding
+from pyflink_on_spark._sql.functions.context import function_context
+from pyflink_on_spark._sql.types.external import from_python, to_python
+from pyflink_on_spark._sql.types.logical import APPROXIMATE, LogicalType
+from pyflink_on_spark.common.types import Row
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+Convert = Callable[[Any], Any]
+
+
+class UserBinding(Binding):
+    """Loads, opens and closes a user's function.
+
+    Args:
+        function: the function.
+        types: the types of the arguments.
+        names: the names of the fields, if the arguments make one row.
+    """
+
+    def __init__(
+        self,
+        function: UserFunction,
+        types: Sequence[LogicalType],
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self._function, self._types, self._names = function, tuple(types), names
+
+    def load(self, context: OperatorContext | None) -> Any:
+        """Return what the code calls."""
+        loaded = self._function.load()
+        opening = getattr(loaded, "open", None)
+        if opening is not None and context is not None:
+            opening(function_context(context))
+        return self.caller(loaded)
+
+    def close(self, loaded: Any) -> None:
+        """Close the function."""
+        closing = getattr(loaded.owner, "close", None)
+        if closing is not None:
+            closing()
+
+    def caller(self, loaded: Any) -> Any:
+        """Return what the code calls; its ``owner`` is the function."""
+        raise NotImplementedError
+
+    def arguments(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """Return what makes Python objects of arguments."""
+        converters = [to_python(kind) for kind in self._types]
+        names = None if self._names is None else list(self._names)
+
+        def made(args: Sequence[Any]) -> Sequence[Any]:
+            values = [
+                value if convert is None or value is None else convert(value)
+                for convert, value in zip(converters, args)
+            ]
+            if names is None:
+                return values
+            row = Row(*values)
+            row.set_field_names(names)
+            return (row,)
+
+        return made
+
+
+def result_of(kind: LogicalType) -> Convert:
+    """Return what makes a value of what a user's function returns."""
+    convert = from_python(kind)
+    if kind.root in APPROXIMATE:
+        convert = float
+
+    def converted(value: Any) -> Any:
+        return value if value is None or convert is None else convert(value)
+
+    return converted
+
+
+def row_of(results: Sequence[LogicalType]) -> Convert:
+    """Return what makes a row of what a function gives: a tuple, a Row, or a single value."""
+    converters = [result_of(kind) for kind in results]
+
+    def fields(item: Any) -> tuple[Any, ...]:
+        values = item
+        if isinstance(item, Row):
+            values = item._values
+        elif not isinstance(item, tuple) and (len(converters) == 1 or not isinstance(item, list)):
+            values = (item,)
+        return tuple([convert(value) for convert, value in zip(converters, values)])
+
+    return fields
