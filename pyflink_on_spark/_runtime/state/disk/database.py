@@ -86,6 +86,22 @@ class Database:
         elif changes or self._released:
             self._write_down(changes)
 
+    @property
+    def layered(self) -> bool:
+        """Whether there are layers, or will be with the next change."""
+        return bool(self._layers) or self._copies_live()
+
+    def load(self, puts: list[Change]) -> int:
+        """Put rows while there are no layers; return how many of them were not there."""
+        database, before = self.connection, self.connection.total_changes
+        database.execute("BEGIN")
+        database.executemany("INSERT OR IGNORE INTO main.entries VALUES (?, ?, ?, ?)", puts)
+        added = database.total_changes - before
+        if added < len(puts):
+            database.executemany("REPLACE INTO main.entries VALUES (?, ?, ?, ?)", puts)
+        database.execute("COMMIT")
+        return added
+
     def close(self) -> None:
         """Close the database, which removes its files; copies of this process keep theirs."""
         self.connection.close()
