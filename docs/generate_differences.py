@@ -94,6 +94,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 ## Tables and SQL
 
 - **Times** are exact to the microsecond, also in columns with more digits.
+- **The partition of nothing.** Flink writes rows without a value of the partition's column into
+  `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
+  the rows are read.
 - **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
