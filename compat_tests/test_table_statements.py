@@ -403,3 +403,73 @@ def test_the_length_of_types_that_do_not_say_it(t_env):
     schema = t_env.sql_query(text).get_schema()
     lengths = [(str(kind), kind.length) for kind in schema.get_field_data_types()]
     assert lengths == [("VARCHAR", 2**31 - 1), ("VARBINARY", 2**31 - 1), ("CHAR", 1)]
+
+
+def folders_of(path):
+    files = [p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))]
+    return sorted((str(p.parent.relative_to(path)), p.read_text()) for p in files)
+
+
+@pytest.fixture
+def batch_tables(tmp_path):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.get_config().set("parallelism.default", "1")
+    for name, partitions in (("kept", ""), ("parts", "PARTITIONED BY (city)")):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (a INT, city STRING) {partitions} WITH "
+            f"('connector' = 'filesystem', 'path' = '{tmp_path}/{name}', 'format' = 'csv')"
+        )
+    return t_env
+
+
+def test_overwriting_a_table(batch_tables, tmp_path):
+    for statement, left in [
+        ("INSERT INTO kept VALUES (1, 'x'), (2, 'y')", "1,x\n2,y\n"),
+        ("INSERT OVERWRITE kept VALUES (9, 'q')", "9,q\n"),
+        ("INSERT OVERWRITE kept SELECT a + 1, city FROM kept", "10,q\n"),
+    ]:
+        batch_tables.execute_sql(statement).wait()
+        assert folders_of(tmp_path / "kept") == [(".", left)]
+    (tmp_path / "kept/below").mkdir()
+    (tmp_path / "kept/below/other.csv").write_text("5,e\n")
+    (tmp_path / "kept/_hidden").write_text("not read")
+    batch_tables.sql_query("SELECT 4, 'dsl'").execute_insert("kept", overwrite=True).wait()
+    assert folders_of(tmp_path / "kept") == [(".", "4,dsl\n")]
+    assert (tmp_path / "kept/_hidden").exists()
+    batch_tables.execute_sql("INSERT OVERWRITE kept SELECT * FROM kept WHERE a < 0").wait()
+    assert folders_of(tmp_path / "kept") == []
+
+
+def test_overwriting_partitions(batch_tables, tmp_path):
+    for statement, left in [
+        ("INSERT INTO parts VALUES (1, 'x'), (2, 'y')", [("x", "1\n"), ("y", "2\n")]),
+        ("INSERT OVERWRITE parts VALUES (9, 'x')", [("x", "9\n"), ("y", "2\n")]),
+        ("INSERT OVERWRITE parts PARTITION (city = 'y') SELECT 7", [("x", "9\n"), ("y", "7\n")]),
+        (
+            "INSERT INTO parts PARTITION (city = 'y') VALUES (8)",
+            [("x", "9\n"), ("y", "7\n"), ("y", "8\n")],
+        ),
+        (
+            "INSERT OVERWRITE parts PARTITION (city = 'y') (a) SELECT 6",
+            [("x", "9\n"), ("y", "6\n")],
+        ),
+        ("INSERT OVERWRITE parts SELECT * FROM parts WHERE a < 0", [("x", "9\n"), ("y", "6\n")]),
+    ]:
+        batch_tables.execute_sql(statement).wait()
+        assert folders_of(tmp_path / "parts") == [(f"city={city}", text) for city, text in left]
+
+
+def test_what_cannot_be_overwritten(t_env, batch_tables, tmp_path):
+    columns = "(a INT, city STRING) WITH ('connector' ="
+    t_env.execute_sql(
+        f"CREATE TABLE kept {columns} 'filesystem', 'path' = '{tmp_path}/k', 'format' = 'csv')"
+    )
+    with pytest.raises(Exception, match="Streaming mode not support overwrite"):
+        t_env.execute_sql("INSERT OVERWRITE kept VALUES (1, 'x')")
+    batch_tables.execute_sql(f"CREATE TABLE shown {columns} 'print')")
+    with pytest.raises(Exception, match="INSERT OVERWRITE requires"):
+        batch_tables.execute_sql("INSERT OVERWRITE shown VALUES (1, 'x')")
+    with pytest.raises(Exception, match=r"umber of columns|do not match"):
+        batch_tables.execute_sql("INSERT INTO parts PARTITION (city = 'y') SELECT 1, 'y'")
+    with pytest.raises(Exception, match=r"'?a'? "):
+        batch_tables.execute_sql("INSERT INTO parts PARTITION (a = 1) SELECT 'y'")

@@ -1,4 +1,4 @@
-"""Writes compatibility.md: how each public name of PyFlink 1.13 to 2.3 fares on Spark.
+"""Writes compatibility.md: how each public name of PyFlink fares on Spark.
 
 python docs/generate_compatibility.py           writes it
 python docs/generate_compatibility.py --check   says whether it is stale, by the exit status
@@ -41,9 +41,10 @@ SCHEMA_METHODS = ("_serializer", "_deserializer")
 HEAD = """\
 # Compatibility with PyFlink
 
-**{percentage} % of PyFlink's public names work on Spark**: {usable:,} of the {all:,} names that
-PyFlink 1.13 to 2.3 have in `pyflink.common`, `pyflink.datastream`, `pyflink.metrics` and
-`pyflink.util`. All of them can be imported and have PyFlink's signatures.
+**{percentage} % of PyFlink's public names work on Spark**: {usable:,} of {all:,}. These are the
+names that PyFlink 1.13 to 2.3 have in `pyflink.common`, `pyflink.datastream`, `pyflink.metrics` and
+`pyflink.util`, and the names that PyFlink 2.3 has in `pyflink.table`. All of them can be imported
+and have PyFlink's signatures.
 
 | state | names | what it means |
 | --- | ---: | --- |

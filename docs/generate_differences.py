@@ -46,8 +46,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   equal rows as well.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
-- `OVER` in the order of a column that is no time attribute, `INSERT OVERWRITE` and
-  `MATCH_RECOGNIZE` raise `UnsupportedFlinkFeature`. Lookup joins (`FOR SYSTEM_TIME AS OF` a
+- `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
+  `UnsupportedFlinkFeature`. Lookup joins (`FOR SYSTEM_TIME AS OF` a
   processing time) are refused as "Processing-time temporal join is not supported yet".
 
 ## Errors
@@ -99,10 +99,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** lookup joins, `MATCH_RECOGNIZE`, INSERT OVERWRITE, OVER in the order of a
-  column that is no time, Top-N with a variable end, changes as input of the windows of table
-  functions, windows of a number of rows, asynchronous scalar functions, Parquet, ORC and Avro as
-  formats of tables, and the connectors kinesis, elasticsearch and CDC. Each raises
+- **Not supported yet:** lookup joins, `MATCH_RECOGNIZE`, OVER in the order of a column that is no
+  time, Top-N with a variable end, changes as input of the windows of table functions, windows of
+  a number of rows, asynchronous scalar functions, and the connectors kinesis, elasticsearch and
+  CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, NoReturn
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from pyflink_on_spark._compat.call_site import capture_call_site
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+
+C = TypeVar("C", bound=type)
 
 
 class Gap(enum.Enum):
@@ -39,6 +43,32 @@ class unsupported:  # noqa: N801 - reads as a declaration in class bodies, like 
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise_unsupported(self.name, kind=self.kind, reason=self.reason, instead=self.instead)
+
+
+def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], C]:
+    """Return a class decorator that makes the constructor and all methods raise the one error.
+
+    The class keeps the names and signatures of PyFlink's. Functions whose class has a marker of
+    its own for them keep that one.
+
+    Args:
+        kind: whether the gap can close.
+        reason: why, as half a sentence.
+        instead: what a user can do now.
+    """
+
+    def gap(function: Any) -> unsupported:
+        return unsupported(function, kind=kind, reason=reason, instead=instead)
+
+    def mark(cls: C) -> C:
+        for name, declared in list(vars(cls).items()):
+            if inspect.isfunction(declared):
+                setattr(cls, name, gap(declared))
+            elif isinstance(declared, staticmethod) and inspect.isfunction(declared.__func__):
+                setattr(cls, name, staticmethod(gap(declared.__func__)))
+        return cls
+
+    return mark
 
 
 def raise_unsupported(call: str, *, kind: Gap, reason: str, instead: str) -> NoReturn:

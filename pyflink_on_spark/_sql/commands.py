@@ -18,9 +18,10 @@ from pyflink_on_spark._sql.creation import (
 )
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.schema_text import column_extras
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
-from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+from pyflink_on_spark._sql.syntax.statements import ObjectKind
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -171,15 +172,9 @@ def _described(session: Session, parts: tuple[str, ...]) -> Listing:
 
 def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[Any, ...]:
     attribute = "" if column.type.time is None else f" *{column.type.time.value}*"
-    extras = None
-    if column.kind is ColumnKind.COMPUTED:
-        extras = f"AS {column.text}"
-    elif column.kind is ColumnKind.METADATA:
-        source = "" if column.metadata_key is None else f" FROM '{column.metadata_key}'"
-        extras = f"METADATA{source}{' VIRTUAL' if column.virtual else ''}"
     keys = f"PRI({', '.join(key)})" if column.name in key else None
     kind = column.type.text(nullability=False) + attribute
-    return column.name, kind, column.type.nullable, keys, extras, watermark
+    return column.name, kind, column.type.nullable, keys, column_extras(column), watermark
 
 
 def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -> Listing:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pyflink_on_spark._sql.binder.inserts import insert
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.inserts import insert, with_partition
 from pyflink_on_spark._sql.binder.queries import QueryBinder
 from pyflink_on_spark._sql.binder.scans import scan
+from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
@@ -94,18 +96,20 @@ class Session:
         Raises:
             ValidationError: something in it is wrong.
         """
-        if statement.partition:
-            raise ValidationError("INSERT with PARTITION needs a partitioned table")
         path = self.catalog.qualify(statement.path)
         table = self.table(path)
-        node = self.bind(statement.query)
+        node, columns = self.bind(statement.query), statement.columns
+        if statement.partition:
+            binder = ExpressionBinder(Scope(()), self.functions)
+            values = [(name, binder.bind(value)) for name, value in statement.partition]
+            node, columns = with_partition(node, columns, values, table)
         with at_place(statement.query.span):
             return insert(
                 node,
                 path,
                 table,
                 self.settings(),
-                columns=statement.columns,
+                columns=columns,
                 overwrite=statement.overwrite,
                 hints=dict(statement.options),
             )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
+from pyflink_on_spark.table.compiled_plan import CompiledPlan
 from pyflink_on_spark.table.data_view import DataView, ListView, MapView
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.module import Module, ModuleEntry
+from pyflink_on_spark.table.plan_reference import PlanReference
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.schema import Schema
+from pyflink_on_spark.table.sql_dialect import SqlDialect
 from pyflink_on_spark.table.statement_set import StatementSet
 from pyflink_on_spark.table.table import (
     GroupedTable,
@@ -24,15 +28,15 @@ from pyflink_on_spark.table.table_environment import StreamTableEnvironment, Tab
 from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.table_schema import TableSchema
-from pyflink_on_spark.table.types import DataTypes, Row, RowKind
+from pyflink_on_spark.table.types import DataTypes, Row, RowKind, UserDefinedType
 from pyflink_on_spark.table.udf import (
     AggregateFunction,
+    AsyncScalarFunction,
     FunctionContext,
     ScalarFunction,
     TableAggregateFunction,
     TableFunction,
 )
-from pyflink_on_spark.table.window import GroupWindow, OverWindow
 
 __all__ = [
     "TableEnvironment",
@@ -42,12 +46,11 @@ __all__ = [
     "GroupWindowedTable",
     "OverWindowedTable",
     "WindowGroupedTable",
-    "GroupWindow",
-    "OverWindow",
     "FunctionContext",
     "ScalarFunction",
     "TableFunction",
     "AggregateFunction",
+    "AsyncScalarFunction",
     "TableAggregateFunction",
     "DataView",
     "ListView",
@@ -59,6 +62,7 @@ __all__ = [
     "FormatDescriptor",
     "Schema",
     "DataTypes",
+    "UserDefinedType",
     "Expression",
     "TablePipeline",
     "TableSchema",
@@ -68,6 +72,11 @@ __all__ = [
     "ChangelogMode",
     "ExplainDetail",
     "ResultKind",
+    "SqlDialect",
+    "Module",
+    "ModuleEntry",
+    "CompiledPlan",
+    "PlanReference",
 ]
 
 __getattr__ = missing_name(__name__)

@@ -9,10 +9,10 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark.common.data_types import DataType, DataTypes
 from pyflink_on_spark.table._expression_parts import Operand, function
 
 if TYPE_CHECKING:
-    from pyflink_on_spark.common.data_types import DataType
     from pyflink_on_spark.table.expression import Expression
 
 _SECOND = 1_000_000
@@ -30,85 +30,85 @@ _MONTHS = {"months": 1, "quarters": 3, "years": 12}
 class TimeIntervalUnit(enum.Enum):
     """Units of time, for ``extract``, ``floor`` and ``ceil``."""
 
-    YEAR = 0
-    YEAR_TO_MONTH = 1
-    QUARTER = 2
-    MONTH = 3
-    WEEK = 4
-    DAY = 5
-    DAY_TO_HOUR = 6
-    DAY_TO_MINUTE = 7
-    DAY_TO_SECOND = 8
-    HOUR = 9
-    SECOND = 10
-    HOUR_TO_MINUTE = 11
-    HOUR_TO_SECOND = 12
-    MINUTE = 13
+    YEAR = (0,)
+    YEAR_TO_MONTH = (1,)
+    QUARTER = (2,)
+    MONTH = (3,)
+    WEEK = (4,)
+    DAY = (5,)
+    DAY_TO_HOUR = (6,)
+    DAY_TO_MINUTE = (7,)
+    DAY_TO_SECOND = (8,)
+    HOUR = (9,)
+    SECOND = (10,)
+    HOUR_TO_MINUTE = (11,)
+    HOUR_TO_SECOND = (12,)
+    MINUTE = (13,)
     MINUTE_TO_SECOND = 14
 
 
 class TimePointUnit(enum.Enum):
     """Units of time, for ``timestamp_diff``."""
 
-    YEAR = 0
-    MONTH = 1
-    DAY = 2
-    HOUR = 3
-    MINUTE = 4
-    SECOND = 5
-    QUARTER = 6
-    WEEK = 7
-    MILLISECOND = 8
+    YEAR = (0,)
+    MONTH = (1,)
+    DAY = (2,)
+    HOUR = (3,)
+    MINUTE = (4,)
+    SECOND = (5,)
+    QUARTER = (6,)
+    WEEK = (7,)
+    MILLISECOND = (8,)
     MICROSECOND = 9
 
 
 class JsonType(enum.Enum):
     """Kinds of JSON."""
 
-    VALUE = 0
-    SCALAR = 1
-    ARRAY = 2
+    VALUE = (0,)
+    SCALAR = (1,)
+    ARRAY = (2,)
     OBJECT = 3
 
 
 class JsonExistsOnError(enum.Enum):
     """What ``json_exists`` does about errors."""
 
-    TRUE = 0
-    FALSE = 1
-    UNKNOWN = 2
+    TRUE = (0,)
+    FALSE = (1,)
+    UNKNOWN = (2,)
     ERROR = 3
 
 
 class JsonValueOnEmptyOrError(enum.Enum):
     """What ``json_value`` does about errors, and where there is nothing."""
 
-    NULL = 0
-    ERROR = 1
+    NULL = (0,)
+    ERROR = (1,)
     DEFAULT = 2
 
 
 class JsonQueryWrapper(enum.Enum):
     """Whether ``json_query`` makes an array of what it finds."""
 
-    WITHOUT_ARRAY = 0
-    CONDITIONAL_ARRAY = 1
+    WITHOUT_ARRAY = (0,)
+    CONDITIONAL_ARRAY = (1,)
     UNCONDITIONAL_ARRAY = 2
 
 
 class JsonQueryOnEmptyOrError(enum.Enum):
     """What ``json_query`` does about errors, and where there is nothing."""
 
-    NULL = 0
-    ERROR = 1
-    EMPTY_ARRAY = 2
-    EMPTY_OBJECT = 3
+    NULL = (0,)
+    EMPTY_ARRAY = (1,)
+    EMPTY_OBJECT = (2,)
+    ERROR = 3
 
 
 class JsonOnNull(enum.Enum):
     """What becomes of NULL in JSON."""
 
-    NULL = 0
+    NULL = (0,)
     ABSENT = 1
 
 
@@ -281,7 +281,7 @@ class JsonMethods(Operand):
     def json_value(
         self,
         path: str,
-        returning_type: DataType = None,
+        returning_type: DataType = DataTypes.STRING(),
         on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
         default_on_empty: Any = None,
         on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
@@ -291,7 +291,7 @@ class JsonMethods(Operand):
 
         Args:
             path: the path.
-            returning_type: the type of the result; STRING if not given.
+            returning_type: the type of the result.
             on_empty: what happens where there is nothing.
             default_on_empty: the result then.
             on_error: what happens about errors.
@@ -299,7 +299,7 @@ class JsonMethods(Operand):
         """
         from pyflink_on_spark.table._types import logical_type
 
-        root = Root.VARCHAR if returning_type is None else logical_type(returning_type).root
+        root = logical_type(returning_type).root
         names = {Root.VARCHAR: "STRING", Root.BOOLEAN: "BOOLEAN", Root.INT: "INTEGER",
                  Root.BIGINT: "BIGINT", Root.DOUBLE: "DOUBLE"}  # fmt: skip
         defaults = []

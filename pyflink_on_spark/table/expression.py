@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._expression_text import expression_text
+from pyflink_on_spark.table._missing_methods import MissingMethods
 from pyflink_on_spark.table._number_methods import AggregateMethods, NumberMethods
 from pyflink_on_spark.table._other_methods import (
     CollectionMethods,
@@ -52,6 +53,7 @@ class Expression(
     TimeMethods,
     CollectionMethods,
     JsonMethods,
+    MissingMethods,
     Generic[T],
 ):
     """A column, a constant, or what is computed of them.
@@ -157,7 +159,7 @@ class Expression(
     def __rpow__(self, other: Any) -> Expression:
         return _call("POWER", other, self)
 
-    def __neg__(self) -> Expression:
+    def __neg__(self, *args) -> Expression:
         return _call("UNARY -", self)
 
     # -- tests -----------------------------------------------------------------------------------
@@ -228,6 +230,17 @@ class Expression(
     def at(self, index) -> Expression:
         """Return an element of an array, counted from 1, or the value of a key of a map."""
         return _call("ITEM", self, index)
+
+    def __getitem__(self, index):
+        return self.at(index)
+
+    __iter__ = None  # __getitem__ alone would make an endless iterator of it
+
+    def __getattr__(self, name):
+        """Return a field of a row, unless the name belongs to Python itself."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.get(name)
 
     @property
     def flatten(self) -> Expression:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
@@ -56,6 +57,13 @@ __all__ = [
     "with_all_columns",
     "with_columns",
     "without_columns",
+    "json",
+    "json_object_agg",
+    "json_array_agg",
+    "current_database",
+    "current_watermark",
+    "temporal_overlaps",
+    "descriptor",
     "json_string",
     "json_object",
     "json_array",
@@ -311,6 +319,54 @@ def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args) -> Expression:
     """Return an array of JSON."""
     written = tuple(map(written_operand, args))
     return Expression(syntax.Call("JSON_ARRAY", written, symbols=(on_null.name,)))
+
+
+def json(value) -> Expression:
+    """Return the JSON of a text as it is, for ``json_object`` and ``json_array``."""
+    _no_function("json(value)", "Parse the text in a Python function.")
+
+
+def json_object_agg(on_null: JsonOnNull, key_expr: str | Expression[str], value_expr) -> Expression:
+    """Return an object of JSON of the rows of a group."""
+    _no_function("json_object_agg(on_null, key_expr, value_expr)", "Use a Python udaf.")
+
+
+def json_array_agg(on_null: JsonOnNull, item_expr) -> Expression:
+    """Return an array of JSON of the rows of a group."""
+    _no_function("json_array_agg(on_null, item_expr)", "Use a Python udaf.")
+
+
+def current_database() -> Expression:
+    """Return the name of the current database."""
+    _no_function("current_database()", "Use lit(t_env.get_current_database()).")
+
+
+def current_watermark(rowtimeAttribute) -> Expression:
+    """Return the watermark of a rowtime attribute."""
+    _no_function(
+        "current_watermark(rowtimeAttribute)",
+        "Read it in a ProcessFunction of to_data_stream: ctx.timer_service().current_watermark().",
+    )
+
+
+def temporal_overlaps(
+    left_time_point, left_temporal, right_time_point, right_temporal
+) -> Expression:
+    """Tell whether two intervals of time overlap."""
+    _no_function(
+        "temporal_overlaps(...)", "Compare the ends: (l_start <= r_end) & (r_start <= l_end)."
+    )
+
+
+def descriptor(*column_names: str) -> Expression:
+    """Return the names of columns, for a function of tables."""
+    _no_function("descriptor(*column_names)", "Use TABLE(...) with DESCRIPTOR(...) in sql_query.")
+
+
+def _no_function(call: str, instead: str) -> NoReturn:
+    raise_unsupported(
+        call, kind=Gap.NOT_YET, reason="SQL has no such function here", instead=instead
+    )
 
 
 def row_interval(rows: int) -> Expression:

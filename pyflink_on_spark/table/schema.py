@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.binder.tables import TableDescription
@@ -15,10 +16,15 @@ from pyflink_on_spark._sql.syntax.statements import (
     PrimaryKey,
     WatermarkDefinition,
 )
+from pyflink_on_spark._sql.types.data_types import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.table._types import logical_type
 from pyflink_on_spark.table.expression import Expression
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.catalog.objects import Column
+    from pyflink_on_spark.table.catalog import ResolvedSchema
 
 __all__ = ["Schema"]
 
@@ -87,6 +93,27 @@ class Schema:
                 lines=own.lines + other.lines,
             )
             return self
+
+        def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> Schema.Builder:
+            """Add the columns, watermark and primary key of a table."""
+            for each in resolved_schema.get_columns():
+                self._add(each._column)
+            for mark in resolved_schema.get_watermark_specs():
+                self.watermark(mark.get_rowtime_attribute(), str(mark.get_watermark_expression()))
+            key = resolved_schema.get_primary_key()
+            if key is not None:
+                self.primary_key_named(key.get_name(), *key.get_columns())
+            return self
+
+        def _add(self, column: Column) -> None:
+            if column.kind is ColumnKind.COMPUTED:
+                self.column_by_expression(column.name, column.text)
+            elif column.kind is ColumnKind.METADATA:
+                kind = to_data_type(column.type)
+                key = column.metadata_key
+                self.column_by_metadata(column.name, kind, key, column.virtual)
+            else:
+                self.column(column.name, to_data_type(column.type))
 
         def from_row_data_type(self, data_type: DataType) -> Schema.Builder:
             """Add the fields of a row type as columns."""

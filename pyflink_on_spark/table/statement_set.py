@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.syntax.statements import Insert
 from pyflink_on_spark.table._console import print_line
+from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_compiled_plan
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_pipeline import TablePipeline
@@ -78,6 +79,10 @@ class StatementSet:
     def print_explain(self, *extra_details: ExplainDetail):
         """Print how the INSERTs are carried out."""
         print_line(self.explain(*extra_details))
+
+    def compile_plan(self) -> CompiledPlan:
+        """Return the plan as Flink's file of a plan."""
+        return refuse_compiled_plan("StatementSet.compile_plan()")
 
     def execute(self) -> TableResult:
         """Start a job of all INSERTs, and empty the set.

@@ -14,10 +14,10 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sets import set_operation
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
 from pyflink_on_spark._sql.binder.unions import union_all
+from pyflink_on_spark._sql.catalog.objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
-from pyflink_on_spark._sql.schema_text import schema_text
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
 from pyflink_on_spark.table._column_ranges import expanded
@@ -33,6 +33,7 @@ from pyflink_on_spark.table._grouped_tables import (
     written,
 )
 from pyflink_on_spark.table._grouping import Grouping
+from pyflink_on_spark.table._missing_methods import ChangelogMethods
 from pyflink_on_spark.table._row_operations import (
     columns_of,
     correlated,
@@ -41,6 +42,7 @@ from pyflink_on_spark.table._row_operations import (
     named,
     projected,
 )
+from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
@@ -69,7 +71,7 @@ __all__ = [
 ]
 
 
-class Table:
+class Table(ChangelogMethods):
     """Rows that a query gives. Nothing runs before it is executed.
 
     Args:
@@ -80,6 +82,7 @@ class Table:
     def __init__(self, j_table, t_env):
         self._node: Node = j_table
         self._t_env = t_env
+        self._declared: CatalogSchema | None = None
 
     def __str__(self):
         return self._t_env._unnamed_view(self._node)
@@ -289,7 +292,7 @@ class Table:
         """Return the pairs of rows, and the rows of this table that have no partner."""
         return self._joined(right, JoinKind.LEFT, join_predicate)
 
-    def right_outer_join(self, right: Table, join_predicate: Expression[bool] = None):
+    def right_outer_join(self, right: Table, join_predicate: Expression[bool]):
         """Return the pairs of rows, and the rows of the other table that have no partner."""
         return self._joined(right, JoinKind.RIGHT, join_predicate)
 
@@ -363,9 +366,15 @@ class Table:
         """Return the columns."""
         return TableSchema._of(self._node.schema)
 
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return the columns; of a table of a catalog with its watermark and primary key."""
+        if self._declared is None:
+            return ResolvedSchema._of_rows(self._node.schema)
+        return ResolvedSchema._of_table(self._declared)
+
     def print_schema(self):
         """Print the columns with their types."""
-        print_line(schema_text(self._node))
+        print_line(str(self.get_resolved_schema()))
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return how the table is computed."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.session import time_zone
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common._options.option_text import duration_text
 from pyflink_on_spark.common._options.python import EXECUTABLE
-from pyflink_on_spark.common._options.table import CODE_LENGTH, LOCAL_TIME_ZONE
+from pyflink_on_spark.common._options.table import CODE_LENGTH, LOCAL_TIME_ZONE, STATE_TTL
+from pyflink_on_spark.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
 
@@ -60,6 +64,49 @@ class TableConfig:
     def to_map(self) -> dict:
         """Return the options as a dict."""
         return self._configuration.to_dict()
+
+    def get_idle_state_retention(self) -> datetime.timedelta:
+        """Return how long state is kept that is not used; zero is without limit."""
+        return datetime.timedelta(milliseconds=self._configuration._read(STATE_TTL))
+
+    def set_idle_state_retention(self, duration: datetime.timedelta):
+        """Set how long state is kept that is not used; zero is without limit."""
+        millis = round(duration.total_seconds() * 1000)
+        self.set(STATE_TTL.key, duration_text(millis))
+
+    def get_sql_dialect(self) -> int:
+        """Return the dialect of statements, a constant of SqlDialect."""
+        return SqlDialect.DEFAULT
+
+    def set_sql_dialect(self, sql_dialect: int):
+        """Set the dialect of statements, a constant of SqlDialect.
+
+        Raises:
+            TypeError: it is no dialect.
+            UnsupportedFlinkFeature: it is Hive's.
+        """
+        if sql_dialect == SqlDialect.HIVE:
+            raise_unsupported(
+                "set_sql_dialect(SqlDialect.HIVE)",
+                kind=Gap.NEVER,
+                reason="the parser of Hive's dialect is a library of Java",
+                instead="Write the statements in Flink's own dialect.",
+            )
+        if sql_dialect != SqlDialect.DEFAULT:
+            raise TypeError(
+                f"Unsupported SQL dialect: {sql_dialect}, supported SQL dialects are: "
+                "SqlDialect.DEFAULT, SqlDialect.HIVE."
+            )
+
+    def set_python_executable(self, python_exec: str):
+        """Choose the interpreter of the workers.
+
+        Args:
+            python_exec: its path; also one inside an archive that was added before.
+
+        On Spark: it counts when the first job of the process starts Spark.
+        """
+        self.set(EXECUTABLE.key, python_exec)
 
     def get_python_executable(self) -> str:
         """Return the interpreter that functions run in."""

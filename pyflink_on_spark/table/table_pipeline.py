@@ -6,6 +6,8 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.table._console import print_line
+from pyflink_on_spark.table.catalog import ObjectIdentifier
+from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_compiled_plan
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_result import TableResult
 
@@ -23,6 +25,15 @@ class TablePipeline:
     def __init__(self, j_table_pipeline, t_env):
         self._sink: Any = j_table_pipeline
         self._t_env = t_env
+
+    def get_sink_identifier(self) -> ObjectIdentifier | None:
+        """Return the name of the table that is written; None if it is in no catalog."""
+        path = self._sink.path
+        return None if path.name.startswith("*anonymous") else ObjectIdentifier(path)
+
+    def compile_plan(self) -> CompiledPlan:
+        """Return the plan as Flink's file of a plan."""
+        return refuse_compiled_plan("TablePipeline.compile_plan()")
 
     def execute(self) -> TableResult:
         """Start the job that writes."""

@@ -14,6 +14,7 @@ from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
 from pyflink_on_spark.table._console import print_line
 from pyflink_on_spark.table._results import Outcome
+from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.table_schema import TableSchema
 
 __all__ = ["TableResult", "CloseableIterator"]
@@ -60,6 +61,10 @@ class TableResult:
     def get_table_schema(self) -> TableSchema:
         """Return the columns of the rows."""
         return TableSchema._of(self._outcome.schema)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return the columns of the rows."""
+        return ResolvedSchema._of_rows(self._outcome.schema)
 
     def get_result_kind(self):
         """Return whether there are rows: one of ResultKind."""

@@ -76,8 +76,41 @@ class TableSchema:
             and self._types == other._types
         )
 
+    def __ne__(self, other):
+        return not self == other
+
     def __hash__(self):
         return hash(tuple(self._names))
+
+    def copy(self) -> TableSchema:
+        """Return the same columns as another object."""
+        copied = TableSchema(self._names, self._types)
+        copied._texts = list(self._texts)
+        return copied
+
+    @classmethod
+    def builder(cls):
+        """Return a builder."""
+        return TableSchema.Builder()
+
+    class Builder:
+        """Collects columns; ``build`` gives the schema."""
+
+        def __init__(self):
+            self._names: list[str] = []
+            self._types: list[DataType] = []
+
+        def field(self, name: str, data_type: DataType) -> TableSchema.Builder:
+            """Add a column."""
+            assert name is not None
+            assert data_type is not None
+            self._names.append(name)
+            self._types.append(data_type)
+            return self
+
+        def build(self) -> TableSchema:
+            """Return the schema of the columns."""
+            return TableSchema(self._names, self._types)
 
 
 __getattr__ = missing_name(__name__)

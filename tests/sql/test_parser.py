@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.parser import (
     parse_statement,
     parse_type,
 )
+from pyflink_on_spark._sql.parser.canonical import canonical_text
 from pyflink_on_spark._sql.syntax import queries, statements
 from pyflink_on_spark._sql.syntax.expressions import Call, Cast, Literal, Name, OverCall, Subquery
 from pyflink_on_spark._sql.types import logical
@@ -229,3 +230,18 @@ def test_cast_keeps_the_type():
     assert isinstance(cast, Cast)
     assert cast.lenient
     assert cast.type == logical.row(("x",), (logical.INT,))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("id*2", "`id` * 2"),
+        ("ts - interval '5' second", "`ts` - INTERVAL '5' SECOND"),
+        ("to_timestamp(`a b`, 'x''y')", "TO_TIMESTAMP(`a b`, 'x''y')"),
+        ("CAST(r.f[1] AS STRING)", "CAST(`r`.`f`[1] AS STRING)"),
+        ("(a+b) / c", "(`a` + `b`) / `c`"),
+        ("PROCTIME()", "PROCTIME()"),
+    ],
+)
+def test_the_text_that_flink_shows(written, shown):
+    assert canonical_text(written) == shown

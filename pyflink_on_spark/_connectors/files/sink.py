@@ -60,10 +60,10 @@ class PartFileSink(Sink):
 
     def with_input_type(self, type_info: TypeInformation | None) -> PartFileSink:
         self._check_input(type_info)
-        return PartFileSink(self._config, type_info, self._configuration)
+        return type(self)(self._config, type_info, self._configuration)
 
     def with_configuration(self, configuration: Mapping[str, str]) -> PartFileSink:
-        return PartFileSink(self._config, self._input_type, configuration)
+        return type(self)(self._config, self._input_type, configuration)
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         self._check_input(self._input_type)

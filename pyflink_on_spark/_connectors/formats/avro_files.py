@@ -40,10 +40,12 @@ class AvroFileInput(AvroInput):
     """Reads generic records of Avro files."""
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
-        library, schema = fastavro(), parsed(self._definition)
+        library = fastavro()
         count = 0
         with open(split.path, "rb") as file:
             try:
+                schema = self.reader_schema(library.reader(file).writer_schema)
+                file.seek(0)
                 records = library.reader(file, reader_schema=schema)
                 while values := list(islice(records, BUNDLE_SIZE)):
                     yield Bundle(values)
@@ -54,6 +56,14 @@ class AvroFileInput(AvroInput):
                     f"{str(error) or 'it ends too soon'}"
                 ) from error
 
+    def reader_schema(self, writer_schema: Any) -> Any:
+        """Return the schema that records are read with.
+
+        Args:
+            writer_schema: that of the file.
+        """
+        return parsed(self._definition)
+
 
 def _damage_errors(library: Any) -> tuple[type[Exception], ...]:
     resolution = library.read.SchemaResolutionError
@@ -61,15 +71,19 @@ def _damage_errors(library: Any) -> tuple[type[Exception], ...]:
 
 
 class AvroFileWriter(OutputFileWriter):
-    """Writes records to an Avro file, uncompressed as Flink does.
+    """Writes records to an Avro file.
 
     Args:
         file: the file.
         definition: the schema of the records.
+        codec: how blocks are compressed; not at all by default, as Flink's bulk writers do.
+
+    Raises:
+        ValueError: a package for the codec is missing. The message names it.
     """
 
-    def __init__(self, file: BinaryIO, definition: Any) -> None:
-        self._writer = fastavro().write.Writer(file, parsed(definition), codec="null")
+    def __init__(self, file: BinaryIO, definition: Any, codec: str = "null") -> None:
+        self._writer = fastavro().write.Writer(file, parsed(definition), codec=codec)
 
     def write(self, elements: Sequence[Any]) -> None:
         for element in elements:

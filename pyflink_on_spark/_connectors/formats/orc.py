@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyarrow import orc
 
+from pyflink_on_spark._connectors.formats.arrow_batches import Columns, columns_of, with_schema
 from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
 from pyflink_on_spark._connectors.formats.output_format import (
     OutputFileFormat,
@@ -18,6 +19,7 @@ from pyflink_on_spark._connectors.formats.output_format import (
 )
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
+from pyflink_on_spark._filesystem.input_file import source_of
 from pyflink_on_spark.common.data_types import RowType
 
 _CHUNK_ROWS = 8192
@@ -36,10 +38,17 @@ class OrcFileWriter(OutputFileWriter):
         file: the file.
         schema: the columns.
         arguments: the arguments of Arrow's writer.
+        columns: makes a batch of the schema and the rows.
     """
 
-    def __init__(self, file: BinaryIO, schema: pa.Schema, arguments: dict[str, Any]) -> None:
-        self._schema = schema
+    def __init__(
+        self,
+        file: BinaryIO,
+        schema: pa.Schema,
+        arguments: dict[str, Any],
+        columns: Columns = record_batch,
+    ) -> None:
+        self._schema, self._columns = schema, columns
         self._rows: list[Any] = []
         self._writer = orc.ORCWriter(file, **arguments)
         self._empty = True
@@ -59,7 +68,7 @@ class OrcFileWriter(OutputFileWriter):
             self._writer.close()
 
     def _write_rows(self) -> None:
-        batches = [record_batch(self._schema, self._rows)] if self._rows else []
+        batches = [self._columns(self._schema, self._rows)] if self._rows else []
         self._writer.write(pa.Table.from_batches(batches, self._schema))
         self._rows, self._empty = [], False
 
@@ -84,6 +93,25 @@ class OrcFileOutput(OutputFileFormat):
 
     def open(self, file: BinaryIO) -> OutputFileWriter:
         return OrcFileWriter(file, arrow_schema(self.row_type), self.arguments)
+
+
+def orc_batches(path: str, schema: pa.Schema, skip: int = 0) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of a schema from a file; a column that the file lacks is null.
+
+    Args:
+        path: the file.
+        schema: the columns and their types.
+        skip: the number of rows to skip at the beginning.
+    """
+    file = orc.ORCFile(source_of(path))
+    found = columns_of(file.schema, schema, case_sensitive=True)
+    names = [name for name in found if name is not None]
+    for stripe in range(file.nstripes):
+        batch = file.read_stripe(stripe, columns=names)
+        skipped = min(skip, batch.num_rows)
+        skip -= skipped
+        if skipped < batch.num_rows:
+            yield with_schema(batch.slice(skipped), schema, found)
 
 
 def orc_arguments(properties: dict[str, str]) -> dict[str, Any]:

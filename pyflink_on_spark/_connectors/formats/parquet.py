@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pyflink_on_spark._connectors.formats.arrow_batches import (
+    Columns,
+    columns_of,
+    reading,
+    with_schema,
+)
 from pyflink_on_spark._connectors.formats.arrow_values import (
     column_converters,
     from_arrow,
     record_batch,
     row_values,
 )
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import (
     OutputFileFormat,
@@ -46,10 +51,17 @@ class ParquetFileWriter(OutputFileWriter):
         file: the file.
         schema: the columns.
         options: the options of the writer.
+        columns: makes a batch of the schema and the rows.
     """
 
-    def __init__(self, file: BinaryIO, schema: pa.Schema, options: ParquetOptions) -> None:
-        self._schema = schema
+    def __init__(
+        self,
+        file: BinaryIO,
+        schema: pa.Schema,
+        options: ParquetOptions,
+        columns: Columns = record_batch,
+    ) -> None:
+        self._schema, self._columns = schema, columns
         self._row_group_bytes = options.row_group_bytes
         self._rows: list[Any] = []
         self._batches: list[pa.RecordBatch] = []
@@ -74,7 +86,7 @@ class ParquetFileWriter(OutputFileWriter):
 
     def _make_batch(self) -> None:
         if self._rows:
-            batch = record_batch(self._schema, self._rows)
+            batch = self._columns(self._schema, self._rows)
             self._batches.append(batch)
             self._bytes += batch.nbytes
             self._rows = []
@@ -172,21 +184,6 @@ class ParquetFileInput(InputFileFormat):
         return columns
 
 
-@contextlib.contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Add the path of a damaged file to Arrow's errors.
-
-    Raises:
-        CorruptRecordError: instead of Arrow's errors.
-    """
-    try:
-        yield
-    except (pa.ArrowException, ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise CorruptRecordError(f"cannot read {path}: {error}") from error
-
-
 def batches(
     path: str, schema: pa.Schema, batch_size: int, skip: int = 0, case_sensitive: bool = True
 ) -> Iterator[pa.RecordBatch]:
@@ -200,27 +197,14 @@ def batches(
         case_sensitive: whether the names of columns are case-sensitive.
     """
     with pq.ParquetFile(source_of(path), coerce_int96_timestamp_unit="us") as file:
-        found = _columns_of(file.schema_arrow, schema, case_sensitive)
+        found = columns_of(file.schema_arrow, schema, case_sensitive)
         groups, skip = _groups_after(file.metadata, skip)
         columns = [name for name in found if name is not None]
         for batch in file.iter_batches(batch_size, row_groups=groups, columns=columns):
             skipped = min(skip, batch.num_rows)
             skip -= skipped
             if skipped < batch.num_rows:
-                yield _with_schema(batch.slice(skipped), schema, found)
-
-
-def _columns_of(available: pa.Schema, wanted: pa.Schema, case_sensitive: bool) -> list[str | None]:
-    if case_sensitive:
-        return [name if name in available.names else None for name in wanted.names]
-    lower: dict[str, str] = {}
-    for name in available.names:
-        if name.lower() in lower and name.lower() in map(str.lower, wanted.names):
-            raise ValueError(
-                f"the columns {lower[name.lower()]!r} and {name!r} differ only in case"
-            )
-        lower[name.lower()] = name
-    return [lower.get(name.lower()) for name in wanted.names]
+                yield with_schema(batch.slice(skipped), schema, found)
 
 
 def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
@@ -230,30 +214,6 @@ def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:
         skip -= metadata.row_group(first).num_rows
         first += 1
     return list(range(first, metadata.num_row_groups)), skip
-
-
-def _with_schema(
-    batch: pa.RecordBatch, schema: pa.Schema, found: Sequence[str | None]
-) -> pa.RecordBatch:
-    columns = []
-    for one, name in zip(schema, found):
-        if name is None:
-            columns.append(pa.nulls(batch.num_rows, one.type))
-            continue
-        column = batch.column(batch.schema.get_field_index(name))
-        columns.append(column if column.type == one.type else _cast(column, one))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _cast(column: pa.Array, wanted: pa.Field) -> pa.Array:
-    try:
-        if pa.types.is_timestamp(wanted.type):
-            return column.cast(wanted.type, safe=False)
-        return column.cast(wanted.type)
-    except pa.ArrowException as error:
-        raise ValueError(
-            f"column {wanted.name!r} is of type {column.type}, not {wanted.type}: {error}"
-        ) from error
 
 
 def _timestamp_columns(schema: pa.Schema) -> list[int]:

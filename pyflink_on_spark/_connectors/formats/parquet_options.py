@@ -22,6 +22,7 @@ class ParquetOptions:
         dictionary: whether columns are dictionary-encoded.
         version: the version of the format.
         int96_timestamps: whether timestamps have 96 bits, as in Flink's files of rows.
+        timestamp_unit: the unit of timestamps of 64 bits; None for that of the column.
     """
 
     compression: str = "snappy"
@@ -30,6 +31,7 @@ class ParquetOptions:
     dictionary: bool = True
     version: str = "1.0"
     int96_timestamps: bool = True
+    timestamp_unit: str | None = None
 
     @classmethod
     def of(cls, hadoop: dict[str, str]) -> ParquetOptions:
@@ -63,6 +65,8 @@ class ParquetOptions:
             "data_page_size": self.page_bytes,
             "version": self.version,
             "use_deprecated_int96_timestamps": self.int96_timestamps,
+            "coerce_timestamps": None if self.timestamp_unit == "ns" else self.timestamp_unit,
+            "allow_truncated_timestamps": True,
             "store_schema": False,
         }
 

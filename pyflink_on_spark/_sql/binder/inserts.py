@@ -53,6 +53,35 @@ def insert(
     return Sink(converted.schema, converted, path, table, table_sink(context))
 
 
+def with_partition(
+    node: Node, columns: Sequence[Name], values: Sequence[tuple[str, Typed]], table: CatalogTable
+) -> tuple[Node, tuple[Name, ...]]:
+    """Return rows with the values of ``PARTITION``, and which columns they have then.
+
+    Args:
+        node: gives the rows.
+        columns: which columns the rows have; none for all others.
+        values: the partition columns and their values.
+        table: what is written.
+
+    Raises:
+        ValidationError: the table is not partitioned by a column.
+    """
+    named = [name for name, _ in values]
+    for name in named:
+        if name not in table.partition_by:
+            has = list(table.partition_by)
+            raise ValidationError(
+                f"'{name}' is not a partition column of the table, which has {has}"
+            )
+    given = columns or [Name((name,)) for name in table.schema.sink.names if name not in named]
+    own = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    constants = [value for _, value in values]
+    places = [f"EXPR${index}" for index in range(len(own) + len(constants))]
+    added = project(node, [*own, *constants], tuple(places))
+    return added, (*given, *[Name((name,)) for name in named])
+
+
 def _by_name(node: Node, columns: Sequence[Name], target: Schema, path: ObjectPath) -> Node:
     """Return rows with all columns of the table; those that are not given are NULL."""
     positions: dict[str, int] = {}

@@ -9,8 +9,10 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.catalog.objects import Column, ResolvedSchema, Watermark
 from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.parser.canonical import canonical_text
+from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.syntax.expressions import Call
+from pyflink_on_spark._sql.syntax.expressions import Call, Expression
 from pyflink_on_spark._sql.syntax.statements import (
     ColumnDefinition,
     ColumnKind,
@@ -105,7 +107,7 @@ def _computed(definition: ColumnDefinition, binder: ExpressionBinder) -> Column:
         bound.type,
         ColumnKind.COMPUTED,
         bound,
-        str(definition.expression.span or bound),
+        _shown(definition.expression, bound),
         comment=definition.comment,
     )
 
@@ -138,7 +140,7 @@ def _watermark(
     if not (isinstance(expression, Call) and expression.name.upper() == SOURCE_WATERMARK):
         bound = ExpressionBinder(Scope.of(_schema(columns)), functions).bind(expression)
         _check_watermark(bound.type, definition)
-    text = str(expression.span or bound)
+    text = _shown(expression, bound)
     columns = [*columns]
     columns[index] = replace(column, type=replace(kind, time=Time.ROWTIME))
     return Watermark(name, bound, text), columns
@@ -163,3 +165,7 @@ def _key_names(key: PrimaryKey, columns: Sequence[Column]) -> tuple[str, ...]:
                 f"Primary key column '{name}' is not defined in the schema{where}"
             )
     return tuple(column.parts[0] for column in key.columns)
+
+
+def _shown(expression: Expression, bound: Typed | None) -> str:
+    return str(bound) if expression.span is None else canonical_text(str(expression.span))

@@ -57,13 +57,20 @@ def table_sink(context: TableContext) -> TableSink:
     """
     try:
         factory = _factory(context.options)
-        sink = factory.sink(context)
-        _check_options(factory, context.options)
+        sink = None
+        if factory.overwrites or not context.overwrite:
+            sink = factory.sink(context)
+            _check_options(factory, context.options)
     except ValidationError as error:
         raise ValidationError(
             f"Unable to create a sink for writing table '{context.path}'.\n\n"
             f"{error}{_listed(context.options)}"
         ) from None
+    if sink is None:
+        raise ValidationError(
+            "INSERT OVERWRITE requires that the underlying DynamicTableSink of table "
+            f"'{context.path}' implements the SupportsOverwrite interface."
+        )
     return sink
 
 

@@ -130,6 +130,8 @@ class TableFactory(ABC):
 
     identifier: ClassVar[str]
     options: ClassVar[tuple[Option[object], ...]] = ()
+    overwrites: ClassVar[bool] = False
+    """Whether INSERT OVERWRITE can replace what is there."""
 
     def source(self, context: TableContext) -> TableSource:
         """Return a table to be scanned.

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+    from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
     from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
@@ -68,6 +71,59 @@ class Format(ABC):
     @abstractmethod
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
         """Return what writes rows; for the arguments see ``decoder``."""
+
+    def file_input(
+        self, schema: Schema, options: TableOptions, time_zone: str
+    ) -> InputFileFormat | None:
+        """Return what reads rows of files; None if files have a message a line.
+
+        For the arguments see ``decoder``.
+        """
+        return None
+
+    def file_output(
+        self, schema: Schema, options: TableOptions, time_zone: str
+    ) -> OutputFileFormat | None:
+        """Return what writes rows to files; None if files have a message a line.
+
+        For the arguments see ``decoder``.
+        """
+        return None
+
+
+class FileFormat(Format):
+    """A format of whole files, which has no messages."""
+
+    def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
+        """Refuse: there are no messages."""
+        raise self._no_messages("DeserializationFormatFactory")
+
+    def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
+        """Refuse: there are no messages."""
+        raise self._no_messages("SerializationFormatFactory")
+
+    def _no_messages(self, factory: str) -> ValidationError:
+        return ValidationError(
+            f"Could not find any factory for identifier '{self.identifier}' that implements "
+            f"'org.apache.flink.table.factories.{factory}': it is a format of files, for the "
+            "connector 'filesystem'."
+        )
+
+
+class RowsDecoder(Decoder):
+    """Passes on rows that are read already."""
+
+    def load(self) -> Decode:
+        """Return what passes them on."""
+        return iter
+
+
+class RowsEncoder(Encoder):
+    """Passes on rows that a format of files writes."""
+
+    def load(self) -> Encode:
+        """Return what passes them on."""
+        return iter
 
 
 class DecodeOperator(Operator):

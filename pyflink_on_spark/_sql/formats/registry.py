@@ -11,12 +11,15 @@ from pyflink_on_spark._sql.formats.format import Format
 _PACKAGE = "pyflink_on_spark._sql.formats"
 
 FORMATS: dict[str, str] = {
+    "avro": "avro.format:AvroFormat",
     "canal-json": "changelog_json.format:CanalJson",
     "csv": "csv.format:CsvFormat",
     "debezium-json": "changelog_json.format:DebeziumJson",
     "json": "json.format:JsonFormat",
     "maxwell-json": "changelog_json.format:MaxwellJson",
     "ogg-json": "changelog_json.format:OggJson",
+    "orc": "columns.orc:OrcFormat",
+    "parquet": "columns.parquet:ParquetFormat",
     "raw": "raw.format:RawFormat",
 }
 """The module below this package, and the format in it, for each identifier."""

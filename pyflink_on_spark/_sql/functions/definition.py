@@ -131,6 +131,10 @@ class FunctionRegistry:
                 if self.functions.setdefault(name, function) is not function:
                     raise RuntimeError(f"the function {name} is there twice")
 
+    def names(self) -> list[str]:
+        """Return the names of all functions that are no operators."""
+        return [name for name in self.functions if name[0].isalpha()]
+
     def find(self, name: str) -> Any:
         """Return the function of a name in any case, or None."""
         return self.functions.get(name.upper())

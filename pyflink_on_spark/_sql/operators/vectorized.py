@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.functions.context import FunctionContext
+from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.functions.python.binding import result_of
 from pyflink_on_spark._sql.functions.python.pandas_aggregates import plain
 from pyflink_on_spark._sql.types.external import to_python
@@ -47,7 +47,7 @@ class VectorizedCalls(Operator):
             loaded = function.load()
             opening = getattr(loaded, "open", None)
             if opening is not None:
-                opening(FunctionContext(context))
+                opening(function_context(context))
             self._opened.append(loaded)
             evaluate = getattr(loaded, "eval", loaded)
             arguments = program.load(context).function

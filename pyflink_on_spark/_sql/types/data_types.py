@@ -21,8 +21,15 @@ _SIMPLE: dict[type[api.DataType], LogicalType] = {
     api.FloatType: logical.FLOAT,
     api.DoubleType: logical.DOUBLE,
     api.DateType: logical.DATE,
+    api.YearMonthIntervalType: logical.INTERVAL_MONTH,
+    api.DayTimeIntervalType: logical.INTERVAL_SECOND,
 }
-_SIMPLE_BACK: dict[Root, Any] = {kind.root: made for made, kind in _SIMPLE.items()}
+_SIMPLE_BACK: dict[Root, Any] = {
+    **{kind.root: made for made, kind in _SIMPLE.items()},
+    Root.RAW: api.RawType,
+    Root.INTERVAL_MONTH: lambda: api.DataTypes.INTERVAL(api.DataTypes.MONTH()),
+    Root.INTERVAL_SECOND: lambda: api.DataTypes.INTERVAL(api.DataTypes.SECOND(3)),
+}
 _SIZED = {
     api.CharType: logical.char,
     api.VarCharType: logical.varchar,

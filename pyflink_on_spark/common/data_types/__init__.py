@@ -35,6 +35,17 @@ from pyflink_on_spark.common.data_types.composite import (
     RowType,
 )
 from pyflink_on_spark.common.data_types.factory import DataTypes
+from pyflink_on_spark.common.data_types.intervals import (
+    DayTimeIntervalType,
+    Resolution,
+    YearMonthIntervalType,
+)
+from pyflink_on_spark.common.data_types.special import (
+    ListViewType,
+    MapViewType,
+    RawType,
+    UserDefinedType,
+)
 
 __all__ = [
     "ArrayType",
@@ -45,25 +56,32 @@ __all__ = [
     "CharType",
     "DataType",
     "DateType",
+    "DayTimeIntervalType",
     "DecimalType",
     "DoubleType",
     "FloatType",
     "FractionalType",
     "IntType",
     "IntegralType",
+    "ListViewType",
     "LocalZonedTimestampType",
     "MapType",
+    "MapViewType",
     "MultisetType",
     "NullType",
     "NumericType",
+    "RawType",
+    "Resolution",
     "RowField",
     "RowType",
     "SmallIntType",
     "TimeType",
     "TimestampType",
     "TinyIntType",
+    "UserDefinedType",
     "VarBinaryType",
     "VarCharType",
+    "YearMonthIntervalType",
     "ZonedTimestampType",
     "DataTypes",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark.common.data_types.atomic import DataType
+from pyflink_on_spark.common.types import Row, RowKind, _create_row
 
 
 class ArrayType(DataType):
@@ -20,6 +21,18 @@ class ArrayType(DataType):
         _expect_type(element_type, "element_type")
         super().__init__(nullable)
         self.element_type = element_type
+
+    def need_conversion(self):
+        """Tell whether elements are converted on their way between Python and SQL."""
+        return self.element_type.need_conversion()
+
+    def to_sql_type(self, obj):
+        """Return the form that a list has in PyFlink's files."""
+        return obj and [self.element_type.to_sql_type(value) for value in obj]
+
+    def from_sql_type(self, obj):
+        """Return the list for a value in the form of PyFlink's files."""
+        return obj and [self.element_type.from_sql_type(value) for value in obj]
 
     def _arguments(self) -> tuple[Any, ...]:
         return (repr(self.element_type),)
@@ -41,6 +54,20 @@ class MapType(DataType):
         self.key_type = key_type
         self.value_type = value_type
 
+    def need_conversion(self):
+        """Tell whether keys or values are converted on their way between Python and SQL."""
+        return self.key_type.need_conversion() or self.value_type.need_conversion()
+
+    def to_sql_type(self, obj):
+        """Return the form that a dict has in PyFlink's files."""
+        key, value = self.key_type.to_sql_type, self.value_type.to_sql_type
+        return obj and {key(k): value(v) for k, v in obj.items()}
+
+    def from_sql_type(self, obj):
+        """Return the dict for a value in the form of PyFlink's files."""
+        key, value = self.key_type.from_sql_type, self.value_type.from_sql_type
+        return obj and {key(k): value(v) for k, v in obj.items()}
+
     def _arguments(self) -> tuple[Any, ...]:
         return repr(self.key_type), repr(self.value_type)
 
@@ -57,6 +84,18 @@ class MultisetType(DataType):
         _expect_type(element_type, "element_type")
         super().__init__(nullable)
         self.element_type = element_type
+
+    def need_conversion(self):
+        """Tell whether elements are converted on their way between Python and SQL."""
+        return self.element_type.need_conversion()
+
+    def to_sql_type(self, obj):
+        """Return the form that a list has in PyFlink's files."""
+        return obj and [self.element_type.to_sql_type(value) for value in obj]
+
+    def from_sql_type(self, obj):
+        """Return the list for a value in the form of PyFlink's files."""
+        return obj and [self.element_type.from_sql_type(value) for value in obj]
 
     def _arguments(self) -> tuple[Any, ...]:
         return (repr(self.element_type),)
@@ -81,8 +120,20 @@ class RowField:
     def __repr__(self):
         return f"RowField({self.name}, {self.data_type!r}, {self.description})"
 
-    def __str__(self):
+    def __str__(self, *args, **kwargs):
         return f"RowField({self.name}, {self.data_type})"
+
+    def need_conversion(self):
+        """Tell whether values are converted on their way between Python and SQL."""
+        return self.data_type.need_conversion()
+
+    def to_sql_type(self, obj):
+        """Return the form that a Python object has in PyFlink's files."""
+        return self.data_type.to_sql_type(obj)
+
+    def from_sql_type(self, obj):
+        """Return the Python object for a value in the form of PyFlink's files."""
+        return self.data_type.from_sql_type(obj)
 
     def __hash__(self):
         return hash(self.name)
@@ -144,6 +195,40 @@ class RowType(DataType):
     def field_types(self):
         """Return the types of the columns."""
         return [field.data_type for field in self.fields]
+
+    def need_conversion(self):
+        """Tell that rows are converted on their way between Python and SQL."""
+        return True
+
+    def to_sql_type(self, obj):
+        """Return the row kind and the fields of a row, tuple, list, dict or object.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        if obj is None:
+            return None
+        kind = obj.get_row_kind() if isinstance(obj, Row) else RowKind.INSERT
+        values = self._values(obj)
+        return (kind.value, *(f.to_sql_type(value) for f, value in zip(self.fields, values)))
+
+    def from_sql_type(self, obj):
+        """Return the Row for the values of its fields."""
+        if obj is None or isinstance(obj, Row):
+            return obj
+        values = [f.from_sql_type(value) for f, value in zip(self.fields, obj)]
+        return _create_row(self.names, values)
+
+    def _values(self, obj: Any) -> Iterable[Any]:
+        if isinstance(obj, dict):
+            return map(obj.get, self.names)
+        if isinstance(obj, Row):
+            return [obj[name] for name in self.names] if hasattr(obj, "_fields") else obj
+        if isinstance(obj, tuple | list):
+            return obj
+        if hasattr(obj, "__dict__"):
+            return map(vars(obj).get, self.names)
+        raise ValueError(f"Unexpected tuple {obj!r} with RowType")
 
 
 def _expect_type(value: Any, name: str) -> None:

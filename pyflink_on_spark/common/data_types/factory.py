@@ -29,6 +29,13 @@ from pyflink_on_spark.common.data_types.composite import (
     RowField,
     RowType,
 )
+from pyflink_on_spark.common.data_types.intervals import (
+    DayTimeIntervalType,
+    Resolution,
+    YearMonthIntervalType,
+    interval,
+)
+from pyflink_on_spark.common.data_types.special import ListViewType, MapViewType
 
 _LONGEST = 0x7FFFFFFF
 
@@ -162,3 +169,58 @@ class DataTypes:
     def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
         """Return one column of a row."""
         return RowField(name, data_type, description)
+
+    @staticmethod
+    def LIST_VIEW(element_type: DataType) -> ListViewType:
+        """A ListView in an accumulator."""
+        return ListViewType(element_type)
+
+    @staticmethod
+    def MAP_VIEW(key_type: DataType, value_type: DataType) -> MapViewType:
+        """A MapView in an accumulator."""
+        return MapViewType(key_type, value_type)
+
+    @staticmethod
+    def SECOND(precision: int = DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION) -> Resolution:
+        """Seconds, with a number of digits for the fraction, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.SECOND, precision)
+
+    @staticmethod
+    def MINUTE() -> Resolution:
+        """Minutes, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.MINUTE)
+
+    @staticmethod
+    def HOUR() -> Resolution:
+        """Hours, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.HOUR)
+
+    @staticmethod
+    def DAY(precision: int = DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
+        """Days, with a number of digits, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.DAY, precision)
+
+    @staticmethod
+    def MONTH() -> Resolution:
+        """Months, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.MONTH)
+
+    @staticmethod
+    def YEAR(precision: int = YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
+        """Years, with a number of digits, for ``INTERVAL``."""
+        return Resolution(Resolution.IntervalUnit.YEAR, precision)
+
+    @staticmethod
+    def INTERVAL(
+        upper_resolution: Resolution, lower_resolution: Resolution | None = None
+    ) -> DayTimeIntervalType | YearMonthIntervalType:
+        """Lengths of time, written in one unit or from one down to another.
+
+        Raises:
+            KeyError: there is no such interval.
+
+        Example:
+            >>> DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3)).fractional_precision
+            3
+        """
+        return interval(upper_resolution, lower_resolution)

@@ -40,7 +40,7 @@ class Dependencies(GeneralSettings):
 
         On Spark: a path on this machine; a missing one fails the job when it is started.
         """
-        self._put_first(python.FILES, file_path)
+        put_first(self._configuration, python.FILES, file_path)
 
     def set_python_requirements(
         self, requirements_file_path: str, requirements_cache_dir: str | None = None
@@ -54,8 +54,7 @@ class Dependencies(GeneralSettings):
         On Spark: pip installs them once, in this process's temporary folder, and the workers are
         sent the result. So they must fit the workers' platform.
         """
-        given = filter(None, [requirements_file_path, requirements_cache_dir])
-        text = PARAMETER_DELIMITER.join(given)
+        text = requirements_text(requirements_file_path, requirements_cache_dir)
         self._configuration._write(python.REQUIREMENTS, text)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
@@ -65,8 +64,7 @@ class Dependencies(GeneralSettings):
             archive_path: the file; with the suffix of a tar file it may be one, too.
             target_dir: the folder to unpack it in; the archive's name if not given.
         """
-        given = filter(None, [archive_path, target_dir])
-        self._put_last(python.ARCHIVES, PARAMETER_DELIMITER.join(given))
+        put_last(self._configuration, python.ARCHIVES, archive_text(archive_path, target_dir))
 
     def set_python_executable(self, python_exec: str) -> None:
         """Choose the interpreter of the workers.
@@ -102,15 +100,29 @@ class Dependencies(GeneralSettings):
         for name, path in self._cached_files.items():
             require(local_path(path), f"register_cached_file(..., {name!r})")
 
-    def _put_first(self, option: Option[str], item: str) -> None:
-        known = self._configuration._read(option)
-        self._configuration._write(option, DELIMITER.join(filter(None, [item, known])))
-
-    def _put_last(self, option: Option[str], item: str) -> None:
-        known = self._configuration._read(option)
-        self._configuration._write(option, DELIMITER.join(filter(None, [known, item])))
-
     def _append_to_list(self, option: Option[str], items: tuple[str, ...]) -> None:
         known = Configuration.parse_list_value(self._configuration._read(option))
         self._configuration._write(option, str([*known, *items]))
         note_option(self._configuration._values, option)
+
+
+def requirements_text(requirements_file: str, cache_dir: str | None) -> str:
+    """Return the value of the option for requirements and the folder with their packages."""
+    return PARAMETER_DELIMITER.join(filter(None, [requirements_file, cache_dir]))
+
+
+def archive_text(archive: str, target_dir: str | None) -> str:
+    """Return an item of the option for archives."""
+    return PARAMETER_DELIMITER.join(filter(None, [archive, target_dir]))
+
+
+def put_first(configuration: Configuration, option: Option[str], item: str) -> None:
+    """Add an item at the beginning of the list that an option holds."""
+    known = configuration._read(option)
+    configuration._write(option, DELIMITER.join(filter(None, [item, known])))
+
+
+def put_last(configuration: Configuration, option: Option[str], item: str) -> None:
+    """Add an item at the end of the list that an option holds."""
+    known = configuration._read(option)
+    configuration._write(option, DELIMITER.join(filter(None, [known, item])))

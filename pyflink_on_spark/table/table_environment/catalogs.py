@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.parser import parse_path
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.table.table import Table
 
 
 class Catalogs:
@@ -60,6 +63,10 @@ class Catalogs:
         found = self._session.catalog.relations()
         return [name for name, each in found.items() if isinstance(each, CatalogView)]
 
+    def list_materialized_tables(self) -> list[str]:
+        """Return the names of the materialized tables: there are none."""
+        return []
+
     def list_temporary_tables(self) -> list[str]:
         """Return the names of the temporary tables and views of the current database."""
         return sorted(path.name for path in self._temporary())
@@ -70,37 +77,61 @@ class Catalogs:
         return sorted(path.name for path, each in found if isinstance(each, CatalogView))
 
     def create_temporary_table(
-        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool = False
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,
     ):
         """Add a table for this session.
 
         Args:
             path: its name.
             descriptor: what it is.
-            ignore_if_exists: whether nothing happens if there is one of that name.
+            ignoreIfExists: whether nothing happens if there is one of that name.
 
         Raises:
             ValidationError: there is one of that name, or the description is wrong.
         """
-        self._create(path, descriptor, ignore_if_exists, temporary=True)
+        self._create(path, descriptor, bool(ignoreIfExists), temporary=True)
 
     def create_table(
-        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool = False
-    ) -> bool:
-        """Add a table to a catalog; tell whether there was none of that name.
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,
+    ):
+        """Add a table to a catalog.
 
         Args:
             path: its name.
             descriptor: what it is.
-            ignore_if_exists: whether nothing happens if there is one of that name.
+            ignoreIfExists: whether nothing happens if there is one of that name.
 
         Raises:
             ValidationError: there is one of that name, or the description is wrong.
         """
-        qualified = self._session.catalog.qualify(parse_path(path))
-        missing = self._session.catalog.find(qualified) is None
-        self._create(path, descriptor, ignore_if_exists, temporary=False)
-        return missing
+        self._create(path, descriptor, bool(ignoreIfExists), temporary=False)
+
+    def create_view(self, view_path: str, table: Table, ignore_if_exists: bool | None = False):
+        """Give a table a name in a catalog.
+
+        Args:
+            view_path: the name.
+            table: what it stands for.
+            ignore_if_exists: whether nothing happens if there is one of that name.
+
+        Raises:
+            ValidationError: there is one of that name.
+
+        On Spark: works; PyFlink 2.3 fails with an AttributeError.
+        """
+        qualified = self._session.catalog.qualify(parse_path(view_path))
+        self._session.catalog.add(
+            qualified,
+            CatalogView(table._node),
+            temporary=False,
+            if_not_exists=bool(ignore_if_exists),
+        )
 
     def drop_temporary_table(self, table_path: str) -> bool:
         """Remove a temporary table; tell whether there was one."""

@@ -20,6 +20,7 @@ from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.serializers import PickleSerializer
 from pyflink_on_spark.table._data_frames import elements_of, frame_type
 from pyflink_on_spark.table._elements import rows_of_elements
 from pyflink_on_spark.table._results import Outcome
@@ -31,7 +32,10 @@ from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
+from pyflink_on_spark.table.table_environment.dependencies import FunctionDependencies
 from pyflink_on_spark.table.table_environment.jobs import Jobs
+from pyflink_on_spark.table.table_environment.modules import Modules
+from pyflink_on_spark.table.table_environment.refusals import NeedsFlink, NotYet
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper
 from pyflink_on_spark.table.udf.decorators import defined
@@ -52,7 +56,7 @@ _NO_STATEMENT = (
 )
 
 
-class TableEnvironment(Catalogs):
+class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFlink):
     """Plans and runs queries.
 
     Args:
@@ -60,7 +64,7 @@ class TableEnvironment(Catalogs):
         serializer: accepted; elements are always pickled.
     """
 
-    def __init__(self, j_tenv, serializer=None):
+    def __init__(self, j_tenv, serializer=PickleSerializer()):
         environment, settings, streaming_results = j_tenv
         self._environment: StreamExecutionEnvironment = environment
         self._config = TableConfig()
@@ -159,12 +163,18 @@ class TableEnvironment(Catalogs):
         found = self._session.catalog.find(qualified)
         if found is None:
             raise ValidationError(f"Table `{path}` was not found.")
-        return Table(self._session.read(qualified, found), self)
+        table = Table(self._session.read(qualified, found), self)
+        if isinstance(found, CatalogTable):
+            table._declared = found.schema
+        return table
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """Return the table that a descriptor describes; it is in no catalog."""
         path = self._session.anonymous_path(descriptor.get_options()["connector"])
-        return Table(self._session.read(path, self._described(descriptor)), self)
+        described = self._described(descriptor)
+        table = Table(self._session.read(path, described), self)
+        table._declared = described.schema
+        return table
 
     def from_elements(
         self,

@@ -12,15 +12,18 @@ from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_value
+from pyflink_on_spark._sql.connectors.filesystem.overwriting import OverwritingSink
 from pyflink_on_spark._sql.connectors.filesystem.paths import (
     METADATA,
     DecodeWithPaths,
     EncodeWithFolders,
-    LinesOfPairs,
+    Lines,
+    OfPairs,
     PartitionBuckets,
     WithPaths,
 )
@@ -33,12 +36,15 @@ from pyflink_on_spark._sql.connectors.table import (
     TableSource,
     Writing,
 )
+from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.formats.format import (
     DecodeOperator,
     Decoder,
     EncodeInserts,
     EncodeOperator,
     Encoder,
+    RowsDecoder,
+    RowsEncoder,
 )
 from pyflink_on_spark._sql.formats.registry import find_format
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
@@ -63,6 +69,7 @@ class FilesystemFactory(TableFactory):
     """Makes tables of the files in a folder."""
 
     identifier = "filesystem"
+    overwrites = True
     options = (  # type: ignore[assignment]
         _PATH, _FORMAT, _MONITOR, _PARALLELISM, *_ROLLING,
     )  # fmt: skip
@@ -72,23 +79,24 @@ class FilesystemFactory(TableFactory):
         options = context.options
         loaded, own = find_format(options)
         parts = _Partitioning.of(context)
-        decoder = loaded.decoder(parts.stored, own, context.time_zone)
+        records = loaded.file_input(parts.stored, own, context.time_zone)
+        decoder: Decoder = RowsDecoder()
+        if records is None:
+            decoder = loaded.decoder(parts.stored, own, context.time_zone)
         options.note((_PARALLELISM, *_ROLLING))
-        return _FilesTable(options[_PATH], options[_MONITOR], decoder, parts)
+        return _FilesTable(options[_PATH], options[_MONITOR], records, decoder, parts)
 
     def sink(self, context: TableContext) -> TableSink:
         """Return a table to be written."""
-        if context.overwrite:
-            raise_unsupported(
-                "INSERT OVERWRITE",
-                kind=Gap.NOT_YET,
-                reason="files are only added",
-                instead="Remove the files first, and use INSERT INTO.",
-            )
+        if context.overwrite and not context.batch:
+            raise TableError("Streaming mode not support overwrite.")
         options = context.options
         loaded, own = find_format(options)
         parts = _Partitioning.of(context)
-        encoder = loaded.encoder(parts.stored, own, context.time_zone)
+        bulk = loaded.file_output(parts.stored, own, context.time_zone)
+        encoder: Encoder = RowsEncoder()
+        if bulk is None:
+            encoder = loaded.encoder(parts.stored, own, context.time_zone)
         if options.has(_COMMIT_POLICY):
             raise_unsupported(
                 "'sink.partition-commit.policy.kind'",
@@ -101,7 +109,8 @@ class FilesystemFactory(TableFactory):
         config = FileSinkConfig(
             options[_PATH], rolling=rolling, bucket_check_interval=options[_CHECK]
         )
-        return _FilesSink(config, encoder, options[_PARALLELISM], parts)
+        made = OverwritingSink if context.overwrite else PartFileSink
+        return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, made)
 
 
 @dataclass(frozen=True)
@@ -163,23 +172,28 @@ class _Partitioning:
 
 class _FilesTable(TableSource):
     def __init__(
-        self, path: str, interval: int | None, decoder: Decoder, parts: _Partitioning
+        self,
+        path: str,
+        interval: int | None,
+        records: InputFileFormat | None,
+        decoder: Decoder,
+        parts: _Partitioning,
     ) -> None:
         self._path, self._interval, self._decoder = path, interval, decoder
-        self._parts = parts
+        self._records, self._parts = records, parts
         self.changes = decoder.changes
 
     def metadata(self) -> Mapping[str, LogicalType]:
         return METADATA
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
-        lines: InputFileFormat = TextLines()
-        decode: Operator = DecodeOperator(self._decoder)
+        records: InputFileFormat = self._records or TextLines()
+        decode: Operator | None = None if self._records else DecodeOperator(self._decoder)
         if metadata or self._parts.names:
-            lines = WithPaths(lines)
+            records = WithPaths(records)
             parts = self._parts
             decode = DecodeWithPaths(self._decoder, parts.readers(), parts.order, metadata)
-        config = FileSourceConfig.of(lines, (self._path,))
+        config = FileSourceConfig.of(records, (self._path,))
         if self._interval is not None:
             config = replace(config, discovery_interval=self._interval)
         return Reading(SplitFileSource(config), decode)
@@ -190,24 +204,29 @@ class _FilesSink(TableSink):
         self,
         config: FileSinkConfig,
         encoder: Encoder,
+        bulk: OutputFileFormat | None,
         parallelism: int | None,
         parts: _Partitioning,
+        made: type[PartFileSink],
     ) -> None:
-        self._config, self._encoder, self._parallelism = config, encoder, parallelism
-        self._parts = parts
+        self._config, self._encoder, self._bulk = config, encoder, bulk
+        self._parallelism, self._parts, self._made = parallelism, parts, made
         self.accepts = encoder.accepts
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
         if self._parts.names:
             return self._partitioned()
-        config = replace(self._config, buckets=BasePathBuckets())
-        sink = PartFileSink(config).with_input_type(Types.STRING())
+        config = replace(self._config, buckets=BasePathBuckets(), bulk=self._bulk)
+        if self._bulk is not None:
+            return Writing(self._made(config), None, self._parallelism)
+        sink = self._made(config).with_input_type(Types.STRING())
         encode: Operator = EncodeOperator(self._encoder)
         if self._encoder.accepts is not ModifyKinds.INSERT and not changelog:
             encode = EncodeInserts(self._encoder)
         return Writing(sink, encode, self._parallelism)
 
     def _partitioned(self) -> Writing:
-        config = replace(self._config, buckets=PartitionBuckets(), bulk=LinesOfPairs())
+        bulk = OfPairs(self._bulk or Lines())
+        config = replace(self._config, buckets=PartitionBuckets(), bulk=bulk)
         encode = EncodeWithFolders(self._encoder, self._parts.writers(), self._parts.columns)
-        return Writing(PartFileSink(config), encode, self._parallelism)
+        return Writing(self._made(config), encode, self._parallelism)

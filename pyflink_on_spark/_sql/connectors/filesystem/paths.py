@@ -64,14 +64,14 @@ class WithPaths(InputFileFormat):
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         """Yield the pairs."""
         for bundle in self._records.read(split):
-            yield _paired(split.path, bundle)
+            yield _paired(str(split.path), bundle)
 
     def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
         """Yield the pairs from a position on, if the other format can."""
         found = self._records.resume(split, position)
         if found is None:
             return None
-        return ((_paired(split.path, bundle), after) for bundle, after in found)
+        return ((_paired(str(split.path), bundle), after) for bundle, after in found)
 
 
 def _paired(path: str, bundle: Bundle) -> Bundle:
@@ -193,14 +193,37 @@ class PartitionBuckets(BasePathBuckets):
         return lambda pair: str(pair[0])
 
 
-class LinesOfPairs(OutputFileFormat):
-    """Writes the second of each pair as a line."""
+class OfPairs(OutputFileFormat):
+    """Writes the second of each pair in another format.
+
+    Args:
+        messages: the other format.
+    """
+
+    def __init__(self, messages: OutputFileFormat) -> None:
+        self._messages = messages
 
     def check_input(self, type_info: Any) -> None:
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], Any]:
-        """Return what takes a line out of a pair."""
+        """Return what takes the message out of a pair."""
+        convert = self._messages.converter()
+        return lambda pair: convert(pair[1])
+
+    def open(self, file: BinaryIO) -> OutputFileWriter:
+        """Begin a file."""
+        return self._messages.open(file)
+
+
+class Lines(OutputFileFormat):
+    """Writes messages as lines."""
+
+    def check_input(self, type_info: Any) -> None:
+        """Do nothing: the table has checked the columns."""
+
+    def converter(self) -> Callable[[Any], Any]:
+        """Return what makes bytes of a message."""
         return _line
 
     def open(self, file: BinaryIO) -> OutputFileWriter:
@@ -208,8 +231,7 @@ class LinesOfPairs(OutputFileFormat):
         return _LineWriter(file)
 
 
-def _line(pair: Any) -> bytes:
-    message = pair[1]
+def _line(message: Any) -> bytes:
     return message.encode() if type(message) is str else message
 
 

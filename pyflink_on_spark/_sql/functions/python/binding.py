@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.program import Binding
-from pyflink_on_spark._sql.functions.context import FunctionContext
+from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.types.external import from_python, to_python
 from pyflink_on_spark._sql.types.logical import APPROXIMATE, LogicalType
 from pyflink_on_spark.common.types import Row
@@ -40,7 +40,7 @@ class UserBinding(Binding):
         loaded = self._function.load()
         opening = getattr(loaded, "open", None)
         if opening is not None and context is not None:
-            opening(FunctionContext(context))
+            opening(function_context(context))
         return self.caller(loaded)
 
     def close(self, loaded: Any) -> None:

@@ -1,0 +1,1 @@
+"""Formats of files that keep values column by column: ``parquet`` and ``orc``."""

@@ -1,0 +1,247 @@
+"""The columns of a table with all types known, its watermark and its primary key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pyflink_on_spark._sql.catalog import objects
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.schema_text import key_line, resolved_text, watermark_line
+from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.data_types import DataType, DataTypes
+from pyflink_on_spark.table.catalog.columns import Column, column_object
+from pyflink_on_spark.table.resolved_expression import ResolvedExpression, TypedText
+
+
+@dataclass(frozen=True)
+class _Watermark:
+    column: str
+    text: str
+    type: LogicalType
+
+
+@dataclass(frozen=True)
+class _Key:
+    name: str
+    columns: tuple[str, ...]
+
+
+class WatermarkSpec:
+    """How a table makes watermarks.
+
+    Args:
+        j_watermark_spec: use ``of``.
+    """
+
+    def __init__(self, j_watermark_spec):
+        self._watermark: _Watermark = own_handle(
+            j_watermark_spec, _Watermark, "WatermarkSpec(j_watermark_spec)"
+        )
+
+    def __str__(self):
+        mark = self._watermark
+        return watermark_line(mark.column, mark.type, mark.text)
+
+    def __eq__(self, other):
+        return isinstance(other, WatermarkSpec) and self._watermark == other._watermark
+
+    def __hash__(self):
+        return hash(self._watermark)
+
+    @staticmethod
+    def of(rowtime_attribute: str, watermark_expression: ResolvedExpression):
+        """Return the watermark of a column."""
+        resolved = watermark_expression._resolved
+        return WatermarkSpec(_Watermark(rowtime_attribute, resolved.text, resolved.type))
+
+    def get_rowtime_attribute(self) -> str:
+        """Return the name of the column."""
+        return self._watermark.column
+
+    def get_watermark_expression(self) -> ResolvedExpression:
+        """Return what computes the watermark."""
+        return ResolvedExpression(TypedText(self._watermark.text, self._watermark.type))
+
+    def as_summary_string(self) -> str:
+        """Return the watermark as ``print_schema`` shows it."""
+        return str(self)
+
+
+class Constraint:
+    """Something that holds for all rows of a table.
+
+    Args:
+        j_constraint: use ``UniqueConstraint.primary_key``.
+    """
+
+    class ConstraintType(Enum):
+        """What holds."""
+
+        PRIMARY_KEY = 0
+        UNIQUE_KEY = 1
+
+    def __init__(self, j_constraint):
+        self._key: _Key = own_handle(j_constraint, _Key, "Constraint(j_constraint)")
+
+    def get_name(self) -> str:
+        """Return the name."""
+        return self._key.name
+
+    def is_enforced(self) -> bool:
+        """Tell whether the table checks it: it never does."""
+        return False
+
+    def get_type(self) -> Constraint.ConstraintType:
+        """Return what holds."""
+        return self.ConstraintType.PRIMARY_KEY
+
+    def as_summary_string(self) -> str:
+        """Return the constraint as ``print_schema`` shows it."""
+        return key_line(self._key.name, self._key.columns)
+
+
+class UniqueConstraint(Constraint):
+    """Some columns together are different in each row.
+
+    Args:
+        j_unique_constraint: use ``primary_key``.
+    """
+
+    def __init__(self, j_unique_constraint=None):
+        super().__init__(j_unique_constraint)
+
+    @staticmethod
+    def primary_key(name: str, columns: list[str]) -> UniqueConstraint:
+        """Return the primary key of some columns.
+
+        On Spark: works; PyFlink 2.3 refuses the list.
+        """
+        return UniqueConstraint(_Key(name, tuple(columns)))
+
+    def get_columns(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._key.columns)
+
+    def get_type_string(self) -> str:
+        """Return SQL's words for it."""
+        return "PRIMARY KEY"
+
+
+class ResolvedSchema:
+    """The columns of a table with all types known, its watermark and its primary key.
+
+    Args:
+        columns: the columns.
+        watermark_specs: how the table makes watermarks; none, or one.
+        primary_key: the primary key, or None.
+        j_resolved_schema: not used.
+    """
+
+    def __init__(
+        self,
+        columns: list[Column] | None = None,
+        watermark_specs: list[WatermarkSpec] | None = None,
+        primary_key: UniqueConstraint | None = None,
+        j_resolved_schema=None,
+    ):
+        assert columns is not None, "columns must be given"
+        assert watermark_specs is not None, "watermark_specs must be given"
+        self._columns = list(columns)
+        self._watermarks = list(watermark_specs)
+        self._key = primary_key
+
+    @classmethod
+    def _of_rows(cls, schema: Schema) -> ResolvedSchema:
+        """Return the columns of what a query gives."""
+        found = zip(schema.names, schema.types)
+        return cls([column_object(objects.Column(n, kind)) for n, kind in found], [])
+
+    @classmethod
+    def _of_table(cls, schema: objects.ResolvedSchema) -> ResolvedSchema:
+        """Return the columns of a table of a catalog."""
+        mark, key = schema.watermark, None
+        specs = []
+        if mark is not None:
+            kind = schema.row.types[schema.index(mark.column)].plain()
+            specs = [WatermarkSpec(_Watermark(mark.column, mark.text, kind))]
+        if schema.primary_key is not None:
+            name = schema.key_name or f"PK_{'_'.join(schema.primary_key)}"
+            key = UniqueConstraint(_Key(name, schema.primary_key))
+        return cls([column_object(column) for column in schema.columns], specs, key)
+
+    def __str__(self):
+        marks = [str(mark) for mark in self._watermarks]
+        key = [] if self._key is None else [self._key.as_summary_string()]
+        return resolved_text([*map(str, self._columns), *marks, *key])
+
+    def __eq__(self, other):
+        return isinstance(other, ResolvedSchema) and str(self) == str(other)
+
+    def __hash__(self):
+        return hash(str(self))
+
+    @staticmethod
+    def of(columns: list[Column]) -> ResolvedSchema:
+        """Return the schema of some columns, without watermark and primary key."""
+        return ResolvedSchema(columns, [])
+
+    @staticmethod
+    def physical(column_names: list[str], column_data_types: list[DataType]) -> ResolvedSchema:
+        """Return the schema of columns with some names and types."""
+        return ResolvedSchema.of(list(map(Column.physical, column_names, column_data_types)))
+
+    def get_column_count(self) -> int:
+        """Return how many columns there are."""
+        return len(self._columns)
+
+    def get_columns(self) -> list[Column]:
+        """Return the columns."""
+        return list(self._columns)
+
+    def get_column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return [column.get_name() for column in self._columns]
+
+    def get_column_data_types(self) -> list[DataType]:
+        """Return the types of the columns."""
+        return [column.get_data_type() for column in self._columns]
+
+    def get_column(self, column_index_or_name: int | str) -> Column | None:
+        """Return a column by its position or name; None if there is none."""
+        wanted = column_index_or_name
+        if isinstance(wanted, str):
+            return next((each for each in self._columns if each.get_name() == wanted), None)
+        return self._columns[wanted] if 0 <= wanted < len(self._columns) else None
+
+    def get_watermark_specs(self) -> list[WatermarkSpec]:
+        """Return how the table makes watermarks: none, or one."""
+        return list(self._watermarks)
+
+    def get_primary_key(self) -> UniqueConstraint | None:
+        """Return the primary key; None if there is none."""
+        return self._key
+
+    def get_primary_key_indexes(self) -> list[int]:
+        """Return the positions of the columns of the primary key."""
+        names = self.get_column_names()
+        return [] if self._key is None else list(map(names.index, self._key.get_columns()))
+
+    def to_source_row_data_type(self) -> DataType:
+        """Return the type of rows of all columns."""
+        return self._row_type(self._columns)
+
+    def to_physical_row_data_type(self) -> DataType:
+        """Return the type of the records themselves."""
+        return self._row_type([column for column in self._columns if column.is_physical()])
+
+    def to_sink_row_data_type(self):
+        """Return the type of what is written."""
+        return self._row_type([column for column in self._columns if column.is_persisted()])
+
+    @staticmethod
+    def _row_type(columns: list[Column]) -> DataType:
+        return DataTypes.ROW(
+            [DataTypes.FIELD(column.get_name(), column.get_data_type()) for column in columns]
+        )

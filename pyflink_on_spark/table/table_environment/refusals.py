@@ -1,0 +1,68 @@
+# mypy: disable-error-code="empty-body"
+"""The methods of a TableEnvironment that raise: names and signatures only."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
+from pyflink_on_spark.table.catalog import Catalog, CatalogDescriptor
+from pyflink_on_spark.table.compiled_plan import CompiledPlan
+from pyflink_on_spark.table.model_descriptor import ModelDescriptor
+from pyflink_on_spark.table.module import Module
+from pyflink_on_spark.table.plan_reference import PlanReference
+from pyflink_on_spark.table.table_result import TableResult
+
+
+@unsupported_class(
+    kind=Gap.NOT_YET,
+    reason="catalogs and models cannot be objects of a program",
+    instead="Use CREATE CATALOG in execute_sql; call models in Python functions.",
+)
+class NotYet:
+    """What may come."""
+
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor): ...
+
+    def register_catalog(self, catalog_name: str, catalog: Catalog): ...
+
+    def get_catalog(self, catalog_name: str) -> Catalog: ...
+
+    def create_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ): ...
+
+    def create_temporary_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ): ...
+
+
+@unsupported_class(
+    kind=Gap.NEVER,
+    reason="Java's functions and modules, and Flink's compiled plans, need Flink itself",
+    instead="Write functions in Python; run INSERTs with execute_sql or a StatementSet.",
+)
+class NeedsFlink:
+    """What cannot come."""
+
+    def load_module(self, module_name: str, module: Module): ...
+
+    def unload_module(self, module_name: str): ...
+
+    def create_java_temporary_system_function(self, name: str, function_class_name: str): ...
+
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
+    ): ...
+
+    def create_java_temporary_function(self, path: str, function_class_name: str): ...
+
+    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan: ...
+
+    def compile_plan_sql(self, stmt: str) -> CompiledPlan: ...
+
+    def execute_plan(self, plan_reference: PlanReference) -> TableResult: ...

@@ -1,0 +1,54 @@
+"""What of PyFlink's tables is not there raises one error that says what to do instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark.table import (
+    DataTypes,
+    EnvironmentSettings,
+    Module,
+    PlanReference,
+    SqlDialect,
+    TableEnvironment,
+    UserDefinedType,
+)
+from pyflink_on_spark.table.catalog import Catalog, CatalogDatabase, HiveCatalog
+from pyflink_on_spark.table.descriptors import Rowtime
+from pyflink_on_spark.table.expressions import col, current_database, json
+from pyflink_on_spark.table.model_descriptor import ModelDescriptor
+
+
+@pytest.fixture(scope="module")
+def t_env():
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda env: Catalog(None), "Catalog is not yet .* Use CREATE"),
+        (lambda env: CatalogDatabase.create_instance({}), "CatalogDatabase.create_instance is not"),
+        (lambda env: HiveCatalog("h"), "HiveCatalog is never supported"),
+        (lambda env: Module(None), "Module is never supported.* create_temporary_system_function"),
+        (lambda env: PlanReference.from_file("p"), "from_file is never .* Run the INSERT"),
+        (lambda env: ModelDescriptor.for_provider("x"), "Call the model in a Python function"),
+        (lambda env: Rowtime(), "Use TableDescriptor"),
+        (lambda env: UserDefinedType(), "Declare a ROW"),
+        (lambda env: DataTypes.INT().bridged_to("java.lang.Integer"), "a class of Java"),
+        (lambda env: env.compile_plan_sql("INSERT INTO t SELECT 1"), "never supported"),
+        (lambda env: env.create_java_function("f", "a.b.C"), "Write functions in Python"),
+        (lambda env: env.get_catalog("c"), "CREATE CATALOG"),
+        (lambda env: env.create_statement_set().compile_plan(), "StatementSet.compile_plan"),
+        (lambda env: env.from_elements([(1,)]).to_changelog(), "to_changelog_stream"),
+        (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),
+        (lambda env: col("a").bitmap_or(col("b")), "Write it as a Python function"),
+        (lambda env: current_database(), "get_current_database"),
+        (lambda env: json("1"), "not yet supported"),
+    ],
+)
+def test_the_error_names_the_call_and_the_way_out(t_env, call, text):
+    with pytest.raises(UnsupportedFlinkFeature, match=f"(?s){text}") as raised:
+        call(t_env)
+    assert "test_unsupported.py" in str(raised.value)
