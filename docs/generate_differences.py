@@ -47,8 +47,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
 - `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
-  `UnsupportedFlinkFeature`. Lookup joins (`FOR SYSTEM_TIME AS OF` a
-  processing time) are refused as "Processing-time temporal join is not supported yet".
+  `UnsupportedFlinkFeature`.
 
 ## Errors
 
@@ -99,7 +98,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** lookup joins, `MATCH_RECOGNIZE`, OVER in the order of a column that is no
+- **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
   time, Top-N with a variable end, changes as input of the windows of table functions, windows of
   a number of rows, asynchronous scalar functions, and the connectors kinesis, elasticsearch and
   CDC. Each raises
