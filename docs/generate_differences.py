@@ -93,7 +93,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 ## Tables and SQL
 
 - **Times** are exact to the microsecond, also in columns with more digits.
-- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition.
+- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition. Where a
+  subtask reads several partitions, the rows of a slower one can be late: let the job have as many
+  subtasks as the topic has partitions, or the `WATERMARK` a delay.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
