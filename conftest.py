@@ -13,9 +13,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent
 ON_SPARK = ROOT / "tests" / "spark"
 COMPATIBILITY = ROOT / "compat_tests"
+# The fixtures that start servers, by the folder of the tests.
 SERVERS = {
-    "any_kafka", "aws", "channel", "database", "ftp", "kafka", "kinesis", "mock", "mysql", "place",
-    "port", "queue", "sftp",
+    "connectors": {
+        "any_kafka", "aws", "channel", "database", "kafka", "kinesis", "mock", "mysql", "port",
+        "queue",
+    },
+    "faults": {"kafka"},
+    "filesystem": {"aws", "ftp", "place", "sftp"},
 }  # fmt: skip
 TIERS = {
     "unit": "needs neither Spark nor a server, and takes milliseconds",
@@ -98,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not on_spark.isdisjoint(item.path.parents):
             item.add_marker("spark")
-        elif not SERVERS.isdisjoint(getattr(item, "fixturenames", ())):
+        elif not _servers(item).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("server")
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
@@ -115,6 +120,12 @@ def _sort_long_files_first(items: list[pytest.Item]) -> None:
             COMPATIBILITY not in item.path.parents,
         )
     )
+
+
+def _servers(item: pytest.Item) -> set[str]:
+    if not item.path.is_relative_to(ROOT / "tests"):
+        return set()
+    return SERVERS.get(item.path.relative_to(ROOT / "tests").parts[0], set())
 
 
 def _on_spark(config: pytest.Config) -> set[Path]:

@@ -14,8 +14,8 @@ from compat_tests.key_cases import key_cases, recorded
 from compat_tests.running import collect
 
 CASES = key_cases(common)
-UNREADABLE = {"SQL_TIMESTAMP": 1}
-"""The place of a key that ends a job of real PyFlink: a fraction of a second before 1970."""
+UNREADABLE = {"SQL_TIMESTAMP": 19}
+"""The place of a key that ends a job of real PyFlink: 1968-06-02 10:59:23.754."""
 
 
 class Subtask(KeyedProcessFunction):

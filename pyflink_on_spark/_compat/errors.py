@@ -46,14 +46,13 @@ class JobExecutionError(_EndOfJob):
     that it says; None if the error is not Spark's.
 
     Example:
-        ::
-
-            from pyflink_on_spark.errors import JobExecutionError
-
-            try:
-                env.execute()
-            except JobExecutionError as error:
-                logging.error("the job failed: %s", error)
+        >>> from pyflink_on_spark.errors import JobExecutionError
+        >>> stream = env.from_collection([0]).map(lambda value: 1 / value)
+        >>> try:
+        ...     list(stream.execute_and_collect())
+        ... except JobExecutionError as error:
+        ...     print("ZeroDivisionError: division by zero" in str(error))
+        True
     """
 
     __module__ = PUBLIC_MODULE

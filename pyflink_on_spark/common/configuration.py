@@ -43,6 +43,11 @@ class Configuration:
     Args:
         other: a configuration to copy, or None.
         j_configuration: another configuration to share: what is set in one is set in both.
+
+    Example:
+        >>> configuration = Configuration().set_string("parallelism.default", "4")
+        >>> configuration.get_integer("parallelism.default", 1)
+        4
     """
 
     @classmethod

@@ -63,6 +63,13 @@ class Row:
 
     Raises:
         ValueError: both positional and named values were given.
+
+    Example:
+        >>> row = Row(name="a", count=1)
+        >>> row.name, row["count"], tuple(row)
+        ('a', 1, ('a', 1))
+        >>> Row("a", 1) == Row("a", 1)
+        True
     """
 
     # ``_names`` is None when there are none; PyFlink's ``_fields`` is then not there at all.

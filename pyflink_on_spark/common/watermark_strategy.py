@@ -137,7 +137,15 @@ class WatermarkStrategy:
 
 
 class TimestampAssigner(abc.ABC):
-    """Finds the timestamp of an element; users write subclasses."""
+    """Finds the timestamp of an element; users write subclasses.
+
+    Example:
+        >>> class Second(TimestampAssigner):
+        ...     def extract_timestamp(self, value, record_timestamp):
+        ...         return value[1]
+        >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(5))
+        >>> strategy = strategy.with_timestamp_assigner(Second())
+    """
 
     @abc.abstractmethod
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:

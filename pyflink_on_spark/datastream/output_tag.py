@@ -20,6 +20,10 @@ class OutputTag:
     Raises:
         ValueError: the name is empty.
         TypeError: ``type_info`` is of another type.
+
+    Example:
+        >>> OutputTag("late", Types.STRING()).tag_id
+        'late'
     """
 
     _is_output_tag = True

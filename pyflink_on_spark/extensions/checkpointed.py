@@ -91,7 +91,28 @@ class FunctionSnapshotContext(ABC):
 
 
 class CheckpointedFunction(ABC):
-    """Keeps state that belongs to no key; a second base class of a function, source or sink."""
+    """Keeps state that belongs to no key; a second base class of a function, source or sink.
+
+    Example:
+        >>> class Numbering(MapFunction, CheckpointedFunction):
+        ...     def initialize_state(self, context):
+        ...         descriptor = ListStateDescriptor("count", Types.LONG())
+        ...         self.state = context.get_operator_state_store().get_list_state(descriptor)
+        ...         self.count = sum(self.state.get())
+        ...
+        ...     def snapshot_state(self, context):
+        ...         self.state.update([self.count])
+        ...
+        ...     def map(self, value):
+        ...         self.count += 1
+        ...         return self.count, value
+        >>> with harness_for(Numbering()) as harness:
+        ...     harness.push("a")
+        ...     with harness.restart() as restarted:
+        ...         restarted.push("b")
+        ...         restarted.values()
+        [(2, 'b')]
+    """
 
     _checkpoint_protocol: ClassVar[str] = "function"
 
@@ -120,6 +141,26 @@ class ListCheckpointed(ABC):
     """Keeps one list that belongs to no key and is redistributed when the parallelism changes.
 
     Less general than CheckpointedFunction, and shorter.
+
+    Example:
+        >>> class Count(MapFunction, ListCheckpointed):
+        ...     count = 0
+        ...
+        ...     def snapshot_state(self, checkpoint_id, timestamp):
+        ...         return [self.count]
+        ...
+        ...     def restore_state(self, state):
+        ...         self.count = sum(state)
+        ...
+        ...     def map(self, value):
+        ...         self.count += 1
+        ...         return self.count
+        >>> with harness_for(Count()) as harness:
+        ...     harness.push("a")
+        ...     with harness.restart() as restarted:
+        ...         restarted.push("b")
+        ...         restarted.values()
+        [2]
     """
 
     _checkpoint_protocol: ClassVar[str] = "list"
@@ -147,7 +188,24 @@ class ListCheckpointed(ABC):
 
 
 class CheckpointListener(ABC):
-    """Is notified of the outcome of checkpoints; a second base class of a function."""
+    """Is notified of the outcome of checkpoints; a second base class of a function.
+
+    Example:
+        >>> class Notified(MapFunction, CheckpointListener):
+        ...     complete = 0
+        ...
+        ...     def notify_checkpoint_complete(self, checkpoint_id):
+        ...         self.complete += 1
+        ...
+        ...     def map(self, value):
+        ...         return value, self.complete
+        >>> with harness_for(Notified()) as harness:
+        ...     snapshot = harness.snapshot()
+        ...     harness.notify_checkpoint_complete()
+        ...     harness.push("a")
+        ...     harness.values()
+        [('a', 1)]
+    """
 
     _listens_to_checkpoints: ClassVar[bool] = True
 

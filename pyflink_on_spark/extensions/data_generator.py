@@ -15,7 +15,17 @@ from pyflink_on_spark.datastream.functions import Function
 
 
 class GeneratorFunction(Function, ABC):
-    """Makes elements of numbers."""
+    """Makes elements of numbers.
+
+    Example:
+        >>> class Names(GeneratorFunction):
+        ...     def map(self, value):
+        ...         return f"user {value}"
+        >>> source = DataGeneratorSource(Names(), 2, type_info=Types.STRING())
+        >>> users = env.from_source(source, WatermarkStrategy.no_watermarks(), "users")
+        >>> list(users.execute_and_collect())
+        ['user 0', 'user 1']
+    """
 
     @abstractmethod
     def map(self, value: int) -> Any:

@@ -30,7 +30,17 @@ class SinkContext(ABC):
 
 
 class SinkFunction(Function):
-    """Gets every element of a stream. See ``add_sink``."""
+    """Gets every element of a stream. See ``add_sink``.
+
+    Example:
+        >>> class Upper(SinkFunction):
+        ...     def invoke(self, value, context):
+        ...         print(value.upper())
+        >>> sink = add_sink(env.from_collection(["a", "b"]), Upper())
+        >>> result = env.execute()
+        A
+        B
+    """
 
     @abstractmethod
     def invoke(self, value: Any, context: SinkContext) -> None:

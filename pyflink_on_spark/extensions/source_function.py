@@ -60,7 +60,23 @@ class SourceContext(ABC):
 
 
 class SourceFunction(Function):
-    """A source with one instance. See ``add_source``."""
+    """A source with one instance. See ``add_source``.
+
+    Example:
+        >>> class Numbers(SourceFunction):
+        ...     running = True
+        ...
+        ...     def run(self, ctx):
+        ...         for number in range(3):
+        ...             if self.running:
+        ...                 ctx.collect(number)
+        ...
+        ...     def cancel(self):
+        ...         self.running = False
+        >>> numbers = add_source(env, Numbers(), "numbers", Types.INT(), bounded=True)
+        >>> list(numbers.execute_and_collect())
+        [0, 1, 2]
+    """
 
     @abstractmethod
     def run(self, ctx: SourceContext) -> None:

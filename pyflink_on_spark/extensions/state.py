@@ -67,7 +67,14 @@ class FoldingState(AppendingState[T, ACC], Generic[T, ACC]):
 
 
 class FoldFunction(Function, Generic[T, ACC]):
-    """Combines what was folded so far with one more value."""
+    """Combines what was folded so far with one more value.
+
+    Example:
+        >>> class Append(FoldFunction):
+        ...     def fold(self, accumulator, value):
+        ...         return [*accumulator, value]
+        >>> descriptor = FoldingStateDescriptor("seen", [], Append(), Types.PICKLED_BYTE_ARRAY())
+    """
 
     @abstractmethod
     def fold(self, accumulator: ACC, value: T) -> ACC:

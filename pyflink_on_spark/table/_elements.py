@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.data_types import to_logical
 from pyflink_on_spark._sql.types.external import from_python
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.table._verification import verify
 
@@ -48,8 +48,8 @@ def rows_of_elements(
     if isinstance(schema, DataType):
         if not isinstance(schema, RowType):
             elements = [(element,) for element in elements]
-        row = schema if isinstance(schema, RowType) else RowType().add("value", schema)
-        kind = to_logical(row)
+            schema = DataTypes.ROW([DataTypes.FIELD("value", schema)])
+        kind = to_logical(schema)
         if verified:
             for element in elements:
                 verify(element, kind)

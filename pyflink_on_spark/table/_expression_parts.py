@@ -16,11 +16,11 @@ class Operand:
 
     _written: Any
 
-    def _new(self, written: syntax.Expression) -> Expression:
+    def _new(self, written: syntax.Expression) -> Expression[Any]:
         """Return what is written as an expression of users'."""
         raise NotImplementedError
 
-    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression:
+    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression[Any]:
         """Return a function of this and of other operands, without those that are None."""
         given = [operand for operand in operands if operand is not None]
         args = (self._written, *map(written_operand, given))
@@ -40,7 +40,7 @@ def function(name: str, document: str) -> Any:
         document: what the property is.
     """
 
-    def get(self: Operand) -> Expression:
+    def get(self: Operand) -> Expression[Any]:
         return self._of(name)
 
     return property(get, doc=document)

@@ -77,8 +77,9 @@ def harness_for(
     keys = _Keys(key_selector, second_key_selector or key_selector, key_type)
     if isinstance(function, _BROADCAST):
 
-        def broadcast(stream: DataStream, rules: DataStream) -> DataStream:
-            connected = keys.first(stream).connect(rules.broadcast(*broadcast_state))
+        def broadcast(stream: DataStream, rules: DataStream) -> Any:
+            first: Any = keys.first(stream)
+            connected = first.connect(rules.broadcast(*broadcast_state))
             return connected.process(function, output_type)
 
         return StreamHarness(broadcast, 2, **settings)
@@ -102,8 +103,9 @@ class _Keys:
 
 
 def _connected(function: Any, keys: _Keys, output_type: Any) -> Callable[..., DataStream]:
-    def define(first: DataStream, second: DataStream) -> DataStream:
-        streams = keys.first(first).connect(keys.second(second))
+    def define(one: DataStream, other: DataStream) -> Any:
+        first: Any = keys.first(one)
+        streams = first.connect(keys.second(other))
         if isinstance(function, CoMapFunction):
             return streams.map(function, output_type)
         if isinstance(function, CoFlatMapFunction):
@@ -114,7 +116,7 @@ def _connected(function: Any, keys: _Keys, output_type: Any) -> Callable[..., Da
 
 
 def _single(function: Any, keys: _Keys, output_type: Any) -> Callable[..., DataStream]:
-    def define(origin: DataStream) -> DataStream:
+    def define(origin: DataStream) -> Any:
         stream: Any = keys.first(origin)
         if isinstance(function, ProcessFunction | KeyedProcessFunction):
             return stream.process(function, output_type)

@@ -28,6 +28,12 @@ class LocalEngine:
             handed over something, instead of by the clock.
         restart_each_checkpoint: whether such jobs restore each checkpoint in new instances of all
             functions.
+
+    Example:
+        >>> with local_engine():
+        ...     env = StreamExecutionEnvironment.get_execution_environment()
+        ...     list(env.from_collection([1, 2]).map(lambda value: value + 1).execute_and_collect())
+        [2, 3]
     """
 
     def __init__(

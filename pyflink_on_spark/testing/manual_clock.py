@@ -12,6 +12,12 @@ class ManualClock(SameProcess):
 
     Args:
         now: what it shows, in ms since the epoch.
+
+    Example:
+        >>> clock = ManualClock(1_000)
+        >>> clock.advance(500)
+        >>> clock.now()
+        1500
     """
 
     def __init__(self, now: int = 0) -> None:

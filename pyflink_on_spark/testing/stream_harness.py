@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.bundle import Bundle, Watermark
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.keys import unwrap_key
@@ -26,7 +26,6 @@ from pyflink_on_spark.testing.output import (
     SIDE_CHANNEL,
     Outputs,
     Record,
-    Watermark,
 )
 
 
@@ -50,6 +49,13 @@ class StreamHarness:
         clock: processing time; one that stands at 0 if not given.
         configuration: the environment's, for example with the runtime mode or job parameters.
         snapshot: what ``snapshot`` returned; restored when the harness is opened.
+
+    Example:
+        >>> with StreamHarness(lambda stream: stream.map(lambda value: value + 1)) as harness:
+        ...     harness.push(1, timestamp=10)
+        ...     harness.push_watermark(20)
+        ...     harness.output()
+        [Record(value=2, timestamp=10), Watermark(timestamp=20)]
     """
 
     def __init__(

@@ -24,8 +24,9 @@ from tests.runtime.rounds import CutSource, job_of
 
 
 @pytest.fixture
-def operated(driver):
+def operated(driver, monkeypatch):
     """A job of three tasks in two subtasks that has reported."""
+    monkeypatch.setattr(OperatedJob, "duration", 12)
     job = job_of(
         lambda stream: stream.map(str).name("read").key_by(len).map(str).name("count"),
         CutSource([1]),

@@ -347,6 +347,24 @@ def test_late_data_goes_to_its_side_output():
         assert harness.side_output(LATE) == [7]
 
 
+@pytest.mark.parametrize(
+    "assigner",
+    [
+        TumblingEventTimeWindows.of(Time.seconds(1)),
+        EventTimeSessionWindows.with_gap(Time.seconds(1)),
+    ],
+    ids=["tumbling", "session"],
+)
+def test_late_data_without_a_side_output_is_counted(assigner):
+    with StreamHarness(lambda s: s.key_by(lambda v: v).window(assigner).reduce(max)) as harness:
+        harness.push_watermark(5_000)
+        assert harness.metrics() == {}
+        harness.push(7, 10)
+        harness.push(8, 20)
+        harness.push(9, 6_000)
+        assert harness.metrics() == {"numLateRecordsDropped": 2}
+
+
 def test_windows_of_processing_time():
     def define(stream):
         windows = TumblingProcessingTimeWindows.of(Time.seconds(1))

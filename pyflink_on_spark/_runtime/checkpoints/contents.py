@@ -108,6 +108,14 @@ class CheckpointContents:
 
     Raises:
         CheckpointError: it is not there, or damaged.
+
+    Example:
+        >>> folder = tempfile.mkdtemp()
+        >>> state = ValueStateDescriptor("count", Types.LONG())
+        >>> path = SavepointWriter().put("counter", state, [("a", 1), ("b", 2)]).write(folder)
+        >>> contents = CheckpointContents(path)
+        >>> sorted((entry.key, entry.value) for entry in contents.entries("counter", "count"))
+        [('a', 1), ('b', 2)]
     """
 
     def __init__(

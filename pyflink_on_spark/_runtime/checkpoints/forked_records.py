@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import select
 import signal
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.state_file import Record, StateFileStream, write_record
+from pyflink_on_spark._runtime.state.snapshot import StateFiles
 
 _CHUNK = 1024 * 1024
+_READY = b"+"
 _DONE = b"done"
+_LONGEST_START_SECONDS = 2
 _LONGEST_TEXT = 4_000  # fits into a pipe, so that the copy need not wait for its reader
 _leave = os._exit  # which is refused while functions run
 
@@ -24,22 +28,32 @@ def can_fork() -> bool:
     return hasattr(os, "fork")
 
 
+class CopyUnusable(Exception):
+    """A copy of this process cannot read what it would have to write."""
+
+
 class ForkedRecords:
     """Records as they are now, which a copy of this process makes and sends through a pipe.
 
     The copy shares memory with this process until one of them writes to it, so making the copy
-    takes milliseconds, whatever the size of the state.
+    takes milliseconds, whatever the size of the state. It shares files as well, which this process
+    leaves as they are until the copy has ended.
 
     Args:
         records: makes the records; consumed in the copy only.
+        files: what making the records reads besides memory.
 
     Raises:
         CheckpointError: the system makes no copy.
+        CopyUnusable: the copy cannot read the files.
     """
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[Record], files: Sequence[StateFiles] = ()) -> None:
         self._ended = threading.Lock()
         self._alive = True
+        if not all(file.freeze(self.has_ended) for file in files):
+            self._alive = False
+            raise CopyUnusable
         self._data, data = os.pipe()
         self._status, status = os.pipe()
         try:
@@ -47,11 +61,15 @@ class ForkedRecords:
         except OSError as error:
             for descriptor in (self._data, data, self._status, status):
                 os.close(descriptor)
+            self._alive = False
             raise CheckpointError(f"the process cannot be copied: {error}") from error
         if self._process == 0:
-            _write_and_leave(records, data, status)
+            _write_and_leave(records, files, data, status)
         os.close(data)
         os.close(status)
+        if files and not self._starts():
+            self.discard()
+            raise CopyUnusable
 
     def copy_to(self, stream: StateFileStream) -> None:
         """Wait for all records, and write them to a stream.
@@ -72,6 +90,10 @@ class ForkedRecords:
             raise RuntimeError(f"state cannot be written: {said.decode(errors='replace')}")
         raise CheckpointError(f"the process that wrote the state of a checkpoint {how}")
 
+    def has_ended(self) -> bool:
+        """Tell whether the copy is there no more."""
+        return not self._alive
+
     def end(self) -> None:
         """End the copy; ``copy_to``, in another thread or later, raises CheckpointError then."""
         with self._ended:
@@ -84,16 +106,29 @@ class ForkedRecords:
             self.end()
             self._reap()
 
+    def _starts(self) -> bool:
+        """Wait until the copy can read its files; tell whether it can.
+
+        A copy never can if another thread of this process held a lock of the library that reads
+        the files when the copy was made: the copy has the lock, but not the thread.
+        """
+        ready = select.poll()
+        ready.register(self._status, select.POLLIN)
+        if not ready.poll(_LONGEST_START_SECONDS * 1000):
+            return False
+        return os.read(self._status, len(_READY)) == _READY
+
     def _reap(self) -> str:
         """Wait for the end of the copy; return how it ended."""
         os.close(self._data)
         os.close(self._status)
         with self._ended:
-            self._alive = False
             try:
                 _, status = os.waitpid(self._process, 0)
             except ChildProcessError:  # a handler of this process waits for all of its children
                 return "ended early"
+            finally:
+                self._alive = False
         code = os.waitstatus_to_exitcode(status)
         if code == -signal.SIGKILL:
             return "was killed: by a user, or by the system for lack of memory"
@@ -107,11 +142,17 @@ def _fork() -> int:
         return os.fork()
 
 
-def _write_and_leave(records: Iterable[Record], data: int, status: int) -> None:
+def _write_and_leave(
+    records: Iterable[Record], files: Sequence[StateFiles], data: int, status: int
+) -> None:
     """Write the records, in the copy, and end the copy."""
     try:
         gc.disable()
-        _close_all_but(data, status)
+        _close_all_but(data, status, *(number for file in files for number in file.descriptors))
+        if files:
+            for file in files:
+                file.start_in_copy()
+            os.write(status, _READY)
         with open(data, "wb", _CHUNK) as stream:
             for record in records:
                 write_record(stream, record)

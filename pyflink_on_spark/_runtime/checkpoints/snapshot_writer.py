@@ -12,7 +12,11 @@ from typing import Any
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, StateFileWriter, state_file
 from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords, can_fork
+from pyflink_on_spark._runtime.checkpoints.forked_records import (
+    CopyUnusable,
+    ForkedRecords,
+    can_fork,
+)
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
@@ -74,11 +78,19 @@ class SnapshotWriter:
             CheckpointError: if it cannot be written.
         """
         step("state: a subtask gives it")
-        if self._file is not None and self._few is not None and state.entries > self._few:
-            self._copies.append(ForkedRecords(records_of(index, state)))
-        else:
+        much = self._few is not None and state.entries > self._few
+        if self._file is None or not much or not self._copied(index, state):
             self._write(records_of(index, state))
         state.note_taken()
+
+    def _copied(self, index: int, state: TaskStateSnapshot) -> bool:
+        """Let a copy of this process write the state of a subtask; tell whether one can."""
+        try:
+            self._copies.append(ForkedRecords(records_of(index, state), state.files))
+        except CopyUnusable:
+            step("state: no copy of the process can read the files of a subtask")
+            return False
+        return True
 
     def _write(self, records: Iterable[Record]) -> None:
         with _without_collector():

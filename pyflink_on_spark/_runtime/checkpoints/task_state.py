@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateChunks, StateFiles
 
 
 @dataclass(slots=True)
@@ -23,10 +23,6 @@ class OperatorSubtaskState:
     keyed: dict[int, KeyGroupState] | StateChunks = field(default_factory=dict)
     operator: OperatorSnapshot = field(default_factory=OperatorSnapshot)
     max_parallelism: int = 128
-
-    def __bool__(self) -> bool:
-        content = self.operator
-        return bool(self.keyed or content.split or content.union or content.broadcast)
 
 
 @dataclass(slots=True)
@@ -46,8 +42,13 @@ class TaskStateSnapshot:
 
     @property
     def entries(self) -> int:
-        """How many entries of keyed state are in memory, of those that are not made yet."""
+        """How many entries of keyed state there are, of those that are not made yet."""
         return sum(part.entries for part in self._chunks())
+
+    @property
+    def files(self) -> list[StateFiles]:
+        """The files that a copy of this process needs to make the entries."""
+        return [part.files for part in self._chunks() if part.files is not None]
 
     def note_taken(self) -> None:
         """Note that the state is written, or a copy of this process has the state."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.clock import Clock
@@ -167,18 +167,19 @@ class KeyedStateBackend:
 
     def pieces(self) -> StateChunks:
         """Return everything, in pieces that are not all there at once if they are on disk."""
-        return StateChunks(self._whole, self._in_memory(self._size))
+        return StateChunks(self._whole, self._size(), files=self._disk)
 
     def base_pieces(self) -> StateChunks:
         """Return everything; when that is taken, changes are counted from then on."""
-        return StateChunks(self._whole, self._in_memory(self._size), self._forget_changes)
+        return StateChunks(self._whole, self._size(), self._forget_changes, self._disk)
 
     def change_pieces(self) -> StateChunks:
         """Return what changed; when that is taken, changes are counted from then on."""
         return StateChunks(
             lambda: iter(changes_by_group(self._changes(), self._key_groups).items()),
-            self._in_memory(self._change_count),
+            self._change_count(),
             self._forget_changes,
+            self._disk,
         )
 
     def restore(self, groups: Iterable[Piece]) -> None:
@@ -222,9 +223,6 @@ class KeyedStateBackend:
         if self._disk is not None:
             self._disk.close()
 
-    def _in_memory(self, count: Callable[[], int]) -> int:
-        return count() if self._disk is None else 0
-
     def _changes(self) -> StateDelta:
         if not self._track:
             raise RuntimeError("changes of this keyed state are not tracked")
@@ -235,7 +233,7 @@ class KeyedStateBackend:
         return StateDelta(self._meta(), entries, self.timers.changes())
 
     def _size(self) -> int:
-        return sum(self.sizes().values())
+        return sum(table.count() for table in self._tables.values())
 
     def _change_count(self) -> int:
         return sum(len(table.changed or ()) for table in self._tables.values())

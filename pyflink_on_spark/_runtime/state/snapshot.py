@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(slots=True)
@@ -65,6 +65,27 @@ class StateDelta:
 Piece = KeyGroupState | StateDelta
 
 
+class StateFiles(Protocol):
+    """Files with state, which a copy of this process reads."""
+
+    @property
+    def descriptors(self) -> Iterable[int]:
+        """The open files that the copy needs."""
+        ...
+
+    def freeze(self, ended: Callable[[], bool]) -> bool:
+        """Keep the files for a copy, which is to be made now; return False if that is refused.
+
+        Args:
+            ended: tells whether the copy has ended.
+        """
+        ...
+
+    def start_in_copy(self) -> None:
+        """Make the files readable in the copy; may hang, but only before anything is read."""
+        ...
+
+
 class StateChunks:
     """Pieces of keyed state with the key group of each, made only when they are asked for.
 
@@ -72,21 +93,24 @@ class StateChunks:
 
     Args:
         make: makes them.
-        entries: how many entries they have that are in memory; 0 if they are elsewhere.
+        entries: how many entries they have; 0 if that is not known.
         note_taken: called when the pieces are made, here or in a copy of this process.
+        files: what making them reads besides memory.
     """
 
-    __slots__ = ("_make", "entries", "note_taken")
+    __slots__ = ("_make", "entries", "files", "note_taken")
 
     def __init__(
         self,
         make: Callable[[], Iterator[tuple[int, Piece]]],
         entries: int = 0,
         note_taken: Callable[[], None] = lambda: None,
+        files: StateFiles | None = None,
     ) -> None:
         self._make = make
         self.entries = entries
         self.note_taken = note_taken
+        self.files = files
 
     def items(self) -> Iterator[tuple[int, Piece]]:
         """Yield key group and piece."""

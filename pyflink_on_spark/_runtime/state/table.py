@@ -47,9 +47,13 @@ class StateTable:
         """Yield namespaces and entries by key; none of it for changing, and nothing may change."""
         yield from self.namespaces.items()
 
+    def count(self) -> int:
+        """Return how many entries there are."""
+        return sum(map(len, self.namespaces.values()))
+
     def size(self) -> int:
         """Return how many entries there are in memory."""
-        return sum(len(entries) for _, entries in self.all_entries())
+        return self.count()
 
     def places(self) -> Iterator[Place]:
         """Yield the place of each entry there is now; entries may change meanwhile."""

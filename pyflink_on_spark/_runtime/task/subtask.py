@@ -121,11 +121,6 @@ class Subtask:
         return self._next() is not None
 
     @property
-    def waiting(self) -> int:
-        """How many bundles and events wait."""
-        return sum(len(chain.inbox) for chain in self._chains)
-
-    @property
     def reading(self) -> bool:
         """Whether a source has not ended."""
         return any(source.reading for source in self.sources.values())

@@ -27,6 +27,10 @@ class WindowDescription(Protocol):
     internal_window_function: Any
 
 
+_DROPPED = "numLateRecordsDropped"
+"""A counter; as in Flink, of the elements that no side output takes."""
+
+
 @dataclass(frozen=True)
 class WindowGrid:
     """Windows of event time at regular distances. All in ms.
@@ -75,7 +79,6 @@ class WindowOperation:
         self.cursor = context.cursor
         self.runtime_context = context.runtime_context
         self.assigner_context = AssignerContext(context.clock, context.runtime_context)
-        self.late_records_dropped = 0
         self._side_output: Callable[[str, Any], None] = context.side_output
         tag = description.late_data_output_tag
         self._late_tag: str | None = None if tag is None else tag.tag_id
@@ -108,9 +111,9 @@ class WindowOperation:
             self._function.clear(window, self._function_context)
 
     def too_late(self, value: Any, timestamp: int | None) -> None:
-        """Take an element that belongs to no window any more."""
+        """Put an element that belongs to no window any more into its side output, or count it."""
         if self._late_tag is None:
-            self.late_records_dropped += 1
+            self.runtime_context.get_metrics_group().counter(_DROPPED).inc()
         else:
             self.cursor.timestamp = timestamp
             self._side_output(self._late_tag, value)

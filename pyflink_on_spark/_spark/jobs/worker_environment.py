@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyflink_on_spark._compat.import_hook import install, is_installed
-from pyflink_on_spark._runtime.task.gc_tuning import tune_garbage_collection
 from pyflink_on_spark._runtime.user_code.refused_exit import refused_exit
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
+from pyflink_on_spark._spark.jobs.gc_tuning import tune_garbage_collection
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
 

@@ -70,9 +70,9 @@ def with_partition(
     named = [name for name, _ in values]
     for name in named:
         if name not in table.partition_by:
+            has = list(table.partition_by)
             raise ValidationError(
-                f"'{name}' is not a partition column of the table, "
-                f"which has {list(table.partition_by)}"
+                f"'{name}' is not a partition column of the table, which has {has}"
             )
     given = columns or [Name((name,)) for name in table.schema.sink.names if name not in named]
     own = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]

@@ -110,7 +110,20 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Makes any number of elements of each element, with calls that are awaited."""
+    """Makes any number of elements of each element, with calls that are awaited.
+
+    Example:
+        >>> class Double(AsyncFunction):
+        ...     async def async_invoke(self, value):
+        ...         await asyncio.sleep(0)
+        ...         return [2 * value]
+        >>> numbers = env.from_collection([1, 2], Types.INT())
+        >>> doubled = AsyncDataStream.ordered_wait(
+        ...     numbers, Double(), Time.seconds(10), capacity=2, output_type=Types.INT()
+        ... )
+        >>> list(doubled.execute_and_collect())
+        [2, 4]
+    """
 
     @abstractmethod
     async def async_invoke(self, value: IN) -> list[OUT]:

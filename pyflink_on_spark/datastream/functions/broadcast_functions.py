@@ -66,7 +66,24 @@ class BaseBroadcastProcessFunction(Function):
 
 
 class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
-    """Works on a stream without key together with a broadcast stream."""
+    """Works on a stream without key together with a broadcast stream.
+
+    Example:
+        >>> rules = MapStateDescriptor("rules", Types.STRING(), Types.INT())
+        >>> class Limit(BroadcastProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         if value <= (ctx.get_broadcast_state(rules).get("limit") or 0):
+        ...             yield value
+        ...
+        ...     def process_broadcast_element(self, value, ctx):
+        ...         ctx.get_broadcast_state(rules).put("limit", value)
+        >>> with harness_for(Limit(), broadcast_state=[rules]) as harness:
+        ...     harness.push(10, into=2)
+        ...     harness.push(7)
+        ...     harness.push(11)
+        ...     harness.values()
+        [7]
+    """
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
         """What is known about an element of the broadcast stream."""

@@ -8,7 +8,15 @@ from pyflink_on_spark.datastream.functions.base import Function
 
 
 class MapFunction(Function):
-    """Makes one element of each element."""
+    """Makes one element of each element.
+
+    Example:
+        >>> class Length(MapFunction):
+        ...     def map(self, value):
+        ...         return len(value)
+        >>> list(env.from_collection(["a", "bcd"]).map(Length()).execute_and_collect())
+        [1, 3]
+    """
 
     @abstractmethod
     def map(self, value):
@@ -16,7 +24,19 @@ class MapFunction(Function):
 
 
 class CoMapFunction(Function):
-    """Makes one element of each element of two connected streams."""
+    """Makes one element of each element of two connected streams.
+
+    Example:
+        >>> class Text(CoMapFunction):
+        ...     def map1(self, value):
+        ...         return value.upper()
+        ...
+        ...     def map2(self, value):
+        ...         return f"number {value}"
+        >>> connected = env.from_collection(["a"]).connect(env.from_collection([1]))
+        >>> sorted(connected.map(Text()).execute_and_collect())
+        ['A', 'number 1']
+    """
 
     @abstractmethod
     def map1(self, value):
@@ -28,7 +48,15 @@ class CoMapFunction(Function):
 
 
 class FlatMapFunction(Function):
-    """Makes any number of elements of each element."""
+    """Makes any number of elements of each element.
+
+    Example:
+        >>> class Words(FlatMapFunction):
+        ...     def flat_map(self, value):
+        ...         yield from value.split()
+        >>> list(env.from_collection(["to be", "or"]).flat_map(Words()).execute_and_collect())
+        ['to', 'be', 'or']
+    """
 
     @abstractmethod
     def flat_map(self, value):
@@ -48,7 +76,16 @@ class CoFlatMapFunction(Function):
 
 
 class ReduceFunction(Function):
-    """Makes one value of two of the same type; the order of merging must not matter."""
+    """Makes one value of two of the same type; the order of merging must not matter.
+
+    Example:
+        >>> class Sum(ReduceFunction):
+        ...     def reduce(self, value1, value2):
+        ...         return value1 + value2
+        >>> numbers = env.from_collection([1, 2, 3], Types.INT())
+        >>> list(numbers.key_by(lambda number: "all").reduce(Sum()).execute_and_collect())
+        [1, 3, 6]
+    """
 
     @abstractmethod
     def reduce(self, value1, value2):
@@ -61,7 +98,27 @@ class ReduceFunction(Function):
 
 
 class AggregateFunction(Function):
-    """Collects elements in an accumulator, and makes a result of it."""
+    """Collects elements in an accumulator, and makes a result of it.
+
+    Example:
+        >>> class Average(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return 0, 0
+        ...
+        ...     def add(self, value, accumulator):
+        ...         total, count = accumulator
+        ...         return total + value, count + 1
+        ...
+        ...     def get_result(self, accumulator):
+        ...         total, count = accumulator
+        ...         return total / count
+        ...
+        ...     def merge(self, a, b):
+        ...         return a[0] + b[0], a[1] + b[1]
+        >>> windows = env.from_collection([1, 2, 5, 6]).key_by(lambda number: "all").count_window(2)
+        >>> list(windows.aggregate(Average()).execute_and_collect())
+        [1.5, 5.5]
+    """
 
     @abstractmethod
     def create_accumulator(self):
@@ -86,7 +143,15 @@ class AggregateFunction(Function):
 
 
 class FilterFunction(Function):
-    """Decides which elements stay."""
+    """Decides which elements stay.
+
+    Example:
+        >>> class Even(FilterFunction):
+        ...     def filter(self, value):
+        ...         return value % 2 == 0
+        >>> list(env.from_collection([1, 2, 3, 4]).filter(Even()).execute_and_collect())
+        [2, 4]
+    """
 
     @abstractmethod
     def filter(self, value):

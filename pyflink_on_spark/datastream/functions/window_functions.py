@@ -17,7 +17,16 @@ KEY = TypeVar("KEY")
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Works on the elements of one key's window."""
+    """Works on the elements of one key's window.
+
+    Example:
+        >>> class Sorted(WindowFunction):
+        ...     def apply(self, key, window, inputs):
+        ...         yield sorted(inputs)
+        >>> windows = env.from_collection([2, 1, 4, 3]).key_by(lambda number: "all").count_window(2)
+        >>> list(windows.apply(Sorted()).execute_and_collect())
+        [[1, 2], [3, 4]]
+    """
 
     @abstractmethod
     def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
@@ -44,7 +53,25 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Works on the elements of one key's window, with time and state at hand."""
+    """Works on the elements of one key's window, with time and state at hand.
+
+    Example:
+        >>> class Total(ProcessWindowFunction):
+        ...     def process(self, key, context, elements):
+        ...         window = context.window()
+        ...         yield key, window.start, window.end, sum(elements)
+        >>> def total(stream):
+        ...     windows = stream.key_by(lambda number: "all").window(
+        ...         TumblingEventTimeWindows.of(Time.seconds(1))
+        ...     )
+        ...     return windows.process(Total())
+        >>> with StreamHarness(total) as harness:
+        ...     harness.push(1, timestamp=10)
+        ...     harness.push(2, timestamp=20)
+        ...     harness.push_watermark(999)
+        ...     harness.values()
+        [('all', 0, 1000, 3)]
+    """
 
     class Context(ABC, Generic[W2]):
         """What is known about the window that fires."""

@@ -45,6 +45,14 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         j_stream_execution_environment: the environment's ``Configuration``; use
             ``get_execution_environment``.
         serializer: accepted; elements are always pickled.
+
+    Example:
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env = env.set_parallelism(1)
+        >>> sink = env.from_collection(["a", "b"]).map(str.upper).print()
+        >>> result = env.execute("upper case")
+        A
+        B
     """
 
     def __init__(self, j_stream_execution_environment, serializer=PickleSerializer()):

@@ -34,6 +34,29 @@ class Trigger(ABC, Generic[T, W]):
     """Says when a window fires.
 
     One object serves all keys and windows: what it remembers belongs into partitioned state.
+
+    Example:
+        >>> class AtEnd(Trigger):
+        ...     def on_element(self, element, timestamp, window, ctx):
+        ...         if element == ".":
+        ...             return TriggerResult.FIRE_AND_PURGE
+        ...         return TriggerResult.CONTINUE
+        ...
+        ...     def on_processing_time(self, time, window, ctx):
+        ...         return TriggerResult.CONTINUE
+        ...
+        ...     def on_event_time(self, time, window, ctx):
+        ...         return TriggerResult.CONTINUE
+        ...
+        ...     def on_merge(self, window, ctx):
+        ...         pass
+        ...
+        ...     def clear(self, window, ctx):
+        ...         pass
+        >>> words = env.from_collection(["to", "be", ".", "or", "."]).key_by(lambda word: "all")
+        >>> sentences = words.window(GlobalWindows.create()).trigger(AtEnd())
+        >>> list(sentences.reduce(lambda a, b: f"{a} {b}").execute_and_collect())
+        ['to be .', 'or .']
     """
 
     class TriggerContext(ABC):

@@ -28,7 +28,17 @@ class UserDefinedFunction(ABC):  # noqa: B024 - methods without a body may stay 
 
 
 class ScalarFunction(UserDefinedFunction):
-    """Gives one value for each row."""
+    """Gives one value for each row.
+
+    Example:
+        >>> class Add(ScalarFunction):
+        ...     def eval(self, a, b):
+        ...         return a + b
+        >>> add = udf(Add(), result_type=DataTypes.BIGINT())
+        >>> table = t_env.from_elements([(1, 2)], ["a", "b"])
+        >>> list(table.select(add(table.a, table.b)).execute().collect())
+        [<Row(3)>]
+    """
 
     @abstractmethod
     def eval(self, *args):
@@ -44,7 +54,18 @@ class AsyncScalarFunction(UserDefinedFunction):
 
 
 class TableFunction(UserDefinedFunction):
-    """Gives any number of rows for each row."""
+    """Gives any number of rows for each row.
+
+    Example:
+        >>> class Split(TableFunction):
+        ...     def eval(self, text):
+        ...         yield from text.split()
+        >>> split = udtf(Split(), result_types=DataTypes.STRING())
+        >>> table = t_env.from_elements([("to be",)], ["text"])
+        >>> words = table.join_lateral(split(table.text).alias("word")).select(col("word"))
+        >>> list(words.execute().collect())
+        [<Row('to')>, <Row('be')>]
+    """
 
     @abstractmethod
     def eval(self, *args):
@@ -96,7 +117,27 @@ class ImperativeAggregateFunction(UserDefinedFunction, Generic[T, ACC]):
 
 
 class AggregateFunction(ImperativeAggregateFunction):
-    """Gives one value for the rows of a group."""
+    """Gives one value for the rows of a group.
+
+    Example:
+        >>> class Longest(AggregateFunction):
+        ...     def create_accumulator(self):
+        ...         return [""]
+        ...
+        ...     def accumulate(self, accumulator, text):
+        ...         accumulator[0] = max(accumulator[0], text, key=len)
+        ...
+        ...     def get_value(self, accumulator):
+        ...         return accumulator[0]
+        >>> longest = udaf(
+        ...     Longest(),
+        ...     result_type=DataTypes.STRING(),
+        ...     accumulator_type=DataTypes.ARRAY(DataTypes.STRING()),
+        ... )
+        >>> table = t_env.from_elements([("a",), ("bcd",)], ["text"])
+        >>> list(table.select(longest(table.text)).execute().collect())[-1]
+        <Row('bcd')>
+    """
 
     @abstractmethod
     def get_value(self, accumulator: ACC) -> T:  # type: ignore[type-var]

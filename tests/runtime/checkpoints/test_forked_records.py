@@ -21,6 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import (
 )
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.disk.store import DiskStore
 
 KEYS = range(50)
 
@@ -29,8 +30,17 @@ def each(value):
     return {key: value for key in KEYS}  # noqa: C420 - a list as the value of each is meant
 
 
+@pytest.fixture(autouse=True, params=[lambda: None, DiskStore], ids=["memory", "disk"])
+def store(request, monkeypatch):
+    monkeypatch.setitem(globals(), "new_store", request.param)
+
+
+def new_store():
+    """Return where state is."""
+
+
 def backend(values, track=False):
-    made = KeyedStateBackend(SystemClock(), track_changes=track)
+    made = KeyedStateBackend(SystemClock(), track_changes=track, disk=new_store())
     table = made.table("s", "value")
     for key in KEYS:
         table.put(None, key, values)

@@ -26,7 +26,7 @@ def on_disk(**settings):
 
 
 def rows(store):
-    return store._database.execute("SELECT count(*) FROM entries").fetchone()[0]
+    return store._database.connection.execute("SELECT count(*) FROM entries").fetchone()[0]
 
 
 def test_few_of_many_entries_are_in_memory():
@@ -56,6 +56,47 @@ def test_large_entries_leave_room_for_fewer():
     assert large.capacity < small.capacity / 4
 
 
+def test_entries_are_written_a_few_at_a_time(monkeypatch):
+    store, backend = on_disk(memory=8_000_000)
+    sizes = []
+    write = store._database.write
+
+    def counting(changes):
+        sizes.append(len(changes))
+        write(changes)
+
+    monkeypatch.setattr(store._database, "write", counting)
+    state = backend.value_state(Descriptor("value", "v"))
+    for backend.key in range(60_000):
+        state.update([backend.key])
+    assert store.capacity > 5_000
+    assert max(sizes[-40:]) < 800
+    for backend.key in range(60_000):
+        assert state.value() == [backend.key]
+        state.value().append("in place")
+    for backend.key in range(60_000):
+        assert state.value() == [backend.key, "in place"]
+
+
+@pytest.mark.parametrize("others", [100, 1000])
+def test_an_object_may_be_changed_for_a_while(others):
+    _, backend = on_disk(memory=8_000_000)
+    state = backend.value_state(Descriptor("value", "v"))
+    for backend.key in range(60_000):
+        state.update([])
+    all_changed = range(59_999, 30_000, -997)
+    for changed in all_changed:
+        backend.key = changed
+        held = state.value()
+        for backend.key in range(changed - 1, changed - others, -1):
+            state.value()
+        held.append("late")
+    for backend.key in range(30_000):
+        state.value()
+    for backend.key in all_changed:
+        assert state.value() == ["late"]
+
+
 def test_an_object_changed_in_place_is_as_it_would_be_in_memory():
     _, backend = on_disk(memory=0)
     state = backend.value_state(Descriptor("value", "v"))
@@ -79,12 +120,12 @@ def test_entries_that_are_only_read_are_not_written_again():
     store, backend = on_disk(memory=0)
     state = backend.value_state(Descriptor("value", "v"))
     _fill(backend, state)
-    before = store._database.total_changes
+    before = store._database.connection.total_changes
     for backend.key in range(1000):
         assert state.value() == backend.key
     state.update(0)
     still_to_write = 2 * store.capacity
-    assert store._database.total_changes - before <= still_to_write
+    assert store._database.connection.total_changes - before <= still_to_write
 
 
 def test_a_namespace_goes_with_its_rows():

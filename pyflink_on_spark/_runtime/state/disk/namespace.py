@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.state.disk.keys import encode_key
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.disk.database import Change
     from pyflink_on_spark._runtime.state.disk.store import DiskStore
 
 _UNKNOWN = object()
+_ORDERED_TYPES = {str, bytes, int}
 
 
 class DiskNamespace:
@@ -135,27 +138,32 @@ class DiskNamespace:
         """How many entries are in memory."""
         return len(self._stored)
 
-    def contents(self, only_old: bool) -> Iterator[tuple[Any, bytes | None]]:
-        """Yield what has to be written: key and pickled value, or None for a removal."""
-        stored = self._stored
-        held: Iterable[tuple[Any, Any]] = self._old.items()
-        if not only_old:
-            held = {**self._old, **self._young}.items()
-        for key, value in held:
-            if only_old and key in self._young:
-                continue
+    @property
+    def old(self) -> int:
+        """How many entries the old generation has."""
+        return len(self._old)
+
+    def to_write(self) -> Iterator[Change | None]:
+        """Yield for each entry of the old generation what is to be written when its turn comes.
+
+        None stands for nothing. The keys are in order, so that slices of them are neighbours in
+        the database.
+        """
+        number, stored = self.number, self._stored
+        for key in _in_order(self._old):
             before = stored[key]
-            if value is None:
-                if before is not None:
-                    stored[key] = None
-                    yield key, None
+            if key in self._young:
+                yield None
                 continue
-            content = serialize(value)
-            now = hash(content)
-            if now != before:
-                stored[key] = now
-                self._has_rows = True
-                yield key, content
+            value = self._old[key]
+            content = None if value is None else serialize(value)
+            now = None if content is None else hash(content)
+            if now == before:
+                yield None
+                continue
+            stored[key] = now
+            self._has_rows = True
+            yield number, *encode_key(key), content
 
     def forget_old(self) -> None:
         """Forget the old generation, which was written."""
@@ -183,3 +191,10 @@ class DiskNamespace:
         """Return an entry as it is in the database, and the hash of it."""
         content = self._store.find(self.number, key) if self._has_rows else None
         return (None, None) if content is None else (deserialize(content), hash(content))
+
+
+def _in_order(entries: dict[Any, Any]) -> list[Any]:
+    """Return keys, neighbours in the database next to each other."""
+    if len(kinds := set(map(type, entries))) == 1 and kinds <= _ORDERED_TYPES:
+        return sorted(entries)
+    return sorted(entries, key=encode_key)

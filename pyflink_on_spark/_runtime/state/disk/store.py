@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from pyflink_on_spark._runtime.state.disk.database import Change, Database
 from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.disk.namespace import DiskNamespace
     from pyflink_on_spark._runtime.state.disk.table import DiskTable
 
-Write = tuple[int, bytes, bytes | None, bytes]
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250
 _FIRST_SIZE = 100
@@ -25,23 +22,20 @@ _PER_ENTRY = 400
 _PER_BYTE = 3
 _PAGE = 2_000
 _DATABASES_PART = 4
-_KIB = 1024
-_SETTINGS = (
-    "page_size = 4096",
-    "journal_mode = off",
-    "synchronous = off",
-    "locking_mode = exclusive",
-    "temp_store = memory",
-)
+_SLICE = 500
+_MANY_SLICES = 8
+_WRITING_PART = 0.75
+_MERGED_PER_SLICE = 2 * _SLICE
 
 
 class DiskStore:
     """Entries by namespace and key in a database; nothing of it outlives its process.
 
-    Recent entries are in memory, in two generations. When the young one has as many entries as it
-    may have, the old one is written back in one go (as far as it has changed) and forgotten, and
-    the young one becomes the old one. An object that was changed in place is found to be different
-    then, so that it makes no difference whether state is in memory or on disk.
+    Recent entries are in memory, in two generations. While the young one fills, the old one is
+    written back as far as it has changed: in slices, so that no pause is long, and not at once, so
+    that a function may change an object for a while that it has received from a state. When the
+    young one has as many entries as it may have, the old one is forgotten, and the young one
+    becomes the old one.
 
     Args:
         settings: memory and disk.
@@ -54,14 +48,17 @@ class DiskStore:
         if pages is None:
             pages = settings.memory // _DATABASES_PART
         self._budget = max(0, settings.memory - pages)
-        self._database = _open(settings.folders, number, pages)
+        self._database = Database(settings.folders, number, pages)
         self.capacity = _FIRST_GENERATION
-        self._adjust(_FIRST_SIZE)
+        self._written_rows, self._written_bytes = 1, _FIRST_SIZE
+        self._adjust()
         self._room = self.capacity
+        self._room_later = 0
+        self._unwritten: Iterator[Change | None] = iter(())
+        self._rows_per_slice = 0
         self._young: list[ref[DiskNamespace]] = []
         self._old: list[ref[DiskNamespace]] = []
         self._next = 0
-        self._released: list[int] = []
 
     def table(self, kind: str, track: bool) -> DiskTable:
         """Return a new table of a state."""
@@ -76,22 +73,19 @@ class DiskStore:
 
     def find(self, number: int, key: Any) -> bytes | None:
         """Return an entry as it is in the database."""
-        row = self._database.execute(
-            "SELECT value FROM entries WHERE space = ? AND name = ?", (number, encode_key(key)[0])
-        ).fetchone()
-        return None if row is None else row[0]
+        return self._database.find(number, encode_key(key)[0])
 
     def rows(self, number: int) -> Iterator[list[tuple[Any, bytes]]]:
         """Yield the entries of a namespace as they are in the database, some at a time."""
         last = b""
         while True:
-            found = self._database.execute(
-                "SELECT name, original, value FROM entries WHERE space = ? AND name > ? "
-                "ORDER BY name LIMIT ?",
-                (number, last, _PAGE),
-            ).fetchall()
+            found = self._database.page(number, last, _PAGE)
             if found:
-                yield [(decode_key(name, original), value) for name, original, value in found]
+                yield [
+                    (decode_key(name, original), value)
+                    for name, original, value in found
+                    if value is not None
+                ]
             if len(found) < _PAGE:
                 return
             last = found[-1][0]
@@ -99,7 +93,7 @@ class DiskStore:
     def make_room(self) -> None:
         """Make room for one more young entry."""
         if self._room <= 0:
-            self._age()
+            self._find_room()
         self._room -= 1
 
     def grows(self, namespace: DiskNamespace) -> None:
@@ -108,82 +102,90 @@ class DiskStore:
 
     def release(self, number: int) -> None:
         """Remove a namespace's entries, soon; may be called by the garbage collector."""
-        self._released.append(number)
-
-    def write(self) -> None:
-        """Write back everything in memory that has changed; it stays there."""
-        self._write(self._alive(), only_old=False)
+        self._database.release(number)
 
     @property
     def cached(self) -> int:
         """How many entries are in memory."""
-        return sum(namespace.cached for namespace in self._alive())
+        return sum(namespace.cached for namespace in {*_alive(self._young), *_alive(self._old)})
 
     def close(self) -> None:
-        """Close the database, which removes its file."""
+        """Close the database, which removes its files."""
         self._database.close()
 
-    def _alive(self) -> list[DiskNamespace]:
-        found = {reference() for reference in (*self._young, *self._old)}
-        return [namespace for namespace in found if namespace is not None]
+    # -- copies of this process -----------------------------------------------------------------
+
+    @property
+    def descriptors(self) -> Iterable[int]:
+        """The open files that a copy of this process needs."""
+        return self._database.descriptors
+
+    def freeze(self, ended: Callable[[], bool]) -> bool:
+        """Keep all entries on disk for a copy of this process until the copy has ended.
+
+        Returns:
+            False if too many copies live already.
+        """
+        return self._database.freeze(ended)
+
+    def start_in_copy(self) -> None:
+        """Make the entries readable in this process, which is the copy."""
+        self._database.start_in_copy()
+
+    # -- generations ----------------------------------------------------------------------------
+
+    def _find_room(self) -> None:
+        """Make room: for a generation, or for a slice of it if something is to be written."""
+        if self._room_later <= 0:
+            self._age()
+            self._room_later = self.capacity
+        elif self._room_later <= self.capacity * _WRITING_PART:
+            self._write(islice(self._unwritten, self._rows_per_slice))
+        self._room = self._room_later
+        merges = self._database.mergeable
+        if merges or self._rows_per_slice:
+            self._room = min(_SLICE, self._room_later)
+        self._room_later -= self._room
+        if merges:
+            self._database.merge(_MERGED_PER_SLICE)
 
     def _age(self) -> None:
-        old = [namespace for reference in self._old if (namespace := reference()) is not None]
-        self._write(old, only_old=True)
-        for namespace in old:
+        self._write(self._unwritten)
+        self._adjust()
+        for namespace in _alive(self._old):
             namespace.forget_old()
-        for reference in self._young:
-            if (namespace := reference()) is not None:
-                namespace.grow_old()
+        for namespace in _alive(self._young):
+            namespace.grow_old()
         self._old, self._young = self._young, []
-        self._room = self.capacity
+        self._unwritten = _to_write(self._old)
+        self._rows_per_slice = 0
+        if self.capacity >= _MANY_SLICES * _SLICE:
+            old = sum(namespace.old for namespace in _alive(self._old))
+            self._rows_per_slice = 1 + int(old * _SLICE / (self.capacity * _WRITING_PART))
 
-    def _write(self, namespaces: list[DiskNamespace], only_old: bool) -> None:
-        puts: list[Write] = []
-        removals: list[tuple[int, bytes]] = []
-        for namespace in namespaces:
-            for key, content in namespace.contents(only_old):
-                if content is None:
-                    removals.append((namespace.number, encode_key(key)[0]))
-                else:
-                    puts.append((namespace.number, *encode_key(key), content))
-        if puts:
-            self._adjust(sum(len(put[3]) for put in puts) / len(puts))
-        self._run(puts, removals)
+    def _write(self, rows: Iterable[Change | None]) -> None:
+        changes = sorted(row for row in rows if row is not None)
+        sizes = [len(change[3]) for change in changes if change[3] is not None]
+        self._written_rows += len(sizes)
+        self._written_bytes += sum(sizes)
+        self._database.write(changes)
 
-    def _adjust(self, average: float) -> None:
-        wanted = int(self._budget / (2 * (_PER_ENTRY + _PER_BYTE * average)))
-        self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
-
-    def _run(self, puts: list[Write], removals: list[tuple[int, bytes]]) -> None:
-        if not (puts or removals or self._released):
-            return
-        database = self._database
-        released, self._released = self._released, []
-        puts.sort()
-        database.execute("BEGIN")
-        database.executemany("DELETE FROM entries WHERE space = ?", ((n,) for n in released))
-        database.executemany("DELETE FROM entries WHERE space = ? AND name = ?", removals)
-        database.executemany("REPLACE INTO entries VALUES (?, ?, ?, ?)", puts)
-        database.execute("COMMIT")
+    def _adjust(self) -> None:
+        """Choose the size of a generation by the average size of the values that were written."""
+        if self._written_rows:
+            average = self._written_bytes / self._written_rows
+            wanted = int(self._budget / (2 * (_PER_ENTRY + _PER_BYTE * average)))
+            self.capacity = max(_SMALLEST_GENERATION, min(wanted, 4 * self.capacity))
+        self._written_rows = self._written_bytes = 0
 
 
-def _open(folders: tuple[str, ...], number: int, page_cache: int) -> sqlite3.Connection:
-    """Make a database in a file that has no name any more, so that it goes with its process."""
-    folder = folders[number % len(folders)] if folders else None
-    try:
-        if folder is not None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        descriptor, path = tempfile.mkstemp(prefix="state-", suffix=".db", dir=folder)
-    except OSError as error:
-        raise OSError(f"cannot keep state in {folder or tempfile.gettempdir()}: {error}") from None
-    os.close(descriptor)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    for setting in (*_SETTINGS, f"cache_size = -{max(64, page_cache // _KIB)}"):
-        database.execute(f"PRAGMA {setting}")
-    database.execute(
-        "CREATE TABLE entries (space INTEGER, name BLOB, original BLOB, value BLOB, "
-        "PRIMARY KEY (space, name)) WITHOUT ROWID"
-    )
-    os.unlink(path)
-    return database
+def _alive(references: list[ref[DiskNamespace]]) -> Iterator[DiskNamespace]:
+    return (namespace for reference in references if (namespace := reference()) is not None)
+
+
+def _to_write(references: list[ref[DiskNamespace]]) -> Iterator[Change | None]:
+    """Yield what is to be written of namespaces, each row when its turn comes."""
+    for reference in references:
+        namespace = reference()
+        if namespace is not None:
+            yield from namespace.to_write()
