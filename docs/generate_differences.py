@@ -44,6 +44,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   bounded input.
 - `RANK` and `DENSE_RANK` over a stream count the rows that come before in order. PyFlink counts
   equal rows as well.
+- `WHERE rownum < column` over a stream keeps one row less than the column says. PyFlink keeps as
+  many as with `<=`.
+- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
+  leave that out, depending on the order: then its rows of kind +U come alone.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
 - `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
@@ -101,9 +105,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
 - **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
-  time, Top-N with a variable end, changes as input of the windows of table functions, windows of
-  a number of rows, asynchronous scalar functions, and the connectors kinesis, elasticsearch and
-  CDC. Each raises
+  time, changes as input of the windows of table functions, windows of a number of rows,
+  asynchronous scalar functions, and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 

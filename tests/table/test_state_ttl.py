@@ -34,6 +34,10 @@ def push(running, values, at, into=1):
     return [(str(row.get_row_kind()), *row) for row in running.values()[before:]]
 
 
+OVER = (
+    "SELECT k, {} OVER (PARTITION BY k ORDER BY p ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s "
+    "FROM (SELECT k, v, PROCTIME() AS p FROM a)"
+)
 JOIN = "SELECT a.k, a.v AS v1, b.v AS v2 FROM a {} JOIN b ON a.k = b.k"
 
 
@@ -69,15 +73,11 @@ def test_an_outer_join_forgets_that_a_row_had_no_partner():
     ("query", "first", "second", "anew"),
     [
         (
-            "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY p "
-            "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS s "
-            "FROM (SELECT k, v, PROCTIME() AS p FROM a)",
+            OVER.format("SUM(v)", "UNBOUNDED"),
             [("+I", "x", 1)], [("+I", "x", 3)], [("+I", "x", 4)],
         ),
         (
-            "SELECT k, COUNT(*) OVER (PARTITION BY k ORDER BY p "
-            "ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) AS s "
-            "FROM (SELECT k, v, PROCTIME() AS p FROM a)",
+            OVER.format("COUNT(*)", 5),
             [("+I", "x", 1)], [("+I", "x", 2)], [("+I", "x", 1)],
         ),
         (
