@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from pyflink.table import StreamTableEnvironment
+from pyflink.table import EnvironmentSettings, StreamTableEnvironment, TableEnvironment
 
-from compat_tests.tables import csv_table, query
+from compat_tests.tables import changes, csv_table, query
 
 LINES = """a,1,2024-01-01 00:00:01.000
 b,2,2024-01-01 00:00:03.000
@@ -252,3 +252,56 @@ def test_the_first_rows_of_windows(w):
     assert query(w, text) == [
         ("a", 12, 1), ("a", 3, 1), ("a", 6, 1), ("b", 13, 1), ("a", None, 1),
     ]  # fmt: skip
+
+
+VARIABLE = """
+    (VALUES (1, 'a', 5, 2), (2, 'a', 3, 1), (3, 'b', 9, 1), (4, 'a', 5, 2), (5, 'a', 4, 2),
+        (6, 'b', 1, 1), (7, 'a', 3, 2), (8, 'c', 1, 0)) AS t(i, k, v, n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (
+            "i, k",
+            [
+                ("+I", 1, "a"), ("+I", 2, "a"), ("+I", 3, "b"), ("-D", 1, "a"), ("+I", 5, "a"),
+                ("-D", 3, "b"), ("+I", 6, "b"), ("-D", 5, "a"), ("+I", 7, "a"),
+            ],
+        ),
+        (
+            "i, k, r",
+            [
+                ("+I", 1, "a", 1), ("-U", 1, "a", 1), ("+U", 2, "a", 1), ("+I", 1, "a", 2),
+                ("+I", 3, "b", 1), ("-U", 1, "a", 2), ("+U", 5, "a", 2), ("-U", 3, "b", 1),
+                ("+U", 6, "b", 1), ("-U", 5, "a", 2), ("+U", 7, "a", 2),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_the_first_row_of_a_key_says_how_many_are_kept(t_env, columns, expected):
+    ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS r FROM {VARIABLE}"
+    table = t_env.sql_query(f"SELECT {columns} FROM ({ranked}) WHERE r <= n AND k <> 'c'")
+    assert changes(table) == expected
+
+
+def test_in_batch_mode_each_row_says_how_many_are_kept():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v, i) AS r FROM {VARIABLE}"
+    found = query(t_env, f"SELECT i, k FROM ({ranked}) WHERE r <= n")
+    assert sorted(found) == [(2, "a"), (6, "b"), (7, "a")]
+
+
+@pytest.mark.parametrize(
+    ("window", "text"),
+    [
+        ("v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "Non-time attribute sort is not supported"),
+        ("v RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", "Non-time attribute sort is not supported"),
+        ("v DESC", "The window can only be ordered in ASCENDING mode"),
+        ("v, i", "The window can only be ordered by a single time column"),
+    ],
+)
+def test_orders_that_a_stream_cannot_have(t_env, window, text):
+    with pytest.raises(Exception, match=text):
+        t_env.execute_sql(f"SELECT SUM(v) OVER (PARTITION BY k ORDER BY {window}) FROM {VARIABLE}")

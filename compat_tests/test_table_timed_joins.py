@@ -163,3 +163,18 @@ def test_versions_of_a_view(t):
 def test_no_versions(t, source, message):
     with pytest.raises(Exception, match=message):
         query(t, f"SELECT l.id, v.rate FROM l {source}")
+
+
+@pytest.mark.parametrize(
+    ("versions", "text"),
+    [
+        ("(k INT, v INT)", "requires primary key in versioned table"),
+        ("(k INT, v INT, PRIMARY KEY (k) NOT ENFORCED)", "Processing-time temporal join is not"),
+    ],
+)
+def test_versions_at_a_processing_time(t_env, versions, text):
+    made = "WITH ('connector' = 'datagen', 'number-of-rows' = '1')"
+    t_env.execute_sql(f"CREATE TABLE o (k INT, pt AS PROCTIME()) {made}")
+    t_env.execute_sql(f"CREATE TABLE d {versions} {made}")
+    with pytest.raises(Exception, match=text):
+        t_env.execute_sql("SELECT v FROM o JOIN d FOR SYSTEM_TIME AS OF o.pt ON o.k = d.k")

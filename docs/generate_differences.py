@@ -44,11 +44,14 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   bounded input.
 - `RANK` and `DENSE_RANK` over a stream count the rows that come before in order. PyFlink counts
   equal rows as well.
+- `WHERE rownum < column` over a stream keeps one row less than the column says. PyFlink keeps as
+  many as with `<=`.
+- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
+  leave that out, depending on the order: then its rows of kind +U come alone.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
 - `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
-  `UnsupportedFlinkFeature`. Lookup joins (`FOR SYSTEM_TIME AS OF` a
-  processing time) are refused as "Processing-time temporal join is not supported yet".
+  `UnsupportedFlinkFeature`.
 
 ## Errors
 
@@ -97,15 +100,16 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
-- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition.
+- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition. Where a
+  subtask reads several partitions, the rows of a slower one can be late: let the job have as many
+  subtasks as the topic has partitions, or the `WATERMARK` a delay.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** lookup joins, `MATCH_RECOGNIZE`, OVER in the order of a column that is no
-  time, Top-N with a variable end, changes as input of the windows of table functions, windows of
-  a number of rows, asynchronous scalar functions, and the connectors kinesis, elasticsearch and
-  CDC. Each raises
+- **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
+  time, changes as input of the windows of table functions, windows of a number of rows,
+  asynchronous scalar functions, and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 

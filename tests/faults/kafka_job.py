@@ -74,7 +74,7 @@ def build(env, options):
     )
 
 
-def main():
+def main(build=build):
     parser = argparse.ArgumentParser(parents=[arguments()], add_help=False)
     parser.add_argument("--topic", required=True)
     parser.add_argument("--servers", required=True)

@@ -8,6 +8,9 @@ moments, and in the midst of its transactions, before and after the broker carri
 theirs, and started again from the newest complete checkpoint. In the end the topic has to hold what
 an undisturbed run of the job over the same events writes.
 
+With --sql the job counts with a query (`kafka_sql_job.py`). Then it needs a subtask for each
+partition, --parallelism 3: a table has one watermark for each subtask.
+
 The broker is that of the tests, in this process, which nobody kills. With --servers it is a cluster
 that is there; then no driver is killed in the midst of a transaction but by chance.
 """
@@ -36,6 +39,7 @@ from tests.faults.kafka_events import PARTITIONS
 from tests.faults.processes import Process
 
 JOB = Path(__file__).with_name("kafka_job.py")
+SQL_JOB = Path(__file__).with_name("kafka_sql_job.py")
 GROUP = "soak"
 STEPS = {24: "a new partition", 25: "a new group", 28: "the offsets", 26: "the end"}
 """What requests a transaction has besides its records, by Kafka's number of their kind."""
@@ -50,6 +54,7 @@ class KafkaSoak(DisturbedJob):
         plan: what to do.
         choose: decides when to kill what.
         tell: gets a line for each kill.
+        job: the script of the job.
     """
 
     def __init__(
@@ -58,9 +63,10 @@ class KafkaSoak(DisturbedJob):
         plan: Plan,
         choose: random.Random,
         tell: Callable[[str], None] = lambda _: None,
+        job: Path = JOB,
     ) -> None:
         super().__init__(plan, choose, tell)
-        self._cluster = cluster
+        self._cluster, self._script = cluster, job
         self._input, self._topic = cluster.topic(PARTITIONS), cluster.topic(2)
 
     def _generator(self) -> list[str]:
@@ -73,7 +79,7 @@ class KafkaSoak(DisturbedJob):
 
     def _job_to(self, topic: str) -> list[str]:
         topics = [self._input, str(self._output), "--topic", topic]
-        return [str(JOB), *topics, "--servers", self._cluster.servers, "--group", GROUP]
+        return [str(self._script), *topics, "--servers", self._cluster.servers, "--group", GROUP]
 
     def _kill_driver(self) -> tuple[str, list[Process]]:
         if self._cluster.broker is None or self._choose.random() < 0.4:
@@ -126,6 +132,7 @@ class KafkaSoak(DisturbedJob):
         with tempfile.TemporaryDirectory(prefix="soak-") as folder:
             command = [sys.executable, "-m", "pyflink_on_spark", *self._job_to(topic)]
             command += ["--bounded", "--checkpoints", folder]
+            command += ["--parallelism", str(self._plan.parallelism)]
             with self._log.open("ab") as log:
                 done = subprocess.run(
                     command,
@@ -145,12 +152,14 @@ def main() -> int:
     parser = arguments(__doc__)
     parser.set_defaults(minutes=5.0, kills=10, others=4)
     parser.add_argument("--servers", help="host:port of a Kafka cluster")
+    parser.add_argument("--sql", action="store_true", help="the job counts in SQL")
     options = parser.parse_args()
+    job = SQL_JOB if options.sql else JOB
     if options.servers:
         cluster = Cluster(options.servers)
-        return run_command(options, lambda *told: KafkaSoak(cluster, *told))
+        return run_command(options, lambda *told: KafkaSoak(cluster, *told, job=job))
     with memory_cluster() as cluster:
-        return run_command(options, lambda *told: KafkaSoak(cluster, *told))
+        return run_command(options, lambda *told: KafkaSoak(cluster, *told, job=job))
 
 
 if __name__ == "__main__":

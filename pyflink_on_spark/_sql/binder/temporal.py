@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyflink_on_spark._sql.binder.lookups import looked_up, lookup_join
 from pyflink_on_spark._sql.binder.scope import unique_names
 from pyflink_on_spark._sql.binder.unique_keys import unique_key
 from pyflink_on_spark._sql.errors import Span, TableError, invalid
@@ -45,7 +46,7 @@ def temporal_join(
     condition: Typed | None,
     time: Typed,
     span: Span | None,
-) -> TemporalJoin:
+) -> Node:
     """Return the rows of a node with the versions that another one had at their times.
 
     Args:
@@ -67,8 +68,8 @@ def temporal_join(
     if not isinstance(time, InputRef) or time.type.time is None:
         raise TableError("Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' "
                          "left table's time attribute field")  # fmt: skip
-    if time.type.time is Time.PROCTIME:
-        raise TableError("Processing-time temporal join is not supported yet.")
+    if time.type.time is Time.PROCTIME and (found := looked_up(right)) is not None:
+        return lookup_join(left, right, found, kind, condition)
     key = unique_key(right)
     if key is None:
         raise invalid(
@@ -76,6 +77,8 @@ def temporal_join(
             "be found.",
             span,
         )
+    if time.type.time is Time.PROCTIME:
+        raise TableError("Processing-time temporal join is not supported yet.")
     width = len(left.schema)
     if not key <= _equal_columns(condition, width):
         raise TableError(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connector import Sink, Source
     from pyflink_on_spark._runtime.operators.operator import Operator
     from pyflink_on_spark._sql.catalog.objects import ObjectPath, ResolvedSchema
+    from pyflink_on_spark._sql.connectors.lookup import Lookup
     from pyflink_on_spark._sql.plan.schema import Schema
     from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -77,6 +78,14 @@ class TableSource(ABC):
 
         Args:
             columns: their positions, in the order in which rows have them.
+        """
+        return None
+
+    def lookup(self, keys: tuple[int, ...]) -> Lookup | None:
+        """Return what finds rows by the values of some columns, or None if nothing does.
+
+        Args:
+            keys: the positions of the columns among the physical ones.
         """
         return None
 

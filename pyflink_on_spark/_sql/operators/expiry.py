@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.state.table import StateTable
@@ -24,8 +25,8 @@ class Expiry:
 
     def __init__(self, ttl: int, context: OperatorContext, tables: Iterable[StateTable]) -> None:
         self.ttl, self._now, self._tables = ttl, context.clock.now, tuple(tables)
+        # In the order of their times, the oldest first.
         self._touched: dict[Any, int] = {}
-        self._next_sweep = 0
         if ttl:
             now = self._now()
             for table in self._tables:
@@ -33,14 +34,15 @@ class Expiry:
 
     def touch(self, key: Any) -> None:
         """Note that the entry of a key has changed."""
+        self._touched.pop(key, None)
         self._touched[key] = self._now()
 
     def sweep(self, now: int) -> None:
         """Remove what nothing has changed for too long; called with the time (ms) of the clock."""
-        if not self.ttl or now < self._next_sweep:
+        if not self.ttl:
             return
-        self._next_sweep = now + self.ttl // 2
-        for key in [key for key, time in self._touched.items() if now - time >= self.ttl]:
+        over = takewhile(lambda entry: now - entry[1] >= self.ttl, self._touched.items())
+        for key in [key for key, _ in over]:
             del self._touched[key]
             for table in self._tables:
                 if table.current.pop(key, None) is not None and table.changed is not None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 STATE_NAME = "rows"
+ENDS_NAME = "ends"
 _KEY = itemgetter(0)
 
 
@@ -253,6 +254,46 @@ class TopNOperator(Operator):
                 if self._before:
                     yield UPDATE_BEFORE, old + rank
                 yield UPDATE_AFTER, new + rank
+
+
+class VariableTopNOperator(TopNOperator):
+    """Keeps as many of the first rows of each key as the first one that came has said.
+
+    Args:
+        program: a function of a row that returns what is compared.
+        offset: how many rows are left out first.
+        end: a function of a row that returns the last rank that is kept, or None.
+        less: how much less than that it is.
+        ranked: whether the rank is a column after those of the row.
+        changelog: whether elements are pairs of the kind and the row.
+        before: whether a row comes before each update as it was.
+    """
+
+    def __init__(
+        self, program: Program, offset: int, end: Program, less: int, **flags: bool
+    ) -> None:
+        super().__init__(program, offset, 0, **flags)
+        self._end_program, self._less = end, less
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        super().open(context)
+        self._end_of = self._end_program.load(context).function
+        self._ends = keyed_state_of(context).table(ENDS_NAME, "value")
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes."""
+        ends = self._ends.current
+        for key, element in elements:
+            end = ends.get(key)
+            if end is None:
+                row = element[1] if self._changelog else element
+                end = ends[key] = (self._end_of(row) or 0) - self._less
+                if self._ends.changed is not None:
+                    self._ends.changed.add((None, key))
+            if end > self._offset:
+                self._end = end
+                yield from super().process(iter([(key, element)]))
 
 
 class DeduplicateOperator(Operator):

@@ -148,13 +148,15 @@ def _check(node: Over) -> None:
     if len(node.keys) != 1:
         raise TableError("The window can only be ordered by a single time column.")
     key = node.keys[0]
+    if not key.ascending:
+        raise TableError("The window can only be ordered in ASCENDING mode.")
     if not isinstance(key.value, InputRef) or key.value.type.time is None:
+        if node.frame.lower is not None:
+            raise TableError("Non-time attribute sort is not supported for bounded OVER window.")
         not_yet(
             "OVER in the order of a column that is no time attribute",
             None,
             "Order by an event time or PROCTIME().",
         )
-    if not key.ascending:
-        raise TableError("The window can only be ordered in ASCENDING mode.")
     if node.frame.upper != 0:
         raise TableError("OVER RANGE FOLLOWING windows are not supported yet.")

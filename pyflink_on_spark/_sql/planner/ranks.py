@@ -20,7 +20,8 @@ from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
-from pyflink_on_spark._sql.planner.sorting import TopN, WindowTopN
+from pyflink_on_spark._sql.planner.sorting import TopN, VariableEnd, WindowTopN
+from pyflink_on_spark._sql.types.logical import INTEGERS
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.planner.implementation import Implementation
@@ -39,10 +40,47 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
         return None
     condition, columns, rank = found
     width = len(rank.input.schema)
-    start, end, rest = 1, None, []
+    batch = plan.settings.batch
+    start, end, rest = _ranks(condition, width, variable=not batch)
+    if end is None or any(width in input_refs(part) for part in rest):
+        return None
+    expressions = tuple(substitute(item, columns) for item in node.expressions)
+    ranked = any(width in input_refs(item) for item in expressions)
+    source = plan.implement(rank.input)
+    schema = rank.schema
+    if not ranked:
+        schema = Schema(schema.names[:-1], schema.types[:-1])
+    first = TopN(
+        schema, source, rank.partition, rank.keys, start - 1, end, ranked=ranked, batch=batch
+    )
+    top: PhysicalNode = first
+    if not batch and not isinstance(end, VariableEnd):
+        top = _of_windows(first, rank)
+    for part in rest:
+        top = calc(top.schema, top, part, None)
+    return calc(node.schema, top, None, expressions)
+
+
+def _ranks(
+    condition: Typed, width: int, *, variable: bool
+) -> tuple[int, int | VariableEnd | None, list[Typed]]:
+    """Return the first and the last rank of a condition, and what else it asks for.
+
+    Args:
+        condition: over the columns of a row and its rank.
+        width: how many columns a row has without its rank.
+        variable: whether the row may say which rank is the last one.
+    """
+    start = 1
+    rest: list[Typed] = []
+    end: int | VariableEnd | None = None
     for part in conjuncts(condition):
         bound = _bound(part, width)
-        if bound is None:
+        said = _variable_end(part, width) if variable and bound is None else None
+        if said is not None and end is None:
+            end = said
+            continue
+        if bound is None or isinstance(end, VariableEnd):
             rest.append(part)
             continue
         operator, value = bound
@@ -52,22 +90,7 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
             end = value - (operator == "<")
         else:
             start = value + (operator == ">")
-    if end is None or any(width in input_refs(part) for part in rest):
-        return None
-    expressions = tuple(substitute(item, columns) for item in node.expressions)
-    ranked = any(width in input_refs(item) for item in expressions)
-    source = plan.implement(rank.input)
-    schema = rank.schema
-    if not ranked:
-        schema = Schema(schema.names[:-1], schema.types[:-1])
-    batch = plan.settings.batch
-    first = TopN(
-        schema, source, rank.partition, rank.keys, start - 1, end, ranked=ranked, batch=batch
-    )
-    top: PhysicalNode = first if batch else _of_windows(first, rank)
-    for part in rest:
-        top = calc(top.schema, top, part, None)
-    return calc(node.schema, top, None, expressions)
+    return start, end, rest
 
 
 def _of_windows(top: TopN, rank: Over) -> TopN:
@@ -114,6 +137,21 @@ def _bound(part: Typed, rank: int) -> tuple[str, int] | None:
     if isinstance(one, InputRef) and one.index == rank and isinstance(two, Constant):
         return name, int(two.value)
     return None
+
+
+def _variable_end(part: Typed, rank: int) -> VariableEnd | None:
+    """Return the end that a condition gives by an expression over the row."""
+    if not isinstance(part, Invocation) or part.function.name not in _FLIPPED:
+        return None
+    one, two = (_plain(arg) for arg in part.args)
+    name = part.function.name
+    if isinstance(two, InputRef) and two.index == rank:
+        one, two, name = two, one, _FLIPPED[name]
+    if not isinstance(one, InputRef) or one.index != rank or name not in {"<", "<="}:
+        return None
+    if rank in input_refs(two) or not input_refs(two) or two.type.root not in INTEGERS:
+        return None
+    return VariableEnd(two, int(name == "<"))
 
 
 def _plain(expression: Typed) -> Typed:

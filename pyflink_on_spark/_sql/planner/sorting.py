@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.operators.sorting import (
@@ -13,6 +15,7 @@ from pyflink_on_spark._sql.operators.sorting import (
     SortOperator,
     TemporalSortOperator,
     TopNOperator,
+    VariableTopNOperator,
 )
 from pyflink_on_spark._sql.operators.window_ranks import WindowTopNOperator
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
@@ -71,6 +74,22 @@ class Sort(PhysicalNode):
         return {"orderBy": ", ".join(map(str, self.node.keys))}
 
 
+@dataclass(frozen=True)
+class VariableEnd:
+    """The last rank that is kept, as a row says.
+
+    Args:
+        value: over the columns of a row.
+        less: how much less than the value it is.
+    """
+
+    value: Typed
+    less: int
+
+    def __str__(self) -> str:
+        return f"{self.value} - {self.less}" if self.less else str(self.value)
+
+
 class TopN(PhysicalNode):
     """Keeps the first rows of each key, in an order.
 
@@ -80,7 +99,7 @@ class TopN(PhysicalNode):
         partition: which rows are together.
         keys: what the order is made of.
         offset: how many rows are left out first.
-        end: the last rank that is kept.
+        end: the last rank that is kept; of a variable one that of the first row of each key.
         ranked: whether the rank is a column.
         batch: whether rows come at the end.
     """
@@ -94,7 +113,7 @@ class TopN(PhysicalNode):
         partition: Sequence[Typed],
         keys: Sequence[SortKey],
         offset: int,
-        end: int,
+        end: int | VariableEnd,
         *,
         ranked: bool,
         batch: bool,
@@ -149,17 +168,18 @@ class TopN(PhysicalNode):
             return Stream(edges, self.changelog)
         program = compile_sort_key(self.keys, width, zone)
         if self._batch:
+            assert isinstance(self.end, int)
             batch = BatchTopNOperator(program, self.offset, self.end, ranked=self.ranked)
             edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
-        operator = TopNOperator(
-            program,
-            self.offset,
-            self.end,
-            ranked=self.ranked,
-            changelog=source.changelog,
-            before=self.before,
-        )
+        flags = {
+            "ranked": self.ranked, "changelog": source.changelog, "before": self.before,
+        }  # fmt: skip
+        if isinstance(self.end, int):
+            operator = TopNOperator(program, self.offset, self.end, **flags)
+        else:
+            end = compile_value(self.end.value, width, zone)
+            operator = VariableTopNOperator(program, self.offset, end, self.end.less, **flags)
         edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
 
@@ -202,6 +222,7 @@ class WindowTopN(TopN):
         """Add the operators."""
         width, zone = len(self.inputs[0].schema), translation.settings.time_zone
         keyed = keyed_edges(translation, inputs[0], self.partition, width)
+        assert isinstance(self.end, int)
         operator = WindowTopNOperator(
             compile_sort_key(self.keys, width, zone),
             self.offset,

@@ -10,10 +10,12 @@ from pyflink_on_spark._connectors.jdbc.config import (
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
 from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._sql.connectors.jdbc.lookup import JdbcLookup
 from pyflink_on_spark._sql.connectors.jdbc.rows import FromDatabase, ToDatabase
 from pyflink_on_spark._sql.connectors.jdbc.sink import UpsertJdbcSink
 from pyflink_on_spark._sql.connectors.jdbc.source import JdbcSource, Ranges
 from pyflink_on_spark._sql.connectors.jdbc.statements import dialect_of
+from pyflink_on_spark._sql.connectors.lookup import CACHE_OPTIONS, CachePolicy, Lookup
 from pyflink_on_spark._sql.connectors.options import (
     Option,
     TableOptions,
@@ -48,6 +50,7 @@ _LOWER = Option("scan.partition.lower-bound", integer)
 _UPPER = Option("scan.partition.upper-bound", integer)
 _FETCH_SIZE = Option("scan.fetch-size", integer)
 _AUTO_COMMIT = Option("scan.auto-commit", boolean)
+_LOOKUP_RETRIES = Option("lookup.max-retries", integer, default=3)
 _ROWS = Option("sink.buffer-flush.max-rows", integer, default=100)
 _INTERVAL = Option("sink.buffer-flush.interval", duration, default=1000)
 _RETRIES = Option("sink.max-retries", integer, default=3)
@@ -55,6 +58,7 @@ _PARALLELISM = Option("sink.parallelism", integer)
 
 _CONNECTING = (_DRIVER, _RETRY_TIMEOUT)
 _SCANNING = (_COLUMN, _COUNT, _LOWER, _UPPER, _FETCH_SIZE, _AUTO_COMMIT)
+_LOOKING_UP = (_LOOKUP_RETRIES, *CACHE_OPTIONS)
 _WRITING = (_ROWS, _INTERVAL, _RETRIES, _PARALLELISM)
 
 
@@ -63,7 +67,7 @@ class JdbcFactory(TableFactory):
 
     identifier = "jdbc"
     options = (  # type: ignore[assignment]
-        _URL, _TABLE, _USER, _PASSWORD, *_CONNECTING, *_SCANNING, *_WRITING,
+        _URL, _TABLE, _USER, _PASSWORD, *_CONNECTING, *_SCANNING, *_LOOKING_UP, *_WRITING,
     )  # fmt: skip
 
     def source(self, context: TableContext) -> TableSource:
@@ -76,12 +80,14 @@ class JdbcFactory(TableFactory):
             context.schema.physical,
             options[_COLUMN],
             _ranges(options),
+            max(options[_LOOKUP_RETRIES] or 0, 0),
+            CachePolicy.of(options),
         )
 
     def sink(self, context: TableContext) -> TableSink:
         """Return a table to be written."""
         options = context.options
-        options.note((*_CONNECTING, *_SCANNING))
+        options.note((*_CONNECTING, *_SCANNING, *_LOOKING_UP))
         execution = JdbcExecution(
             batch_size=max(options[_ROWS], 1),
             batch_interval=options[_INTERVAL],
@@ -104,9 +110,17 @@ class _DatabaseTable(TableSource):
         schema: Schema,
         column: str | None,
         ranges: Ranges | None,
+        retries: int,
+        cache: CachePolicy | None,
     ) -> None:
         self._connection, self._table, self._schema = connection, table, schema
         self._column, self._ranges = column, ranges
+        self._retries, self._cache = retries, cache
+
+    def lookup(self, keys: tuple[int, ...]) -> Lookup:
+        return JdbcLookup(
+            self._connection, self._table, self._schema, keys, self._retries, self._cache
+        )
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
         dialect = dialect_of(self._connection.url)

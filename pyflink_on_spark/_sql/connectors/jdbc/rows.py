@@ -31,13 +31,13 @@ class FromDatabase(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Choose the conversions."""
-        self._convert = row_converter(self._schema.types, _reader)
+        self._convert = from_database(self._schema)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows."""
         convert = self._convert
         for element in elements:
-            yield tuple(convert(element))
+            yield convert(element)
 
 
 class ToDatabase(Operator):
@@ -64,6 +64,16 @@ class ToDatabase(Operator):
             return
         for kind, row in elements:
             yield kind, tuple(convert(row))
+
+
+def from_database(schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what makes a row of what a driver returns.
+
+    Args:
+        schema: the columns.
+    """
+    convert = row_converter(schema.types, _reader)
+    return lambda element: tuple(convert(element))
 
 
 def _reader(kind: LogicalType) -> Callable[[Any], Any] | None:

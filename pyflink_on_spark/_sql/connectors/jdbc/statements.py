@@ -38,6 +38,11 @@ class Dialect:
         sql = f"SELECT {listed} FROM {self.table(table)}"
         return sql if between is None else f"{sql} WHERE {self.name(between)} BETWEEN ? AND ?"
 
+    def select_by(self, table: str, columns: Sequence[str], key: Sequence[str]) -> str:
+        """Return what reads the rows in which some columns have the values of parameters."""
+        condition = " AND ".join(f"{self.name(column)} = ?" for column in key)
+        return f"{self.select(table, columns, None)} WHERE {condition}"
+
     def insert(self, table: str, columns: Sequence[str]) -> str:
         """Return what adds a row."""
         listed = ", ".join(map(self.name, columns))
