@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import (
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store as store_module
-from pyflink_on_spark._runtime.state.disk.database import Database
+from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from tests.runtime.harness import FakeClock
@@ -175,7 +175,7 @@ class Rows:
     """A database, and the bytes of its files when copies began."""
 
     def __init__(self):
-        self.database = Database((), 0, 0)
+        self.database = EntryDatabase((), 0, 0)
         self.model = {}
         self.copies = []
 

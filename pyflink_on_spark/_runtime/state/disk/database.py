@@ -32,7 +32,7 @@ _OF_CONNECTION = ("locking_mode = exclusive", "temp_store = memory")
 _MAIN = "main"
 
 
-class Database:
+class EntryDatabase:
     """Rows by namespace and encoded key. Their files have no names, and so go with the process.
 
     A copy of this process reads the rows through the connection that it inherits. This is sound
