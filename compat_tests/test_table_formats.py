@@ -114,9 +114,15 @@ def test_partitions(t_env, tmp_path):
     table(t_env, "t", "id INT, city STRING, day_ INT", tmp_path / "t", "csv",
           "PARTITIONED BY (city, day_)")  # fmt: skip
     t_env.execute_sql(
-        "INSERT INTO t VALUES (1, 'oslo', 2), (2, 'new york', 3), "
-        "(3, 'oslo', 2), (4, CAST(NULL AS STRING), 2)"
+        "INSERT INTO t VALUES (1, 'oslo', 2), (2, 'new york', 3), (3, 'oslo', 2)"
     ).wait()
+    found = query(t_env, "SELECT city, id, CAST(day_ AS STRING) FROM t")
+    assert sorted(found, key=lambda row: row[1]) == [
+        ("oslo", 1, "2"), ("new york", 2, "3"), ("oslo", 3, "2"),
+    ]  # fmt: skip
+    assert query(t_env, "SELECT id FROM t WHERE city = 'new york'") == [(2,)]
+    # PyFlink writes NULL as a partition, and cannot read the table then.
+    t_env.execute_sql("INSERT INTO t VALUES (4, CAST(NULL AS STRING), 2)").wait()
     folders = {str(f.parent.relative_to(tmp_path / "t")) for f in (tmp_path / "t").rglob("part-*")}
     assert folders == {
         "city=oslo/day_=2",
@@ -124,12 +130,6 @@ def test_partitions(t_env, tmp_path):
         "city=__DEFAULT_PARTITION__/day_=2",
     }
     assert lines(tmp_path / "t") == ["1", "2", "3", "4"]
-    found = query(t_env, "SELECT city, id, CAST(day_ AS STRING) FROM t")
-    assert sorted(found, key=lambda row: row[1]) == [
-        ("oslo", 1, "2"), ("new york", 2, "3"), ("oslo", 3, "2"),
-        (None, 4, "2"),
-    ]  # fmt: skip
-    assert query(t_env, "SELECT id FROM t WHERE city = 'new york'") == [(2,)]
 
 
 def test_metadata_of_files(t_env, written):
