@@ -110,8 +110,7 @@ def measure(name: str, keys: int, changed: float, memory: int | None) -> None:
     order.reverse()
     timed("read and update each key, in random order", keys, lambda: update(backend, order))
     with tempfile.TemporaryDirectory() as where:
-        if memory is None:
-            copied(backend, where)
+        copied(backend, where)
         base = timed("whole checkpoint", None, lambda: checkpoint(backend, where, 1, BASE))
         update(backend, few)
         delta = timed(

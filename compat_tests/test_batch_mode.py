@@ -146,14 +146,14 @@ def test_list_state_read_by_a_timer(keyed):
     assert collect_sorted(keyed.process(Collects())) == [("a", [10, 20, 30]), ("b", [1, 5])]
 
 
-@pytest.mark.pyflink_bug("windows with process lose their elements")
+@pytest.mark.pyflink_bug("windows with process lose their elements, or hang", run=False)
 def test_windows_with_process(keyed):
     assert collect_sorted(keyed.window(tumbling(20)).process(Contents())) == [
         ("a", 0, 20, [10]), ("a", 20, 40, [20, 30]), ("b", 0, 20, [1, 5]),
     ]  # fmt: skip
 
 
-@pytest.mark.pyflink_bug("session windows lose their elements")
+@pytest.mark.pyflink_bug("session windows lose their elements, or hang", run=False)
 def test_session_windows(keyed):
     assert collect_sorted(keyed.window(session(11)).process(Contents())) == [
         ("a", 10, 41, [10, 20, 30]), ("b", 1, 16, [1, 5]),

@@ -97,6 +97,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 ## Tables and SQL
 
 - **Times** are exact to the microsecond, also in columns with more digits.
+- **The partition of nothing.** Flink writes rows without a value of the partition's column into
+  `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
+  the rows are read.
 - **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition. Where a
   subtask reads several partitions, the rows of a slower one can be late: let the job have as many
   subtasks as the topic has partitions, or the `WATERMARK` a delay.

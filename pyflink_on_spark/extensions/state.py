@@ -110,7 +110,8 @@ class SortedMapStateDescriptor(_LastingStateDescriptor):
         value_type_info: the type of the values.
     """
 
-    _kind = "sorted map"
+    _state_class = sorted_map_state.SortedMapState
+    _kind = _state_class.kind
 
     def __init__(
         self, name: str, key_type_info: TypeInformation, value_type_info: TypeInformation
@@ -131,7 +132,8 @@ class FoldingStateDescriptor(_LastingStateDescriptor):
         TypeError: ``fold_function`` is neither.
     """
 
-    _kind = "folding"
+    _state_class = folding_state.FoldingState
+    _kind = _state_class.kind
 
     def __init__(
         self,
@@ -171,9 +173,8 @@ def get_sorted_map_state(
         RuntimeError: the stream is not keyed, or the name belongs to another state.
         TypeError: it describes another kind of state, or ``runtime_context`` is something else.
     """
-    state: SortedMapState[Any, Any] = _keyed_state(runtime_context).sorted_map_state(
-        state_descriptor
-    )
+    kind = sorted_map_state.SortedMapState
+    state: SortedMapState[Any, Any] = _keyed_state(runtime_context).state(state_descriptor, kind)
     return state
 
 
@@ -190,7 +191,8 @@ def get_folding_state(
         RuntimeError: the stream is not keyed, or the name belongs to another state.
         TypeError: it describes another kind of state, or ``runtime_context`` is something else.
     """
-    state: FoldingState[Any, Any] = _keyed_state(runtime_context).folding_state(state_descriptor)
+    kind = folding_state.FoldingState
+    state: FoldingState[Any, Any] = _keyed_state(runtime_context).state(state_descriptor, kind)
     return state
 
 

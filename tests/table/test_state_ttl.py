@@ -70,7 +70,7 @@ def test_an_outer_join_forgets_that_a_row_had_no_partner():
 
 
 @pytest.mark.parametrize(
-    ("query", "first", "second", "later"),
+    ("query", "first", "second", "restarted"),
     [
         (
             OVER.format("SUM(v)", "UNBOUNDED"),
@@ -86,11 +86,11 @@ def test_an_outer_join_forgets_that_a_row_had_no_partner():
         ),
     ],
 )  # fmt: skip
-def test_functions_over_rows_and_groups_begin_again(query, first, second, later):
+def test_functions_over_rows_and_groups_begin_again(query, first, second, restarted):
     with harness(query, 1) as running:
         assert push(running, ("x", 1), at=0) == first
         assert push(running, ("x", 2), at=9_000) == second
-        assert push(running, ("x", 4), at=9_000 + TTL) == later
+        assert push(running, ("x", 4), at=9_000 + TTL) == restarted
 
 
 def test_without_a_time_nothing_is_forgotten():

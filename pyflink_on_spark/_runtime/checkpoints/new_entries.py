@@ -12,8 +12,6 @@ from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.types import key_converter
 
 EVENT, PROCESSING = "event", "processing"
-_MAPS = {"map", "sorted map"}
-_ACCUMULATED = {"reducing", "aggregating", "folding"}
 
 
 def entries_by_key_group(
@@ -36,14 +34,13 @@ def entries_by_key_group(
         TypeError: a value is not what the kind of state takes.
     """
     backend = _backend(max_parallelism, key_type)
-    state = _state(backend, descriptor)
-    put = _putter(state, descriptor._kind)
+    state = backend.described(descriptor)
     as_key = _keys(key_type)
     for key, namespace, value in entries:
         try:
             backend.key = as_key(key)
             state.set_current_namespace(namespace)
-            put(value)
+            state.put_whole(value)
         except (TypeError, ValueError) as error:
             error.add_note(f"It is the entry of the key {key!r}.")
             raise
@@ -75,20 +72,3 @@ def _backend(max_parallelism: int, key_type: Any) -> KeyedStateBackend:
 def _keys(key_type: Any) -> Callable[[Any], Any]:
     convert = key_converter(key_type)
     return wrap_key if convert is None else lambda key: wrap_key(convert(key))
-
-
-def _state(backend: KeyedStateBackend, descriptor: Any) -> Any:
-    kind = getattr(descriptor, "_kind", None)
-    if kind is None:
-        raise TypeError(f"{descriptor!r} is no state descriptor")
-    return getattr(backend, f"{kind.replace(' ', '_')}_state")(descriptor)
-
-
-def _putter(state: Any, kind: str) -> Callable[[Any], None]:
-    """Return what sets the entry of the current key."""
-    if kind in _MAPS:
-        return lambda value: state.put_all(value.items())
-    if kind in _ACCUMULATED:
-        fit = state._fit
-        return lambda value: state._store(value if fit is None else fit(value))
-    return state.update  # type: ignore[no-any-return]

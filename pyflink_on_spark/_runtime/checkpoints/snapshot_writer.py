@@ -88,7 +88,6 @@ class SnapshotWriter:
         try:
             self._copies.append(ForkedRecords(records_of(index, state), state.files))
         except CopyUnusable:
-            step("state: no copy of the process can read the files of a subtask")
             return False
         return True
 

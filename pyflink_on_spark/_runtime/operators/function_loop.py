@@ -1,4 +1,4 @@
-"""Neighbouring map, flat_map and filter functions as one loop.
+"""Neighbouring map, flat_map, filter and key selector functions as one loop.
 
 Each function is called in the frame of a generator. So a StopIteration that escapes from one is an
 error (PEP 479), where ``map`` and ``filter`` would take it for the end of the input. One generator
@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from pyflink_on_spark._compat.own_frames import compiled_file
+from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 
 _FILE = compiled_file("function loop")
@@ -28,7 +29,10 @@ class OneCall(Operator):
     """
 
     line: str = ""
-    """What it is in a loop: a statement with ``{call}``, ``{value}`` and, if any, ``{result}``."""
+    """What it is in a loop: a line with ``{call}``, ``{value}`` and, if any, ``{result}``.
+
+    Empty for an operator that is no part of a loop after all, which is known once it is open.
+    """
 
     call: Any = None
 
@@ -40,10 +44,14 @@ class OneCall(Operator):
 def processes(operators: Sequence[Operator]) -> list[Process]:
     """Return what elements go through in some open operators, one after the other."""
     result: list[Process] = []
-    for calls_only, group in groupby(operators, lambda operator: isinstance(operator, OneCall)):
+    for calls_only, group in groupby(operators, _is_one_call):
         neighbours: list[Any] = list(group)
         result += _loops(neighbours) if calls_only else [each.process for each in neighbours]
     return result
+
+
+def _is_one_call(operator: Operator) -> bool:
+    return isinstance(operator, OneCall) and operator.line != ""
 
 
 def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
@@ -79,7 +87,9 @@ def _loop(operators: Sequence[OneCall]) -> Process:
         if operator.line.startswith("for "):
             indent += " "
     source += [f"{indent}yield {value}", " return loop"]
-    namespace: dict[str, Any] = {_LINES: lines}
+    namespace: dict[str, Any] = {
+        _LINES: lines, "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES, "wrap_key": wrap_key,
+    }  # fmt: skip
     exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
     loop: Process = namespace["bind"](*[operator.call for operator in operators])
     return loop

@@ -19,6 +19,8 @@ class PartitionOperator(SelectKeyOperator):
         receivers: how many subtasks there are. The job's graph knows, and says so with ``among``.
     """
 
+    line = ""
+
     def __init__(
         self, partitioner: UserFunction, selector: UserFunction, receivers: int = 1
     ) -> None:

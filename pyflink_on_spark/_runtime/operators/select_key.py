@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.operators.function_loop import OneCall
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
@@ -18,7 +19,7 @@ KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
 
 
-class SelectKeyOperator(FunctionOperator):
+class SelectKeyOperator(FunctionOperator, OneCall):
     """Makes of each element a pair of its key and itself.
 
     Args:
@@ -27,6 +28,10 @@ class SelectKeyOperator(FunctionOperator):
     """
 
     method = "get_key"
+    line = (
+        "{result} = {call}({value}); "
+        "{result} = {result} if type({result}) in PLAIN_KEY_TYPES else wrap_key({result}), {value}"
+    )
     emits_pairs = True
     preserves_elements = True
 
@@ -39,16 +44,14 @@ class SelectKeyOperator(FunctionOperator):
         super().open(context)
         self._known: dict[Any, Any] = {}
         self._convert = None if self.key_type is None else key_converter(self.key_type)
+        if self._convert is not None:
+            self.line = ""
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
-        select, plain = self.call, PLAIN_KEY_TYPES
-        if self._convert is not None:
-            yield from self._converted(elements, self._convert)
-            return
-        for value in elements:
-            key = select(value)
-            yield (key if type(key) in plain else wrap_key(key)), value
+        if self._convert is None:
+            return super().process(elements)
+        return self._converted(elements, self._convert)
 
     def _converted(self, elements: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Any]:
         select, plain, known = self.call, PLAIN_KEY_TYPES, self._known

@@ -21,10 +21,16 @@ class ReducingState(MergingState):
     """
 
     __slots__ = ("_reduce",)
+    kind = "reducing"
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable, function: Any) -> None:
         super().__init__(backend, table)
         self._reduce = function.reduce
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function."""
+        return (descriptor.get_reduce_function(),)
 
     def get(self) -> Any:
         """Return the value, or None."""
@@ -57,10 +63,16 @@ class AggregatingState(MergingState):
     """
 
     __slots__ = ("_function",)
+    kind = "aggregating"
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable, function: Any) -> None:
         super().__init__(backend, table)
         self._function = function
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function."""
+        return (descriptor.get_agg_function(),)
 
     def get(self) -> Any:
         """Return the result for the accumulator; None if nothing was added."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.state.expiring_states import (
     ExpiringReducingState,
     ExpiringValueState,
 )
-from pyflink_on_spark._runtime.state.folding_state import FoldingState
+from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
@@ -30,7 +30,6 @@ from pyflink_on_spark._runtime.state.snapshot import (
     StateDelta,
     StateMeta,
 )
-from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
 from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_by_group
 from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import Place, StateTable
@@ -38,14 +37,11 @@ from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark._runtime.state.value_state import ValueState
 
-_LASTING: dict[str, Any] = {
-    "value": ValueState,
-    "list": ListState,
-    "map": MapState,
-    "reducing": ReducingState,
-    "aggregating": AggregatingState,
-    "sorted map": SortedMapState,
-    "folding": FoldingState,
+S = TypeVar("S", bound=KeyedState)
+
+_FLINKS: dict[str, type[KeyedState]] = {
+    state.kind: state
+    for state in (ValueState, ListState, MapState, ReducingState, AggregatingState)
 }
 _EXPIRING: dict[str, Any] = {
     "value": ExpiringValueState,
@@ -97,35 +93,52 @@ class KeyedStateBackend:
 
     def value_state(self, descriptor: Any) -> ValueState:
         """Return the state that a ValueStateDescriptor describes."""
-        return self._state(descriptor, "value")  # type: ignore[no-any-return]
+        return self._state(descriptor, ValueState)
 
     def list_state(self, descriptor: Any) -> ListState:
         """Return the state that a ListStateDescriptor describes."""
-        return self._state(_of_kind(descriptor, "list"), "list")  # type: ignore[no-any-return]
+        return self.state(descriptor, ListState)
 
     def map_state(self, descriptor: Any) -> MapState:
         """Return the state that a MapStateDescriptor describes."""
-        return self._state(_of_kind(descriptor, "map"), "map")  # type: ignore[no-any-return]
+        return self.state(descriptor, MapState)
 
     def reducing_state(self, descriptor: Any) -> ReducingState:
         """Return the state that a ReducingStateDescriptor describes."""
-        function = _of_kind(descriptor, "reducing").get_reduce_function()
-        return self._state(descriptor, "reducing", function)  # type: ignore[no-any-return]
+        return self.state(descriptor, ReducingState)
 
     def aggregating_state(self, descriptor: Any) -> AggregatingState:
         """Return the state that an AggregatingStateDescriptor describes."""
-        function = _of_kind(descriptor, "aggregating").get_agg_function()
-        return self._state(descriptor, "aggregating", function)  # type: ignore[no-any-return]
+        return self.state(descriptor, AggregatingState)
 
-    def sorted_map_state(self, descriptor: Any) -> SortedMapState:
-        """Return the state that a SortedMapStateDescriptor describes."""
-        return self._state(_of_kind(descriptor, "sorted map"), "sorted map")  # type: ignore[no-any-return]
+    def state(self, descriptor: Any, state: type[S]) -> S:
+        """Return a state of some kind.
 
-    def folding_state(self, descriptor: Any) -> FoldingState:
-        """Return the state that a FoldingStateDescriptor describes."""
-        described = _of_kind(descriptor, "folding")
-        fold, initial = described.get_fold_function(), described.get_initial_value()
-        return self._state(described, "folding", fold, initial)  # type: ignore[no-any-return]
+        Args:
+            descriptor: of the state.
+            state: the class of the kind.
+
+        Raises:
+            TypeError: the descriptor describes another kind of state.
+        """
+        if getattr(descriptor, "_kind", state.kind) != state.kind:
+            raise TypeError(f"{descriptor!r} does not describe a {state.kind} state")
+        return self._state(descriptor, state)
+
+    def described(self, descriptor: Any) -> KeyedState:
+        """Return the state of whatever kind that a descriptor describes.
+
+        A descriptor of a kind that Flink's Python API does not have names the class of the kind.
+
+        Raises:
+            TypeError: it is not a descriptor.
+        """
+        state: type[KeyedState] | None = getattr(descriptor, "_state_class", None)
+        if state is None:
+            state = _FLINKS.get(getattr(descriptor, "_kind", ""))
+        if state is None:
+            raise TypeError(f"{descriptor!r} is no state descriptor")
+        return self._state(descriptor, state)
 
     def table(self, name: str, kind: str) -> StateTable:
         """Return the table of a state, for an operator that keeps its own state.
@@ -272,34 +285,28 @@ class KeyedStateBackend:
     def _meta(self) -> dict[str, StateMeta]:
         return {name: StateMeta(t.kind, t.stamped) for name, t in self._tables.items()}
 
-    def _state(self, descriptor: Any, kind: str, *function: Any) -> Any:
+    def _state(self, descriptor: Any, state: type[S]) -> S:
         name = descriptor.get_name()
-        table = self.table(name, kind)
+        table = self.table(name, state.kind)
         type_name = str(getattr(descriptor, "type_info", None))
         if self._types.setdefault(name, type_name) != type_name:
             raise RuntimeError(f"State name corrupted: {name}")
         if name not in self._states:
-            self._states[name] = self._new_state(descriptor, kind, table, function)
-        return self._states[name]
+            self._states[name] = self._new_state(descriptor, state, table)
+        return self._states[name]  # type: ignore[no-any-return]
 
-    def _new_state(
-        self, descriptor: Any, kind: str, table: StateTable, function: tuple[Any, ...]
-    ) -> Any:
+    def _new_state(self, descriptor: Any, state: type[KeyedState], table: StateTable) -> Any:
         config = getattr(descriptor, "_ttl_config", None)
         expires = config is not None and config.is_enabled()
         set_stamped(table, expires, self._clock.now() if expires else 0)
-        if not expires:
-            return self._declared(_LASTING[kind](self, table, *function), descriptor)
-        state = self._declared(_EXPIRING[kind](self, table, *function), descriptor)
-        state.expire(TimeToLive(config, self._clock), table)
-        if state.time_to_live.checked_per_record:
-            self._checked_per_record.append(state)
-        return state
-
-    def _declared(self, state: Any, descriptor: Any) -> Any:
-        type_info = getattr(descriptor, "type_info", None)
-        state.declare(descriptor.get_name(), type_info, self.converted)
-        return state
+        made: Any = _EXPIRING[state.kind] if expires else state
+        made = made(self, table, *state.arguments(descriptor))
+        made.declare(descriptor.get_name(), getattr(descriptor, "type_info", None), self.converted)
+        if expires:
+            made.expire(TimeToLive(config, self._clock), table)
+            if made.time_to_live.checked_per_record:
+                self._checked_per_record.append(made)
+        return made
 
     def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:
         for pair in pairs:
@@ -312,9 +319,3 @@ def _drain(places: set[Place]) -> None:
     """Free places one by one, so that other threads work meanwhile."""
     while places:
         places.pop()
-
-
-def _of_kind(descriptor: Any, kind: str) -> Any:
-    if getattr(descriptor, "_kind", kind) != kind:
-        raise TypeError(f"{descriptor!r} does not describe a {kind} state")
-    return descriptor

@@ -23,6 +23,7 @@ class FoldingState(KeyedState):
     """
 
     __slots__ = ("_fold", "_initial")
+    kind = "folding"
 
     def __init__(
         self, backend: KeyedStateBackend, table: StateTable, function: Any, initial: Any
@@ -30,6 +31,11 @@ class FoldingState(KeyedState):
         super().__init__(backend, table)
         self._fold = function.fold
         self._initial = serialize(initial)
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function and the initial value."""
+        return descriptor.get_fold_function(), descriptor.get_initial_value()
 
     def get(self) -> Any:
         """Return the value; None if nothing was added."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
 
@@ -22,10 +22,18 @@ class KeyedState:
 
     __slots__ = ("_backend", "_fit", "_table")
 
+    kind: ClassVar[str]
+    """The name in checkpoints and in the descriptors of the kind."""
+
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         self._backend = backend
         self._table = table
         self._fit: Coercion | None = None
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return what the constructor takes of a descriptor, besides backend and table."""
+        return ()
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type what is put in has to be; without this it can be of any."""
@@ -43,6 +51,10 @@ class KeyedState:
             del table.current[key]
             if table.changed is not None:
                 table.changed.add((table.namespace, key))
+
+    def put_whole(self, value: Any) -> None:
+        """Set the current key's entry to a value as tools show and take it."""
+        self._store(value if self._fit is None else self._fit(value))
 
     def _load(self) -> Any:
         """Return the current key's entry, or None."""

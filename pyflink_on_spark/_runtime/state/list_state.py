@@ -30,6 +30,7 @@ class ListState(MergingState):
     """The list of the current key."""
 
     __slots__ = ()
+    kind = "list"
 
     def get(self) -> Iterable[Any]:
         """Return the elements; nothing to iterate over when there are none."""
@@ -58,6 +59,10 @@ class ListState(MergingState):
         elements = self._fitting(values)
         self.clear()
         self._append(elements)
+
+    def put_whole(self, value: Any) -> None:
+        """Replace what the current key has."""
+        self.update(value)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the elements."""

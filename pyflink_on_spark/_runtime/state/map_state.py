@@ -18,6 +18,7 @@ class MapState(KeyedState, WritableMap):
     """The map of the current key."""
 
     __slots__ = ("_fit_key", "_version")
+    kind = "map"
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         super().__init__(backend, table)
@@ -60,6 +61,10 @@ class MapState(KeyedState, WritableMap):
             entries[key] = value
         if not entries:
             self.clear()
+
+    def put_whole(self, value: Any) -> None:
+        """Set the entries of a dict."""
+        self.put_all(value.items())
 
     def get_internal_state(self) -> MapState:
         """Return itself, where PyFlink has an object with the same methods."""

@@ -21,6 +21,7 @@ class SortedMapState(KeyedState, WritableMap):
     """The map of the current key; iterates in the order of the map's keys."""
 
     __slots__ = ("_version",)
+    kind = "sorted map"
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         super().__init__(backend, table)
@@ -34,6 +35,10 @@ class SortedMapState(KeyedState, WritableMap):
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         for key, value in dict_value:
             self.put(key, value)
+
+    def put_whole(self, value: Any) -> None:
+        """Set the entries of a dict."""
+        self.put_all(value.items())
 
     def clear(self) -> None:
         """Remove all entries."""

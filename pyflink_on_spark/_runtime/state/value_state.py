@@ -11,6 +11,7 @@ class ValueState(KeyedState):
     """The single value of the current key; None when there is none."""
 
     __slots__ = ()
+    kind = "value"
 
     def value(self) -> Any:
         """Return the value, or None."""
@@ -28,3 +29,7 @@ class ValueState(KeyedState):
         table.current[key] = value
         if table.changed is not None:
             table.changed.add((table.namespace, key))
+
+    def put_whole(self, value: Any) -> None:
+        """Replace what the current key has."""
+        self.update(value)

@@ -42,9 +42,9 @@ FEW_RECEIVERS = 16
 
 
 class _Buffer:
-    """What waits for one receiver."""
+    """What waits for one receiver, in lists that stay the same objects."""
 
-    __slots__ = ("keys", "seq", "subtask_id", "timestamps", "values")
+    __slots__ = ("add_key", "add_value", "keys", "seq", "subtask_id", "timestamps", "values")
 
     def __init__(self, subtask_id: int) -> None:
         self.subtask_id = subtask_id
@@ -52,6 +52,7 @@ class _Buffer:
         self.values: list[Any] = []
         self.timestamps: list[int | None] = []
         self.keys: list[Any] = []
+        self.add_value, self.add_key = self.values.append, self.keys.append
 
 
 class ExchangeWriter:
@@ -131,7 +132,8 @@ class ExchangeWriter:
 
     def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
-        guard, immutable = self._guard, IMMUTABLE_TYPES
+        immutable, are_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
+        sealed = isolate and self._guard.sealed
         known: Callable[[Any], _Buffer | None] = self._routes.known.get
         one_by_one = self._one_by_one
         for pair in pairs:
@@ -145,20 +147,24 @@ class ExchangeWriter:
                 one_by_one -= 1
                 buffer = find(key)
             if isolate:
-                kind = type(value)
-                if guard.sealed:
+                if not sealed:
+                    kind = type(value)
+                    if (
+                        kind is tuple and len(value) == 2
+                    ):  # the most frequent shape, at half the cost
+                        first, second = value
+                        flat = type(first) in immutable and type(second) in immutable
+                    else:
+                        flat = kind in immutable or (
+                            kind is tuple and are_immutable(map(type, value))
+                        )
+                    if not flat and not is_immutable(value):
+                        self._seal_buffers()
+                        sealed = True
+                if sealed:
                     value = serialize(value)
-                elif not (
-                    kind in immutable
-                    or (
-                        kind is tuple
-                        and (immutable.issuperset(map(type, value)) or is_immutable(value))
-                    )
-                ):
-                    self._seal_buffers()
-                    value = serialize(value)
-            buffer.values.append(value)
-            buffer.keys.append(key)
+            buffer.add_value(value)
+            buffer.add_key(key)
             if timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
@@ -247,7 +253,7 @@ class ExchangeWriter:
     def _seal_buffers(self) -> None:
         self._guard.sealed = True
         for buffer in self._buffers:
-            buffer.values = list(map(serialize, buffer.values))
+            buffer.values[:] = map(serialize, buffer.values)
         self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:

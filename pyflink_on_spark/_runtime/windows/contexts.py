@@ -190,14 +190,7 @@ def _not_with_merging_windows() -> Exception:
 
 def state_of(backend: KeyedStateBackend, descriptor: Any) -> Any:
     """Return the state that a descriptor of whatever kind describes."""
-    states = {
-        "value": backend.value_state,
-        "list": backend.list_state,
-        "map": backend.map_state,
-        "reducing": backend.reducing_state,
-        "aggregating": backend.aggregating_state,
-    }
-    kind = getattr(descriptor, "_kind", None)
-    if kind not in states:
-        raise TypeError(f"Unsupported state descriptor: {type(descriptor)}")
-    return states[kind](descriptor)
+    try:
+        return backend.described(descriptor)
+    except TypeError:
+        raise TypeError(f"Unsupported state descriptor: {type(descriptor)}") from None

@@ -264,9 +264,7 @@ class VariableTopNOperator(TopNOperator):
         offset: how many rows are left out first.
         end: a function of a row that returns the last rank that is kept, or None.
         less: how much less than that it is.
-        ranked: whether the rank is a column after those of the row.
-        changelog: whether elements are pairs of the kind and the row.
-        before: whether a row comes before each update as it was.
+        flags: as those of a TopNOperator.
     """
 
     def __init__(

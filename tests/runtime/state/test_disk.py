@@ -173,3 +173,47 @@ def test_keys_that_differ_are_written_differently():
     assert len({encode_key(key)[0] for key in keys}) == len(keys)
     first, second = (wrap_key(("ab", part)) for part in ("ab", b"ab".decode()))
     assert encode_key(first)[0] == encode_key(second)[0]
+
+
+class Entries:
+    """Entries on disk, and a dict that has to be like them."""
+
+    def __init__(self, table):
+        self.table, self.model = table, {}
+
+    def load(self, entries):
+        self.table.put_all("w", entries)
+        self.model.update(entries)
+        held = self.table.namespaces["w"]
+        assert len(held) == len(self.model)
+        assert dict(held.items()) == self.model
+
+
+def test_many_entries_are_loaded_at_once():
+    store, _ = on_disk(memory=0)
+    entries = Entries(store.table("value", track=False))
+    entries.load(dict.fromkeys(range(1000), "first"))
+    assert rows(store) == 1000
+    assert store.cached == 0
+    held = entries.table.namespaces["w"]
+    for key in range(50):
+        held[key] = entries.model[key] = "in memory"
+    del held[3], entries.model[3]
+    entries.load(dict.fromkeys(range(0, 1500, 2), "second"))
+    entries.load(dict.fromkeys(range(1490, 1510), "few"))
+    assert all(held[key] == value for key, value in entries.model.items())
+
+
+def test_entries_that_are_loaded_while_a_copy_lives_are_not_in_its_files():
+    store, _ = on_disk(memory=0)
+    entries = Entries(store.table("value", track=False))
+    entries.load(dict.fromkeys(range(1000), "first"))
+    lives = [True]
+    assert store.freeze(lambda: not lives)
+    entries.load(dict.fromkeys(range(500, 1500), "second"))
+    query = "SELECT count(*) FROM main.entries"
+    assert store._database.connection.execute(query).fetchone() == (1000,)
+    lives.clear()
+    entries.load(dict.fromkeys(range(700), "third"))
+    for key in range(1500):
+        assert entries.table.get("w", key) == entries.model[key]

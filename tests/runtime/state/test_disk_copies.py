@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import threading
 
 import pytest
@@ -12,16 +13,17 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints import forked_records
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.checkpoints.changelog import DELTA, WHOLE
 from pyflink_on_spark._runtime.checkpoints.forked_records import CopyUnusable
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
 from pyflink_on_spark._runtime.checkpoints.task_state import (
     OperatorSubtaskState,
     TaskStateSnapshot,
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store as store_module
-from pyflink_on_spark._runtime.state.disk.database import Database
+from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from tests.runtime.harness import FakeClock
@@ -173,7 +175,7 @@ class Rows:
     """A database, and the bytes of its files when copies began."""
 
     def __init__(self):
-        self.database = Database((), 0, 0)
+        self.database = EntryDatabase((), 0, 0)
         self.model = {}
         self.copies = []
 
@@ -367,8 +369,8 @@ def backend(store, count=50):
     return made
 
 
-def checkpoint(tmp_path, state):
-    writer = SnapshotWriter(1, str(tmp_path), WHOLE, 0, {}, few=10)
+def checkpoint(tmp_path, state, contents=WHOLE):
+    writer = SnapshotWriter(1, str(tmp_path / "chk-1"), contents, 0, {}, few=10)
     keyed = writer.taken(state)
     writer.write(0, TaskStateSnapshot(1, {"o": OperatorSubtaskState(keyed)}))
     return writer
@@ -447,6 +449,35 @@ def test_a_copy_drops_what_has_expired(tmp_path):
     file = writer.finish()
     assert dict(table.namespaces[None].items()) == before
     assert {value for _, value in before.values()} == {"old", "new"}
-    held = (tmp_path / file.name).read_bytes()
+    held = next(tmp_path.rglob(file.name)).read_bytes()
     assert b"new" in held
     assert b"old" not in held
+
+
+def test_a_copy_writes_changes(tmp_path):
+    store = DiskStore(DiskSettings(memory=0))
+    state = KeyedStateBackend(FakeClock(), track_changes=True, disk=store)
+    value = state.value_state(Descriptor("value", "v"))
+    for state.key in range(100):
+        value.update("before")
+    state.take_changes()
+    for state.key in range(40):
+        value.update("changed")
+    for state.key in range(40, 60):
+        value.clear()
+    writer = checkpoint(tmp_path, state, DELTA)
+    assert len(writer._copies) == 1
+    for state.key in range(30):
+        value.update("after")
+    path = next(tmp_path.rglob(writer.finish().name))
+    file = StoredFile("changes", path.stat().st_size, lambda: path.open("rb"))
+    found = {
+        key: changed
+        for head, content in stored_records(file)
+        if head.kind == KEYED
+        for _, _, key, changed in pickle.loads(content.read()).entries
+    }
+    assert found == {key: "changed" if key < 40 else None for key in range(60)}
+    assert sorted(entry[2:] for entry in state.take_changes().entries) == [
+        (key, "after") for key in range(30)
+    ]

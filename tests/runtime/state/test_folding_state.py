@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from pyflink_on_spark._runtime.state.folding_state import FoldingState
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 
@@ -35,7 +36,7 @@ def appended(accumulator, value):
 def state_of(descriptor, key="k"):
     backend = new_backend(FakeClock())
     backend.key = key
-    return backend, backend.folding_state(descriptor)
+    return backend, backend.state(descriptor, FoldingState)
 
 
 def test_every_key_begins_with_a_copy_of_the_initial_value():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.state.sorted_entries import SortedEntries
+from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Descriptor
@@ -19,7 +20,7 @@ SORTED = Descriptor("sorted map", "sorted")
 def backend_and_state(**settings):
     backend = new_backend(FakeClock(), **settings)
     backend.key = "k"
-    return backend, backend.sorted_map_state(SORTED)
+    return backend, backend.state(SORTED, SortedMapState)
 
 
 def filled(*pairs):
@@ -139,7 +140,7 @@ def test_another_kind_of_that_name():
     with pytest.raises(RuntimeError, match="already in use and not a map state"):
         backend.map_state(Descriptor("map", "sorted"))
     with pytest.raises(TypeError, match="does not describe a sorted map state"):
-        backend.sorted_map_state(Descriptor("map", "other"))
+        backend.state(Descriptor("map", "other"), SortedMapState)
 
 
 STEPS = st.lists(

@@ -32,7 +32,7 @@ _OF_CONNECTION = ("locking_mode = exclusive", "temp_store = memory")
 _MAIN = "main"
 
 
-class Database:
+class EntryDatabase:
     """Rows by namespace and encoded key. Their files have no names, and so go with the process.
 
     A copy of this process reads the rows through the connection that it inherits. This is sound
@@ -85,6 +85,22 @@ class Database:
                 self._write_layer(changes)
         elif changes or self._released:
             self._write_down(changes)
+
+    @property
+    def layered(self) -> bool:
+        """Whether there are layers, or will be with the next change."""
+        return bool(self._layers) or self._copies_live()
+
+    def load(self, puts: list[Change]) -> int:
+        """Put rows while there are no layers; return how many of them were not there."""
+        database, before = self.connection, self.connection.total_changes
+        database.execute("BEGIN")
+        database.executemany("INSERT OR IGNORE INTO main.entries VALUES (?, ?, ?, ?)", puts)
+        added = database.total_changes - before
+        if added < len(puts):
+            database.executemany("REPLACE INTO main.entries VALUES (?, ?, ?, ?)", puts)
+        database.execute("COMMIT")
+        return added
 
     def close(self) -> None:
         """Close the database, which removes its files; copies of this process keep theirs."""

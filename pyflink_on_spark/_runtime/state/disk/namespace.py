@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.disk.store import DiskStore
 
 _UNKNOWN = object()
+_MANY = 200
 _ORDERED_TYPES = {str, bytes, int}
 
 
@@ -101,6 +102,21 @@ class DiskNamespace:
         """Set entries."""
         for key, value in entries.items():
             self[key] = value
+
+    def load(self, entries: dict[Any, Any]) -> None:
+        """Set entries as ``update`` does, but most of many straight in the database."""
+        if len(entries) >= _MANY:
+            number, stored = self.number, self._stored
+            added = self._store.load(
+                (number, *encode_key(key), serialize(value))
+                for key, value in entries.items()
+                if key not in stored and value is not None
+            )
+            if added is not None:
+                self._count += added
+                self._has_rows = True
+                entries = {k: v for k, v in entries.items() if k in stored or v is None}
+        self.update(entries)
 
     def clear(self) -> None:
         """Remove all entries."""

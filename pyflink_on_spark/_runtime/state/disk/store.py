@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from pyflink_on_spark._runtime.state.disk.database import Change, Database
+from pyflink_on_spark._runtime.state.disk.database import Change, EntryDatabase
 from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 
@@ -48,7 +48,7 @@ class DiskStore:
         if pages is None:
             pages = settings.memory // _DATABASES_PART
         self._budget = max(0, settings.memory - pages)
-        self._database = Database(settings.folders, number, pages)
+        self._database = EntryDatabase(settings.folders, number, pages)
         self.capacity = _FIRST_GENERATION
         self._written_rows, self._written_bytes = 1, _FIRST_SIZE
         self._adjust()
@@ -89,6 +89,14 @@ class DiskStore:
             if len(found) < _PAGE:
                 return
             last = found[-1][0]
+
+    def load(self, changes: Iterable[Change]) -> int | None:
+        """Put rows straight into the database, unless a copy of this process may read it.
+
+        Returns:
+            How many were not there; None if nothing is done.
+        """
+        return None if self._database.layered else self._database.load(sorted(changes))
 
     def make_room(self) -> None:
         """Make room for one more young entry."""

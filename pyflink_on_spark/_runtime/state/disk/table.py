@@ -59,6 +59,10 @@ class DiskTable(StateTable):
         self.namespace = namespace
         self.current = self.namespaces.setdefault(namespace, {})
 
+    def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
+        """Set entries of any namespace; this is not noted as a change."""
+        self.namespaces.setdefault(namespace, {}).load(entries)  # type: ignore[attr-defined]
+
     def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
         """Yield namespaces and entries by key, some at a time."""
         for namespace, table in self.namespaces.items():
