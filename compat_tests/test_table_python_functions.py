@@ -9,9 +9,11 @@ import pytest
 from pyflink.table import (
     AggregateFunction,
     DataTypes,
+    EnvironmentSettings,
     Row,
     ScalarFunction,
     TableAggregateFunction,
+    TableEnvironment,
 )
 from pyflink.table.expressions import call, col, lit
 from pyflink.table.udf import udaf, udf, udtaf, udtf
@@ -256,3 +258,27 @@ def test_table_aggregate_functions(t):
     assert last(t.flat_aggregate(largest(col("v")).alias("n", "r")).select(col("n"))) == [
         (2,), (3,),
     ]  # fmt: skip
+
+
+def test_floats_of_32_bits(t_env):
+    fields = [DataTypes.FIELD("k", INT), DataTypes.FIELD("f", DataTypes.FLOAT())]
+    rows_ = [(1, 30.2), (1, 53.1), (1, 3.1), (1, None)]
+    t_env.create_temporary_view("floats", t_env.from_elements(rows_, DataTypes.ROW(fields)))
+    kinds = udf(lambda k, f: (f * 0) + 32, result_type=DataTypes.FLOAT(), func_type="pandas")
+    tenth = udf(lambda f: 0.1 if f else None, result_type=DataTypes.FLOAT())
+    t_env.create_temporary_function("kinds", kinds)
+    t_env.create_temporary_function("tenth", tenth)
+    text = "SELECT CAST(tenth(f) AS STRING), kinds(k, f) FROM floats"
+    assert sorted(query(t_env, text), key=repr) == [
+        ("0.1", 32.0), ("0.1", 32.0), ("0.1", 32.0), (None, None),
+    ]  # fmt: skip
+
+
+def test_means_of_floats_of_32_bits():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    fields = [DataTypes.FIELD("f", DataTypes.FLOAT())]
+    values = [(30.2,), (53.1,), (3.1,), (None,)]
+    t_env.create_temporary_view("floats", t_env.from_elements(values, DataTypes.ROW(fields)))
+    mean = udaf(lambda f: f.mean(), result_type=DataTypes.FLOAT(), func_type="pandas")
+    t_env.create_temporary_function("mean_of", mean)
+    assert query(t_env, "SELECT CAST(mean_of(f) AS STRING) FROM floats") == [("28.800001",)]

@@ -86,9 +86,16 @@ def test_all_types_come_back(t_env, tmp_path, file_format):
 def test_partitions(t_env, tmp_path, file_format):
     columns = "city STRING, n INT, big BOOLEAN"
     create(t_env, "kept", tmp_path, columns, file_format, partitions="PARTITIONED BY (city)")
-    t_env.execute_sql("INSERT INTO kept VALUES ('oslo', 1, TRUE), ('rome', 2, FALSE)").wait()
-    assert [path.parent.name for path in files(tmp_path)] == ["city=oslo", "city=rome"]
-    assert sorted(rows(t_env, "SELECT * FROM kept")) == [("oslo", 1, True), ("rome", 2, False)]
+    t_env.execute_sql(
+        "INSERT INTO kept VALUES ('oslo', 1, TRUE), ('rome', 2, FALSE), (CAST(NULL AS STRING), 3, "
+        "TRUE)"
+    ).wait()
+    assert [path.parent.name for path in files(tmp_path)] == [
+        "city=__DEFAULT_PARTITION__", "city=oslo", "city=rome",
+    ]  # fmt: skip
+    assert sorted(rows(t_env, "SELECT * FROM kept"), key=repr) == [
+        ("oslo", 1, True), ("rome", 2, False), (None, 3, True),
+    ]  # fmt: skip
     assert rows(t_env, "SELECT big FROM kept WHERE city = 'rome'") == [(False,)]
 
 

@@ -42,6 +42,19 @@ RUNNING = [
     "windowing/tumbling_count_window.py",
     "windowing/tumbling_time_window.py",
 ]
+# The others: basic_operations.py fails in PyFlink 2.3, too, where its `json` is a function of
+# expressions; streaming_word_count.py does not end; async_scalar_function.py is not supported yet;
+# two are random; sliding_window.py adds floats of 32 bits in another order than PyFlink.
+TABLES = [
+    "multi_sink.py",
+    "pandas/pandas_udaf.py",
+    "process_json_data.py",
+    "process_json_data_with_udf.py",
+    "windowing/over_window.py",
+    "windowing/session_window.py",
+    "windowing/tumble_window.py",
+    "word_count.py",
+]
 RANDOM = ["streaming_word_count.py", "asyncio/remote_model_inference.py"]
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PYFLINK_PYTHON is not set")
@@ -81,3 +94,12 @@ def test_they_print_what_pyflink_prints_and_nothing_else(examples, name, engine)
     lines = sorted(re.sub(r"^\d+> ", "", line) for line in done.stdout.splitlines())
     expected = RECORDED / Path(name).with_suffix(".txt").name
     assert lines == expected.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_print_what_pyflink_prints(examples, name):
+    command = [sys.executable, *COMMANDS["local"], str(examples.parent / "table" / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = sorted(re.sub(r"^\d+> ", "", line) for line in done.stdout.splitlines())
+    expected = RECORDED / "table" / Path(name).with_suffix(".txt").name
+    assert lines == sorted(expected.read_text(encoding="utf-8").splitlines())

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.functions.python.binding import result_of
-from pyflink_on_spark._sql.functions.python.pandas_aggregates import plain
+from pyflink_on_spark._sql.functions.python.pandas_aggregates import plain, series_of
 from pyflink_on_spark._sql.types.external import to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -68,8 +68,6 @@ class VectorizedCalls(Operator):
     def _column(
         rows: list[Any], evaluate: Any, arguments: Any, types: Any, result: Any
     ) -> list[Any]:
-        import pandas as pd
-
         columns = list(zip(*map(arguments, rows)))
         series = []
         for column, kind in zip(columns, types):
@@ -77,7 +75,7 @@ class VectorizedCalls(Operator):
             values = [
                 value if convert is None or value is None else convert(value) for value in column
             ]
-            series.append(pd.Series(values))
+            series.append(series_of(values, kind))
         computed = list(evaluate(*series))
         if len(computed) != len(rows):
             raise ValueError(

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.functions.aggregates import (
 )
 from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.functions.python.binding import Convert, UserBinding, result_of, row_of
+from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
@@ -40,6 +41,8 @@ class AggregateBinding(UserBinding):
 
     def caller(self, loaded: Any) -> Any:
         """Return what the code calls."""
+        if isinstance(loaded, PandasAggregate):
+            loaded.types = self._types
         return LoadedAggregate(loaded, self.arguments(), result_of(self._result))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.compiler.conversions import to_single
 from pyflink_on_spark._sql.compiler.program import Binding
 from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.types.external import from_python, to_python
-from pyflink_on_spark._sql.types.logical import APPROXIMATE, LogicalType
+from pyflink_on_spark._sql.types.logical import APPROXIMATE, LogicalType, Root
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def result_of(kind: LogicalType) -> Convert:
     """Return what makes a value of what a user's function returns."""
     convert = from_python(kind)
     if kind.root in APPROXIMATE:
-        convert = float
+        convert = to_single if kind.root is Root.FLOAT else float
 
     def converted(value: Any) -> Any:
         return value if value is None or convert is None else convert(value)

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+_DTYPES = {
+    Root.TINYINT: "int8",
+    Root.SMALLINT: "int16",
+    Root.INT: "int32",
+    Root.BIGINT: "int64",
+    Root.FLOAT: "float32",
+    Root.DOUBLE: "float64",
+}
+_WITH_NULL = frozenset({Root.FLOAT, Root.DOUBLE})
 
 
 class PandasAggregate:
@@ -14,6 +27,8 @@ class PandasAggregate:
 
     def __init__(self, function: Any) -> None:
         self._function = function
+        self.types: Sequence[LogicalType] = ()
+        """The types of the arguments; set where the function is loaded."""
 
     def open(self, context: Any) -> None:
         """Open the user's function."""
@@ -46,14 +61,27 @@ class PandasAggregate:
 
     def get_value(self, accumulator: list[Any]) -> Any:
         """Return the result of all rows."""
-        import pandas as pd
-
-        series = [pd.Series(list(column)) for column in zip(*accumulator)]
+        series = list(map(series_of, zip(*accumulator), self.types))
         if hasattr(self._function, "accumulate"):
             inner = self._function.create_accumulator()
             self._function.accumulate(inner, *series)
             return plain(self._function.get_value(inner))
         return plain(self._function(*series))
+
+
+def series_of(values: Sequence[Any], kind: LogicalType) -> Any:
+    """Return a Series of a column, with the dtype that Arrow gives it.
+
+    Args:
+        values: as Python objects.
+        kind: their type.
+    """
+    import pandas as pd
+
+    dtype = _DTYPES.get(kind.root)
+    if dtype is not None and (kind.root in _WITH_NULL or None not in values):
+        return pd.Series(list(values), dtype=dtype)
+    return pd.Series(list(values))
 
 
 def plain(value: Any) -> Any:
