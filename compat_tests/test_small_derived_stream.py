@@ -69,7 +69,7 @@ def united(numbers):
     return by_key.flat_map(MatchTagged(), Types.LONG())
 
 
-@pytest.mark.one_attempt("thousands of restarts")
+@pytest.mark.whole("thousands of checkpoints")
 @pytest.mark.parametrize("joined", [connected, united])
 def test_most_elements_of_the_large_stream_find_their_match(numbers, joined):
     found = collect(joined(numbers))
