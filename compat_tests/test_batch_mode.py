@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyflink.common import Types
-from pyflink.datastream import KeyedProcessFunction
+from pyflink.datastream import KeyedProcessFunction, ProcessFunction
 from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor
 
 from compat_tests.pacing import timed
@@ -120,6 +120,18 @@ def test_a_rolling_result_combines_a_key_s_elements_in_order_of_time(keyed):
     assert collect_sorted(keyed.reduce(lambda a, b: (a[0], a[1] * 100 + b[1]))) == [
         ("a", 102030), ("b", 105),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("chained", [True, False])
+def test_a_rolling_result_comes_at_the_end_of_event_time(keyed, chained):
+    class Clock(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield value[0], ctx.timestamp(), ctx.timer_service().current_watermark()
+
+    sums = keyed.sum(1)
+    seen = (sums if chained else sums.rebalance()).process(Clock())
+    watermark = HIGHEST if chained else LOWEST
+    assert collect_sorted(seen) == [("a", HIGHEST, watermark), ("b", HIGHEST, watermark)]
 
 
 @pytest.mark.parametrize("windows", [tumbling(20), sliding(20, 10), session(5)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyflink.common import Row, Types
+from pyflink.datastream import OutputTag, ProcessFunction
 
 from compat_tests.running import collect
 
@@ -64,6 +65,33 @@ def test_only_what_leads_to_the_stream_runs(env, run_printed):
 
 
 @pytest.mark.parametrize("parallelism", [1, 2])
+@pytest.mark.parametrize("read_beside", [True, False])
+def test_a_type_counts_if_a_branch_that_does_not_run_reads_it(env, read_beside):
+    large = env.from_collection([300]).map(lambda v: v, output_type=Types.BYTE())
+    if read_beside:
+        large.map(str)
+    read = large.map(str)
+    if read_beside:
+        with pytest.raises(Exception, match="OverflowError"):
+            collect(read)
+    else:
+        assert collect(read) == ["300"]
+
+
+def test_a_type_counts_if_a_side_output_is_asked_for(env):
+    tag = OutputTag("side", Types.INT())
+
+    class ToBoth(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield tag, value
+            yield value
+
+    large = env.from_collection([300]).process(ToBoth(), output_type=Types.BYTE())
+    large.get_side_output(tag)
+    with pytest.raises(Exception, match="OverflowError"):
+        collect(large.map(str))
+
+
 def test_a_keyed_stream_gives_rows_of_key_and_element(env):
     numbers = env.from_collection([3, 1, 2, 1], Types.INT())
     rows = collect(numbers.key_by(lambda v: v % 2, Types.INT()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyflink.common import Duration, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.datastream import KeyedProcessFunction, ProcessFunction
+from pyflink.datastream import CoMapFunction, KeyedProcessFunction, ProcessFunction
 from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
 
 from compat_tests.pacing import SecondField, paced, timed
@@ -22,6 +22,14 @@ class Clock(ProcessFunction):
         yield value, ctx.timestamp(), ctx.timer_service().current_watermark()
 
 
+class Both(CoMapFunction):
+    def map1(self, value):
+        return value
+
+    def map2(self, value):
+        return value
+
+
 def test_timestamps_of_a_small_input(env):
     stream = timed(env.from_collection([("a", 5), ("b", 3)])).process(Clock())
     assert collect(stream) == [(("a", 5), 5, LOWEST), (("b", 3), 3, LOWEST)]
@@ -32,6 +40,21 @@ def test_timestamps_of_a_small_input(env):
 def test_watermark_is_the_largest_timestamp_less_the_bound_and_one(paced_env, bound, expected):
     stream = paced(paced_env, [("a", 10), ("a", 30), ("a", 20)], bound).process(Clock())
     assert [watermark for _, _, watermark in collect(stream)] == expected
+
+
+@pytest.mark.parametrize("first", [
+    lambda keyed: keyed.reduce(lambda a, b: b),
+    lambda keyed: keyed.sum(1),
+    lambda keyed: keyed.map(lambda v: v),
+    lambda keyed: keyed.filter(lambda v: True),
+    lambda keyed: keyed.connect(keyed).map(Both()),
+])  # fmt: skip
+@pytest.mark.one_attempt("a restart sets the watermark back")
+def test_the_watermark_after_a_keyed_function(paced_env, first):
+    stream = paced(paced_env, [("a", 10), ("b", 30), ("c", 20), ("d", 40)])
+    seen = collect(first(stream.key_by(lambda v: v[0])).process(Clock()))
+    watermarks = [watermark for _, _, watermark in seen]
+    assert (watermarks[0], watermarks[-1]) == (LOWEST, 29)
 
 
 def test_monotonous_timestamps(env):

@@ -60,14 +60,24 @@ class StreamGraph:
     Args:
         transformations: what has to run; what they read is found from there.
         settings: the environment's.
+        beside: what the program has, too, and what does not run: PyFlink fuses no Python function
+            with its only reader of the job if others read it there.
 
     Raises:
         JobTranslationError: if a forward edge changes the parallelism.
     """
 
-    def __init__(self, transformations: Iterable[Transformation], settings: GraphSettings) -> None:
+    def __init__(
+        self,
+        transformations: Iterable[Transformation],
+        settings: GraphSettings,
+        beside: Iterable[Transformation] = (),
+    ) -> None:
         self.settings = settings
         self.nodes = _in_order(transformations)
+        running = set(self.nodes)
+        idle = (node for node in _in_order(beside) if node not in running)
+        self._read_beside = {edge.upstream for node in idle for edge in node.edges}
         self.outputs: Mapping[Transformation, list[StreamEdge]] = {n: [] for n in self.nodes}
         self.inputs: Mapping[Transformation, list[StreamEdge]] = {n: [] for n in self.nodes}
         self._readers = {edge.upstream: n for n in reversed(self.nodes) for edge in n.edges}
@@ -134,6 +144,7 @@ class StreamGraph:
             and not edge.edge.united
             and len(reader.edges) == 1
             and len(self.outputs[upstream]) == 1
+            and upstream not in self._read_beside
             and reader.chaining is Chaining.ALWAYS
             and upstream.chaining is not Chaining.NEVER
             and upstream.max_parallelism == reader.max_parallelism

@@ -35,6 +35,7 @@ def translate(
     collected: str | None = None,
     attached: bool = False,
     listeners: Iterable[Callable[[JobProgress], None]] = (),
+    beside: Iterable[Transformation] = (),
 ) -> Job:
     """Make a job of everything that some transformations need.
 
@@ -48,13 +49,14 @@ def translate(
         collected: the channel that the driver's program iterates.
         attached: whether the program waits for the end before it does anything else.
         listeners: called with each report on the job's progress.
+        beside: what the program has, too, and what does not run.
 
     Raises:
         JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or
             an operator has no uid and none may be made up.
         FileNotFoundError: or another error of a source whose input is not there.
     """
-    graph = StreamGraph(transformations, settings)
+    graph = StreamGraph(transformations, settings, beside)
     if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
         demand_uids(graph)
     bounded = all(node.source.bounded for node in graph.nodes if node.source is not None)

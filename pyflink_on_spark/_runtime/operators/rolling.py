@@ -113,6 +113,7 @@ class RollingOperator(Operator):
 
     def _final(self) -> Iterator[Any]:
         values, cursor = self._table.current, self._cursor
+        self._backend.timers.watermark = MAX_WATERMARK
         for value in values.values():
             if value is not None:
                 cursor.timestamp = MAX_WATERMARK

@@ -263,8 +263,8 @@ class NonKeyedTimerService:
 
     Args:
         clock: processing time.
-        head: the timers of the operator that heads its chain of Python operators; event time is
-            what it is there: in PyFlink they are in one worker, which has one.
+        head: the timers of the operator that heads its chain of Python operators. In PyFlink they
+            are in one worker, so event time advances before the head's timers fire.
     """
 
     __slots__ = ("_clock", "_head", "watermark")
@@ -279,7 +279,8 @@ class NonKeyedTimerService:
 
     def current_watermark(self) -> int:
         """Return the event time in ms; -2**63 before the first watermark."""
-        return self.watermark if self._head is None else self._head.watermark
+        head = self._head
+        return self.watermark if head is None else max(self.watermark, head.watermark)
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Raise an error."""

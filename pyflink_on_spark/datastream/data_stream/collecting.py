@@ -14,7 +14,7 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     """Run what leads to a stream without a key, and return its elements while the job runs."""
     environment = stream._flow.environment
     channel = "collect"
-    environment._forget()
+    beside = environment._forget()
     edges = tuple(
         replace(edge, collected=True, unfused=edge.united or edge.partitioner is not None)
         for edge in stream._flow.edges
@@ -23,5 +23,5 @@ def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     collected._end(
         "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
     )
-    elements = environment._collect(job_name, channel)
+    elements = environment._collect(job_name, channel, beside)
     return CloseableIterator(elements, stream.get_type())

@@ -139,18 +139,21 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         self._transformations.append(transformation)
         UNEXECUTED.added(self._number, transformation)
 
-    def _forget(self) -> None:
+    def _forget(self) -> list[Transformation]:
         UNEXECUTED.executed(self._number)
-        self._transformations.clear()
+        forgotten, self._transformations = self._transformations, []
         self._printers = {}
+        return forgotten
 
     def _printing_channel(self) -> str:
         channel = f"print-{len(self._printers)}"
         self._printers[channel] = _print_lines
         return channel
 
-    def _collect(self, job_name: str | None, channel: str) -> Iterator[Any]:
-        return self._submit(self._take(), job_name, channel).collected()
+    def _collect(
+        self, job_name: str | None, channel: str, beside: list[Transformation]
+    ) -> Iterator[Any]:
+        return self._submit(self._take(), job_name, channel, beside=beside).collected()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -171,6 +174,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         job_name: str | None,
         collected: str | None = None,
         attached: bool = False,
+        beside: Iterable[Transformation] = (),
     ) -> JobHandle:
         printers, self._printers = self._printers, {}
         self._check_cached_files()
@@ -185,6 +189,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
             collected=collected,
             attached=attached,
             listeners=self._progress_listeners,
+            beside=beside,
         )
         return current_engine().submit(job)
 
