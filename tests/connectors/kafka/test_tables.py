@@ -158,6 +158,32 @@ def test_a_partition_that_is_ahead_makes_no_rows_of_others_late(kafka, t_env, co
     assert sorted(rows(t_env, WINDOWS.format(time))) == counts(1, 2, 3, 1, 2)
 
 
+def test_two_tables_of_one_topic_have_their_own_watermarks(kafka, t_env):
+    """Both are read in one subtask; the second's delay keeps its windows from being late."""
+    t_env.get_config().set("pyflink-on-spark.watermark-interval-elements", "1")
+    topic = kafka.topic(1)
+    for minute in (3, 1):
+        events(kafka, topic, 0, minute)
+    for name, delay in (("t", 0), ("late", 5)):
+        columns = EVENT.replace("AS at_", f"AS at_ - INTERVAL '{delay}' MINUTE")
+        table(t_env, kafka, name, columns, topic, "'format' = 'json'", BOUNDED)
+    windows = WINDOWS.format("at_")
+    both = f"{windows} UNION ALL {windows.replace('TABLE t', 'TABLE late')}"
+    assert sorted(rows(t_env, both)) == sorted([*counts(3), *counts(1, 3)])
+
+
+def test_watermarks_of_changes(kafka, t_env):
+    topic = kafka.topic(1)
+    before, after = [{"k": k, "at_": "2024-01-01 00:00:01"} for k in (1, 2)]
+    kafka.write(topic, [
+        json.dumps({"before": None, "after": before, "op": "c"}),
+        json.dumps({"before": before, "after": after, "op": "u"}),
+    ], 0)  # fmt: skip
+    table(t_env, kafka, "t", EVENT, topic, "'format' = 'debezium-json'", BOUNDED)
+    with t_env.execute_sql("SELECT k FROM t").collect() as found:
+        assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
+
+
 def test_watermarks_pass_before_the_end(kafka, t_env):
     """An unbounded job emits the windows that all partitions have passed, and no others."""
     topic = kafka.topic(2)
