@@ -100,9 +100,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
-- **Watermarks of Kafka's tables.** There is one for each subtask, not for each partition. Where a
-  subtask reads several partitions, the rows of a slower one can be late: let the job have as many
-  subtasks as the topic has partitions, or the `WATERMARK` a delay.
+- **Watermarks of upsert-kafka's tables.** There is one for each subtask, not for each partition: if
+  some partitions are ahead of others, let the `WATERMARK` have a delay.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an

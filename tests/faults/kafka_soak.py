@@ -8,8 +8,7 @@ moments, and in the midst of its transactions, before and after the broker carri
 theirs, and started again from the newest complete checkpoint. In the end the topic has to hold what
 an undisturbed run of the job over the same events writes.
 
-With --sql the job counts with a query (`kafka_sql_job.py`). Then it needs a subtask for each
-partition, --parallelism 3: a table has one watermark for each subtask.
+With --sql the job counts with a query (`kafka_sql_job.py`).
 
 The broker is that of the tests, in this process, which nobody kills. With --servers it is a cluster
 that is there; then no driver is killed in the midst of a transaction but by chance.

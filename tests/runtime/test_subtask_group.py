@@ -6,6 +6,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.bundle import Barrier, Bundle, EndOfInput
+from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
@@ -47,12 +48,21 @@ class Outlet:
         return [v for _, event in self.sent if isinstance(event, Bundle) for v in event.values]
 
 
-def group_of(build, elements=range(4), parallelism=1, slots=None, checkpoint_elements=None, **more):
+def group_of(
+    build,
+    elements=range(4),
+    parallelism=1,
+    slots=None,
+    checkpoint_elements=None,
+    source=None,
+    **more,
+):
     """An opened group, of all slots if nothing else is said; its time stands still."""
     settings = {"execution.checkpointing.interval": "1 h"}
     if checkpoint_elements is not None:
         settings["pyflink-on-spark.checkpoint-elements"] = str(checkpoint_elements)
-    job = job_of(build, CutSource(elements), parallelism, configuration=settings)
+    source = source or CutSource(elements)
+    job = job_of(build, source, parallelism, configuration=settings)
     clock = more.pop("clock", FakeClock())
     if slots is None:
         slots = range(max(vertex.parallelism for s in job.stages for vertex in s.vertices))
@@ -123,6 +133,41 @@ def test_all_are_closed_and_the_first_failure_is_raised(calls, monkeypatch):
     with pytest.raises(OSError, match="a cannot close"):
         group.close()
     assert calls[-3:] == ["a close", "b close", "b close"]
+
+
+class FivesReader(SourceReader):
+    """Returns five elements at a time, and notes how much is processed when it is polled."""
+
+    def __init__(self):
+        self._left = [0, 5, 10]
+
+    def poll(self):
+        note(f"polled after {sum(call.isdigit() for call in CALLS)}")
+        if not self._left:
+            self.ended = True
+            return None
+        start = self._left.pop(0)
+        return Bundle(list(range(start, start + 5)))
+
+    def snapshot(self):
+        return []
+
+
+class Fives(CutSource):
+    def reader(self, splits, restored, context):
+        return FivesReader()
+
+
+def test_a_source_is_polled_only_when_all_it_gave_is_processed(calls):
+    """So a reader knows whose elements are processed, also where a bundle takes many turns."""
+    group = group_of(lambda s: s.map(Notes()).key_by(abs).map(Notes("b ")), source=Fives(()))
+    turns = 0
+    while group.reading:
+        group.turn(0.0)
+        turns += 1
+    polls = [call for call in calls if call.startswith("polled")]
+    assert polls == [f"polled after {count}" for count in (0, 5, 10, 15)]
+    assert turns > len(polls)
 
 
 def test_all_input_is_worked_off(calls):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from pyflink_on_spark._connectors.kafka.partitions import (
     owner,
     topic_partition,
 )
+from pyflink_on_spark._connectors.kafka.runs import runs, runs_by_partition
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.connector import SourceReader
@@ -57,6 +57,8 @@ class KafkaReader(SourceReader):
         self._idle = False
         self._timer = WatermarkTimer(config.watermarks.rhythm, now)
         self._events: deque[Bundle | Watermark | ChannelStatus] = deque()
+        self._noted: dict[Partition, int] | None = {} if config.watermarks.noted else None
+        self._runs: deque[tuple[Partition, list[Any]]] = deque()
         self._saved: list[PartitionPosition] = []
         self._checkpointed = False
         interval = config.auto_commit_interval
@@ -72,8 +74,11 @@ class KafkaReader(SourceReader):
         if self._client is None:
             return None
         if not self._events and not self._stopped:
-            self._run_periodic_work()
-            self._read(self._client)
+            if not self._runs:
+                self._run_periodic_work()
+                self._read(self._client)
+            if not self._events:
+                self._take_run()
         event = self._events.popleft() if self._events else None
         if self._stopped and not self._events:
             self.ended = True
@@ -89,6 +94,7 @@ class KafkaReader(SourceReader):
 
     def stop(self) -> bool:
         self._stopped = True
+        self._runs.clear()  # they are not part of the positions
         return bool(self._events)
 
     def backlog(self) -> int | None:
@@ -134,17 +140,54 @@ class KafkaReader(SourceReader):
             client.errors.reachability.found()
         client.check(next((topic for topic, _ in self._open), None))
         now = self._clock.now()
+        if self._noted is None:
+            self._take_all(messages, now)
+        else:
+            self._let_wait(messages, now, self._noted)
+        self._advance(now)
+        if not self._open and self._config.bounded and not self._events:
+            self.ended = True
+
+    def _take_all(self, messages: list[Any], now: int) -> None:
+        """Make one bundle of messages."""
         values: list[Any] = []
         timestamps: list[int | None] = []
-        for key, records in _runs(messages):
+        for key, records in runs(messages):
             if key in self._open:
                 self._take(key, records, now, values, timestamps)
         if values:
             self._events.append(Bundle(values, timestamps))
             self._timer.seen(len(values))
-        self._advance(now)
-        if not self._open and self._config.bounded and not self._events:
-            self.ended = True
+
+    def _let_wait(self, messages: list[Any], now: int, noted: dict[Partition, int]) -> None:
+        """Let messages wait, each partition for itself; all earlier ones are processed.
+
+        The position of a partition follows when ``poll`` returns the elements.
+        """
+        for key, time in noted.items():
+            if key in self._open:
+                self._watermarks.seen(key, time, now)
+        noted.clear()
+        for key, records in runs_by_partition(messages):
+            if key in self._open:
+                self._runs.append((key, records))
+                if records[0].error() is None:
+                    self._watermarks.seen(key, None, now)
+
+    def _take_run(self) -> None:
+        """Make a bundle of the messages of one partition, if some wait."""
+        while self._runs and not self._events:
+            key, records = self._runs.popleft()
+            if len(records) > self.limit:
+                self._runs.appendleft((key, records[self.limit :]))
+                records = records[: self.limit]
+            values: list[Any] = []
+            if key in self._open:
+                self._take(key, records, self._clock.now(), values, [])
+            if values and self._noted is not None:
+                self._events.append(Bundle(values))
+                self._timer.seen(len(values))
+                self._context.split_times.begin(key, self._noted)
 
     def _take(
         self,
@@ -164,7 +207,8 @@ class KafkaReader(SourceReader):
             next_offset = position.stopping
         if records:
             found = self._elements(records)
-            times = _times(records)
+            unused: list[int | None] = [None] * len(records)
+            times = _times(records) if self._noted is None else unused
             if any(value is None for value in found):
                 kept = [(v, t) for v, t in zip(found, times, strict=True) if v is not None]
                 found, times = [v for v, _ in kept], [t for _, t in kept]
@@ -263,19 +307,6 @@ class KafkaReader(SourceReader):
             _log.warning("offsets were not committed to the group: %s", error.args[0].str())
 
 
-def _runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
-    """Yield runs of messages of one partition; a message that is an error ends its run."""
-    for topic, of_topic in groupby(messages, key=_topic):
-        for number, of_partition in groupby(of_topic, key=_partition):
-            run = list(of_partition)
-            if not any(map(_error, run)):
-                yield (topic, number), run
-                continue
-            for error, part in groupby(run, key=lambda message: message.error() is not None):
-                for records in [[message] for message in part] if error else [list(part)]:
-                    yield (topic, number), records
-
-
 def _times(records: list[Any]) -> list[int | None]:
     """Return the timestamps (ms) of messages; None where there is none."""
     stamps = list(map(_timestamp, records))
@@ -285,8 +316,7 @@ def _times(records: list[Any]) -> list[int | None]:
 
 
 # Per record nothing runs in Python but the deserializer.
-_topic, _partition = methodcaller("topic"), methodcaller("partition")
-_error, _value = methodcaller("error"), methodcaller("value")
+_value = methodcaller("value")
 _timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
 
 

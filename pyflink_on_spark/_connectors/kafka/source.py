@@ -34,10 +34,11 @@ class KafkaSplitSource(Source):
         config: the settings of the source.
     """
 
-    timestamped = True
+    takes_noted_times = True
 
     def __init__(self, config: KafkaSourceConfig) -> None:
         self._config = config
+        self.timestamped = not config.watermarks.noted
         self.produced_type = config.produced_type
         self.conforms = self.produced_type == Types.STRING()  # a decoder of text returns only str
         self.bounded = config.bounded

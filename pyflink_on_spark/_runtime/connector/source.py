@@ -63,18 +63,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WatermarkRule:
-    """How a source generates watermarks from the timestamps of its records.
+    """How a source generates watermarks from the timestamps of its records, or of rows.
 
     Args:
         delay: how much later than the largest timestamp a record may arrive, in ms; None for a
             source without watermarks.
         idle_timeout: the time without records after which a split is idle, in ms; None: never.
         rhythm: how often a watermark is emitted; the job decides.
+        noted: whether the times are those that operators note (``SplitTimes``), and not the
+            timestamps of records.
     """
 
     delay: int | None = None
     idle_timeout: int | None = None
     rhythm: WatermarkRhythm = field(default_factory=WatermarkRhythm)
+    noted: bool = False
 
 
 class SourceReader(ABC):
@@ -147,6 +150,9 @@ class Source(ABC):
 
     timestamped: bool = False
     """Whether bundles have timestamps."""
+
+    takes_noted_times: bool = False
+    """Whether it generates watermarks by a rule with ``noted``."""
 
     parallel: bool = True
     """Whether the source may have more than one subtask."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.connector.split_times import SplitTimes
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class OperatorContext:
         checkpointed: whether the job makes checkpoints.
         head_state: the keyed state of the operator that heads the chain of Python operators that
             this one is in, and whose event time it sees.
+        split_times: takes event times to the reader of a source; one for each subtask.
     """
 
     task: TaskInfo
@@ -46,3 +48,4 @@ class OperatorContext:
     restored: int | None = None
     checkpointed: bool = False
     head_state: KeyedStateBackend | None = None
+    split_times: SplitTimes = field(default_factory=SplitTimes)

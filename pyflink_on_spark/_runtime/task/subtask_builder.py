@@ -10,6 +10,7 @@ from typing import Any
 from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.connector.split_times import SplitTimes
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -113,6 +114,7 @@ class SubtaskBuilder:
         self._writers: list[ExchangeWriter] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._channels = self._incoming()
+        self._split_times = SplitTimes()
 
     def build(self) -> SubtaskParts:
         """Return the parts, none of them opened."""
@@ -248,6 +250,7 @@ class SubtaskBuilder:
             operator_state=operator_state,
             restored=None if restored is None else restored.checkpoint_id,
             checkpointed=job.checkpointed,
+            split_times=self._split_times,
         )
 
     def _keyed_state(self, plan: OperatorPlan) -> KeyedStateBackend:

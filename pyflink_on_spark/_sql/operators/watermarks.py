@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._sql.compiler.program import Program
@@ -71,8 +74,49 @@ class WatermarkOperator(AssignTimestamps):
 
     def timestamps_of(self, values: list[Any]) -> None:
         """Note what the watermarks of rows come to; rows have no timestamps."""
-        watermark = self._watermark
-        rows = [row for _, row in values] if self._changelog else values
-        largest = max([mark for mark in map(watermark, rows) if mark is not None], default=None)
-        if largest is not None:
-            self._largest = max(self._largest, largest // _MICROS_PER_MILLI + 1)
+        time = _largest_time(values, self._watermark, self._changelog)
+        if time is not None:
+            self._largest = max(self._largest, time)
+
+
+class NoteTimes(Operator):
+    """Rows stay as they are; the source that they come from gets to know their watermarks.
+
+    The source has a watermark for each of its splits, and emits the smallest one. The operator ends
+    its chain, so that what follows still works in slices of a bundle.
+
+    Args:
+        program: a function of a row that returns the watermark (microseconds) or None.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+
+    ends_chain = True
+    frozen = True
+
+    def __init__(self, program: Program, changelog: bool) -> None:
+        self._program, self._changelog = program, changelog
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function."""
+        self._note = context.split_times.note
+        self._watermark: Callable[[Any], int | None] = self._program.load(context).function
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        return chain.from_iterable(self._noted(elements))
+
+    def _noted(self, elements: Iterator[Any]) -> Iterator[list[Any]]:
+        while values := list(islice(elements, BUNDLE_SIZE)):
+            time = _largest_time(values, self._watermark, self._changelog)
+            if time is not None:
+                self._note(time)
+            yield values
+
+
+def _largest_time(
+    values: list[Any], watermark: Callable[[Any], int | None], changelog: bool
+) -> int | None:
+    """Return the time (ms) that the watermark follows by one, as if rows had timestamps."""
+    rows = [row for _, row in values] if changelog else values
+    largest = max([mark for mark in map(watermark, rows) if mark is not None], default=None)
+    return None if largest is None else largest // _MICROS_PER_MILLI + 1

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._graph.transformation import Edge, Transformation
+from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.rows import compile_value
-from pyflink_on_spark._sql.operators.watermarks import WatermarkOperator
+from pyflink_on_spark._sql.operators.watermarks import NoteTimes, WatermarkOperator
 from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.calc import shown_expression
+from pyflink_on_spark._sql.planner.calc import Calc, shown_expression
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.planner.vectorized import PythonVectorized
 from pyflink_on_spark.common._options.table import IDLE_TIMEOUT
 
 
@@ -29,12 +34,19 @@ class WatermarkAssigner(PhysicalNode):
         self.column, self.watermark = column, watermark
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
-        """Add the operator that makes the watermarks."""
+        """Let the source make the watermarks of its splits if it can; else add what makes them."""
         (source,) = inputs
         settings = translation.settings
         program = compile_value(self.watermark, len(self.schema), settings.time_zone)
-        timeout = IDLE_TIMEOUT.read(settings.configuration)
-        operator = WatermarkOperator(program, source.changelog, timeout or None)
+        timeout = IDLE_TIMEOUT.read(settings.configuration) or None
+        operator: Operator
+        scan = _scan(self.inputs[0], source.edges)
+        if scan is not None and scan.source is not None and scan.source.takes_noted_times:
+            rule = WatermarkRule(0, timeout, noted=True)
+            scan.source = scan.source.with_watermarks(rule)
+            operator = NoteTimes(program, source.changelog)
+        else:
+            operator = WatermarkOperator(program, source.changelog, timeout)
         return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
 
     def details(self) -> dict[str, str]:
@@ -44,3 +56,15 @@ class WatermarkAssigner(PhysicalNode):
             "rowtime": names[self.column],
             "watermark": shown_expression(self.watermark, names),
         }
+
+
+def _scan(node: PhysicalNode, edges: tuple[Edge, ...]) -> Transformation | None:
+    """Return the source of a stream if the same subtasks make the rows of it, one by one."""
+    while isinstance(node, Calc | PythonVectorized):
+        (node,) = node.inputs
+    if not isinstance(node, SourceScan):
+        return None
+    (edge,) = edges
+    while edge.upstream.source is None:
+        (edge,) = edge.upstream.edges
+    return edge.upstream

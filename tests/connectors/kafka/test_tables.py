@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 
 import pytest
 
@@ -116,3 +117,93 @@ def test_a_corrupt_record_is_named(kafka, t_env):
     table(t_env, kafka, "t", "id INT", topic, "'format' = 'json'", BOUNDED)
     with pytest.raises(PyFlinkOnSparkError, match="Failed to deserialize JSON 'nonsense'"):
         rows(t_env, "SELECT * FROM t")
+
+
+EVENT = "k INT, at_ TIMESTAMP(3), WATERMARK FOR at_ AS at_"
+WINDOWS = """
+    SELECT CAST(window_start AS STRING), COUNT(*)
+    FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR({}), INTERVAL '10' SECOND))
+    GROUP BY window_start, window_end
+"""
+
+
+def events(kafka, topic, partition, minute):
+    """Write an event for each second of a minute."""
+    lines = [f'{{"k":{n},"at_":"2024-01-01 00:{minute:02}:{n:02}"}}' for n in range(60)]
+    kafka.write(topic, lines, partition)
+
+
+def counts(*minutes):
+    """Return how many events each window has; those of a minute twice are twice as many."""
+    return sorted(
+        (f"2024-01-01 00:{minute:02}:{ten}0.000", 10 * minutes.count(minute))
+        for minute in set(minutes)
+        for ten in range(6)
+    )
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_a_partition_that_is_ahead_makes_no_rows_of_others_late(kafka, t_env, computed):
+    t_env.get_config().set("pyflink-on-spark.watermark-interval-elements", "1")
+    topic = kafka.topic(2)
+    for minute in (1, 2, 3):
+        events(kafka, topic, 0, minute)
+    for minute in (1, 2):
+        events(kafka, topic, 1, minute)
+    columns, time = EVENT, "at_"
+    if computed:
+        columns = "k INT, at_ TIMESTAMP(3), ts AS at_ + INTERVAL '0' SECOND, WATERMARK FOR ts AS ts"
+        time = "ts"
+    table(t_env, kafka, "t", columns, topic, "'format' = 'json'", BOUNDED)
+    assert sorted(rows(t_env, WINDOWS.format(time))) == counts(1, 2, 3, 1, 2)
+
+
+def test_two_tables_of_one_topic_have_their_own_watermarks(kafka, t_env):
+    """Both are read in one subtask; the second's delay keeps its windows from being late."""
+    t_env.get_config().set("pyflink-on-spark.watermark-interval-elements", "1")
+    topic = kafka.topic(1)
+    for minute in (3, 1):
+        events(kafka, topic, 0, minute)
+    for name, delay in (("t", 0), ("late", 5)):
+        columns = EVENT.replace("AS at_", f"AS at_ - INTERVAL '{delay}' MINUTE")
+        table(t_env, kafka, name, columns, topic, "'format' = 'json'", BOUNDED)
+    windows = WINDOWS.format("at_")
+    both = f"{windows} UNION ALL {windows.replace('TABLE t', 'TABLE late')}"
+    assert sorted(rows(t_env, both)) == sorted([*counts(3), *counts(1, 3)])
+
+
+def test_watermarks_of_changes(kafka, t_env):
+    topic = kafka.topic(1)
+    before, after = [{"k": k, "at_": "2024-01-01 00:00:01"} for k in (1, 2)]
+    kafka.write(topic, [
+        json.dumps({"before": None, "after": before, "op": "c"}),
+        json.dumps({"before": before, "after": after, "op": "u"}),
+    ], 0)  # fmt: skip
+    table(t_env, kafka, "t", EVENT, topic, "'format' = 'debezium-json'", BOUNDED)
+    with t_env.execute_sql("SELECT k FROM t").collect() as found:
+        assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
+
+
+def test_watermarks_pass_before_the_end(kafka, t_env):
+    """An unbounded job emits the windows that all partitions have passed, and no others."""
+    topic = kafka.topic(2)
+    for partition, minute in ((0, 1), (0, 3), (1, 1), (1, 2)):
+        events(kafka, topic, partition, minute)
+    options = ["'scan.startup.mode' = 'earliest-offset'", "'properties.group.id' = 'g'"]
+    table(t_env, kafka, "t", EVENT, topic, "'format' = 'json'", *options)
+    found = first_rows(t_env, WINDOWS.format("at_"), 11)
+    assert sorted(found) == counts(1, 1, 2)[:-1], "the last second of the minute is not over"
+
+
+def test_a_silent_partition_is_left_out(kafka, t_env):
+    t_env.get_config().set("table.exec.source.idle-timeout", "300 ms")
+    topic = kafka.topic(2)
+    events(kafka, topic, 0, 1)
+    options = ["'scan.startup.mode' = 'earliest-offset'", "'properties.group.id' = 'g'"]
+    table(t_env, kafka, "t", EVENT, topic, "'format' = 'json'", *options)
+    assert sorted(first_rows(t_env, WINDOWS.format("at_"), 5)) == counts(1)[:-1]
+
+
+def first_rows(t_env, text, count):
+    with t_env.execute_sql(text).collect() as found:
+        return [tuple(row) for row in islice(found, count)]
