@@ -398,14 +398,17 @@ def test_state_is_written_at_once_if_a_copy_cannot_read(tmp_path, monkeypatch, t
     store = DiskStore(DiskSettings(memory=0))
     state = backend(store)
     monkeypatch.setattr(DiskStore, "start_in_copy", lambda _: trouble())
+    children, fork = [], forked_records._fork
+    monkeypatch.setattr(forked_records, "_fork", lambda: children.append(fork()) or children[-1])
     writer = checkpoint(tmp_path, state)
     assert not writer._copies
     for key in range(50):
         state.table("s", "value").put(None, key, "after")
     assert not layers(store)
     writer.finish()
+    (child,) = children
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(child, os.WNOHANG)
 
 
 def test_a_checkpoint_that_is_abandoned_holds_nothing_back(tmp_path):
