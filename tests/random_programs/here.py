@@ -18,6 +18,8 @@ from tests.random_programs.program import Program
 from tests.random_programs.running import run
 
 SECONDS = 20
+SECONDS_ON_SPARK = 90
+"""A cut job of some hundred elements makes as many checkpoints."""
 _WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
 
 
@@ -57,7 +59,7 @@ def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
     prepared = _cut(program, rng) if way.cut else program
     if _has_early_watermarks(program):
         way = replace(way, restarted=False)  # a restart sets event time back
-    with _engine(way, rng), _limited():
+    with _engine(way, rng), _limited(SECONDS_ON_SPARK if way.spark else SECONDS):
         try:
             return run(prepared, _environment, _printed, "p")
         except _TooLongError:
@@ -132,12 +134,12 @@ def _printed(execute: Callable[[], None]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
+def _limited(seconds: int) -> Iterator[None]:
     def give_up(*_: object) -> None:
         raise _TooLongError
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     try:
         yield
     finally:
