@@ -12,7 +12,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ ENDS_WITHOUT_SPARK_WITHIN = 60.0
 
 OTHERS = {"host": hosts, "Python daemon": python_daemons, "Java process": java_processes}
 """What is killed besides the driver, and how it is found among all that the driver has started."""
+SAVEPOINT = "savepoint"
 
 
 class SoakError(AssertionError):
@@ -51,7 +52,8 @@ class Plan:
         rate: how many a second.
         kills: how often the driver is killed.
         others: how many other processes are killed.
-        parallelism: of the job.
+        savepoints: how often the job is stopped with a savepoint, and resumes from it.
+        parallelism: of the job; each start takes one of them.
         pause: the mean time between two kills, in seconds.
         patience: how long the job has to catch up in the end, in seconds.
     """
@@ -61,7 +63,8 @@ class Plan:
     rate: float = 500
     kills: int = 20
     others: int = 10
-    parallelism: int = 2
+    savepoints: int = 0
+    parallelism: Sequence[int] = (2,)
     pause: float = 5.0
     patience: float = 300.0
 
@@ -73,12 +76,16 @@ class Report:
     Args:
         kills: how often what was killed.
         restored: how many of the driver's restarts resumed from a checkpoint.
+        savepoints: how many resumed from the savepoint with which the job was stopped.
+        rescaled: how many had another parallelism than the job before.
         records: how many of what were checked.
         problems: what is wrong.
     """
 
     kills: Counter[str] = field(default_factory=Counter)
     restored: int = 0
+    savepoints: int = 0
+    rescaled: int = 0
     records: str = ""
     problems: list[str] = field(default_factory=list)
 
@@ -87,7 +94,8 @@ class Report:
         wrong = "\n  ".join(self.problems) or "nothing is lost, nothing is there twice"
         return (
             f"killed: {sum(self.kills.values())} ({killed or 'nothing'}); "
-            f"{self.restored} restarts from a checkpoint\n"
+            f"{self.restored} restarts from a checkpoint, {self.savepoints} from a savepoint, "
+            f"{self.rescaled} with another parallelism\n"
             f"records: {self.records}\n"
             f"result: {wrong}"
         )
@@ -108,6 +116,8 @@ class DisturbedJob(ABC):
         self._plan, self._choose, self._tell = plan, choose, tell
         self._begun = time.monotonic()
         self._report = Report()
+        self._parallelism = 0
+        self._savepoint: Path | None = None
         self._output = plan.folder / "output"
         self._checkpoints, self._log = plan.folder / "checkpoints", plan.folder / "job.log"
         for inside in (self._output, self._checkpoints):
@@ -154,13 +164,18 @@ class DisturbedJob(ABC):
         kills, plan = self._report.kills, self._plan
         others = plan.others - sum(kills[what] for what in OTHERS)
         drivers = plan.kills - sum(n for what, n in kills.items() if what.startswith("driver"))
-        return ["driver"] * drivers + list(OTHERS) * max(0, others)
+        savepoints = plan.savepoints - self._report.savepoints
+        todo = ["driver"] * drivers + list(OTHERS) * max(0, others)
+        return todo + [SAVEPOINT] * max(0, savepoints)
 
     def _disturb(self, what: str) -> None:
         if self._choose.random() < 0.6:  # else while it starts, or starts again
             self._wait_for_progress()
         time.sleep(self._choose.uniform(0, 2 * self._plan.pause))
         self._require_running()
+        if what == SAVEPOINT:
+            self._move()
+            return
         if what == "driver":
             what, family = self._kill_driver()
             self._bury(family)
@@ -168,19 +183,36 @@ class DisturbedJob(ABC):
         elif not self._kill_other(what):
             return
         self._report.kills[what] += 1
-        newest, seconds = self._newest_checkpoint(), time.monotonic() - self._begun
+        newest = self._newest_checkpoint()
         self._tell(
-            f"{seconds:6.0f} s: kill {self._report.kills.total()}, of a {what}; "
+            f"{self._seconds():6.0f} s: kill {self._report.kills.total()}, of a {what}; "
             f"newest checkpoint {newest.name if newest else 'none'}"
         )
+
+    def _move(self) -> None:
+        """Stop the job with a savepoint, and resume from it."""
+        self._wait_for_progress()
+        family, before = descendants(self._driver.pid), set(self._savepoints())
+        stop = self._output / "suspend"
+        stop.touch()
+        if self._driver.wait(self._plan.patience) != 0:
+            raise SoakError(f"the job did not stop with a savepoint:\n{self._end_of_log()}")
+        stop.unlink()
+        self._bury(family)
+        (self._savepoint,) = set(self._savepoints()) - before
+        self._report.savepoints += 1
+        self._driver = self._start()
+        self._tell(f"{self._seconds():6.0f} s: stopped with {self._savepoint.name}")
+
+    def _savepoints(self) -> list[Path]:
+        return [path.parent for path in self._checkpoints.glob("savepoints/*/_metadata")]
 
     def _kill_other(self, what: str) -> bool:
         """Kill something else than the driver; tell whether there was one."""
         family = descendants(self._driver.pid)
         found = OTHERS[what](family)
-        if not found:
+        if not found or not self._choose.choice(found).kill():
             return False
-        self._choose.choice(found).kill()
         if what == "Java process":
             self._end_without_spark(family)
         return True
@@ -227,21 +259,29 @@ class DisturbedJob(ABC):
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "pyflink_on_spark", *self._job()]
         command += ["--checkpoints", str(self._checkpoints)]
-        command += ["--parallelism", str(self._plan.parallelism)]
+        parallelism = self._choose.choice(self._plan.parallelism)
+        command += ["--parallelism", str(parallelism)]
+        self._report.rescaled += self._parallelism not in (0, parallelism)
+        self._parallelism = parallelism
         newest = self._newest_checkpoint()
         if newest is not None:
             command += ["--restore", str(newest)]
-            self._report.restored += 1
+            self._report.restored += newest != self._savepoint
         with self._log.open("ab") as log:
             return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
 
     def _newest_checkpoint(self) -> Path | None:
-        complete = self._checkpoints.glob("*/chk-*/_metadata")
+        complete = [*self._checkpoints.glob("*/chk-*/_metadata")]
+        if self._savepoint is not None:
+            complete.append(self._savepoint / "_metadata")
         times: list[tuple[int, Path]] = []
         for path in complete:
             with contextlib.suppress(FileNotFoundError):  # an older one may go at any moment
                 times.append((path.stat().st_mtime_ns, path.parent))
         return max(times)[1] if times else None
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
 
     def _require_running(self) -> None:
         if self._driver.poll() is not None:
@@ -283,8 +323,11 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--kills", type=int, default=20, help="of the driver")
     parser.add_argument("--others", type=int, default=10, help="of other processes")
+    parser.add_argument("--savepoints", type=int, default=2, help="with which the job is moved")
     parser.add_argument("--rate", type=float, default=500, help="events a second")
-    parser.add_argument("--parallelism", type=int, default=2)
+    parser.add_argument(
+        "--parallelism", type=int, nargs="+", default=[2], help="one for each start"
+    )
     parser.add_argument("--pause", type=float, default=6.0, help="mean seconds between two kills")
     parser.add_argument("--folder", type=Path, help="where to leave everything; a new one")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
@@ -305,6 +348,7 @@ def run_command(
             options.rate,
             options.kills,
             options.others,
+            options.savepoints,
             options.parallelism,
             options.pause,
         )

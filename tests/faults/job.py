@@ -4,7 +4,8 @@
         [--restore CHECKPOINT]
 
 Reads the files of a folder as they come, counts per key in state and in event-time windows, and
-writes both to files, until there is a file OUTPUT/stop: then it stops with a savepoint.
+writes both to files, until there is a file OUTPUT/stop, with which it ends, or OUTPUT/suspend, with
+which it only stops. It leaves a savepoint.
 """
 
 from __future__ import annotations
@@ -129,13 +130,15 @@ def build(env, options):
 
 def run(env, options):
     client = env.execute_async("soak")
-    while not (options.output / "stop").exists():
+    stop, suspend = options.output / "stop", options.output / "suspend"
+    while not (stop.exists() or suspend.exists()):
         status = client.get_job_status().result()
         if status in (JobStatus.FAILED, JobStatus.CANCELED):
             break
         time.sleep(0.1)
     else:
-        client.stop_with_savepoint(True, str(options.checkpoints / "savepoints")).result()
+        savepoints = str(options.checkpoints / "savepoints")
+        client.stop_with_savepoint(stop.exists(), savepoints).result()
     client.get_job_execution_result().result()
 
 

@@ -131,7 +131,7 @@ class KafkaSoak(DisturbedJob):
         with tempfile.TemporaryDirectory(prefix="soak-") as folder:
             command = [sys.executable, "-m", "pyflink_on_spark", *self._job_to(topic)]
             command += ["--bounded", "--checkpoints", folder]
-            command += ["--parallelism", str(self._plan.parallelism)]
+            command += ["--parallelism", str(max(self._plan.parallelism))]
             with self._log.open("ab") as log:
                 done = subprocess.run(
                     command,

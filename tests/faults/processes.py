@@ -34,11 +34,13 @@ class Process:
         now = _read(self.number)
         return now is not None and now.started == self.started
 
-    def kill(self) -> None:
-        """End it at once."""
+    def kill(self) -> bool:
+        """End it at once; tell whether it was still there."""
         if self.alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.number, signal.SIGKILL)
+                return True
+        return False
 
 
 def hosts(processes: list[Process]) -> list[Process]:
