@@ -165,7 +165,7 @@ class DisturbedJob(ABC):
         others = plan.others - sum(kills[what] for what in OTHERS)
         drivers = plan.kills - sum(n for what, n in kills.items() if what.startswith("driver"))
         savepoints = plan.savepoints - self._report.savepoints
-        todo = ["driver"] * drivers + list(OTHERS) * max(0, others)
+        todo = ["driver"] * drivers + [*OTHERS, "host", "host", "Python daemon"] * max(0, others)
         return todo + [SAVEPOINT] * max(0, savepoints)
 
     def _disturb(self, what: str) -> None:

@@ -101,7 +101,8 @@ def environment(options):
     return env
 
 
-def build(env, options):
+def results(env, options):
+    """Return the count of each event, and the sums of the windows."""
     text = (
         FileSource.for_record_stream_format(StreamFormat.text_line_format(), options.input)
         .monitor_continuously(Duration.of_millis(200))
@@ -115,17 +116,20 @@ def build(env, options):
         .assign_timestamps_and_watermarks(times.with_timestamp_assigner(EventTime()))
         .key_by(lambda event: event[1], Types.LONG())
     )
+    windows = events.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
+    return (
+        events.map(CountPerKey(), Types.STRING()).uid("count"),
+        windows.process(SumOfWindow(), Types.STRING()).uid("windows"),
+    )
+
+
+def build(env, options):
+    counts, windows = results(env, options)
     # This one's part files continue across checkpoints, that one's end with each.
     continued = RollingPolicy.default_rolling_policy(4096, 1500, 800)
-    counts = events.map(CountPerKey(), Types.STRING()).uid("count")
     counts.sink_to(sink(options.output / "counts", continued)).uid("counts")
-    windows = events.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
-    (
-        windows.process(SumOfWindow(), Types.STRING())
-        .uid("windows")
-        .sink_to(sink(options.output / "windows", RollingPolicy.on_checkpoint_rolling_policy()))
-        .uid("sums")
-    )
+    ended = RollingPolicy.on_checkpoint_rolling_policy()
+    windows.sink_to(sink(options.output / "windows", ended)).uid("sums")
 
 
 def run(env, options):

@@ -56,10 +56,15 @@ class Soak(DisturbedJob):
         report.problems += check_counts(self._lines("counts"), events)
         expected = expected_windows(events)
         self._compare("windows", self._lines("windows"), expected)
+        report.records = f"{events} events, {len(expected)} windows, {self._places()}"
+
+    def _places(self) -> str:
+        """Return where the lines are; note what should not be there."""
         files = len(list(self._output.glob("*/part-*")))
-        report.records = f"{events} events, {len(expected)} windows, in {files} part files"
         if hidden := list(self._output.glob("*/.*")):
-            report.problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0].name}")
+            left = f"{len(hidden)} hidden files are left, such as {hidden[0].name}"
+            self._report.problems.append(left)
+        return f"in {files} part files"
 
     def _lines(self, what: str) -> list[str]:
         files = sorted((self._output / what).glob("part-*"))
