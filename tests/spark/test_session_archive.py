@@ -92,12 +92,18 @@ def test_a_home_that_cannot_be_written_is_no_error(monkeypatch):
     assert jvm_archive.find_archive(JAVA) is None
 
 
-def test_a_discarded_archive_is_not_recorded_again(archive, monkeypatch):
+def test_a_discarded_archive_is_recorded_again_after_a_day(archive, monkeypatch):
     publish(archive)
     archive.discard()
     assert archive.file() is None
-    monkeypatch.setattr(jvm_archive.atexit, "register", lambda *_: pytest.fail("recorded again"))
+    registered = []
+    monkeypatch.setattr(jvm_archive.atexit, "register", lambda *call: registered.append(call))
     archive.record_at_exit()
+    assert registered == []
+    yesterday = time.time() - 25 * 3600
+    os.utime(archive.failure, (yesterday, yesterday))
+    archive.record_at_exit()
+    assert len(registered) == 1
 
 
 def test_only_archives_that_a_jvm_starts_from_are_published(archive, monkeypatch):

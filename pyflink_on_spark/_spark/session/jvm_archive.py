@@ -33,6 +33,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
 SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
 _RECORDER = "pyflink_on_spark._spark.session.jvm_archive_recorder"
 _UNUSED_DAYS = 60
+_SECONDS_TO_NEXT_TRY = 24 * 3600
 _MOST_BYTES = 1024**3
 
 # What the JVM has to say about an archive helps nobody; any other error of its must still be seen.
@@ -78,11 +79,14 @@ class JvmArchive:
 
     def record_at_exit(self) -> None:
         """Have the archive recorded in the background once this process has ended."""
-        if self.file() is None and not self.failure.exists():
+        if self.file() is None and not self._has_failed():
             atexit.register(self._record_detached, os.getpid())
 
     def discard(self) -> None:
-        """Remove an archive with which a JVM did not start, and do not record it again."""
+        """Remove an archive with which a JVM did not start; record it again after a day.
+
+        The archive need not be the reason: the operating system may have ended the JVM.
+        """
         with contextlib.suppress(OSError):
             self.failure.touch()
             for file in self.stem.parent.glob(f"{self.stem.name}.*.jsa"):
@@ -90,13 +94,20 @@ class JvmArchive:
 
     @property
     def failure(self) -> Path:
-        """The file that says that recording failed, and need not be tried again."""
+        """The file that says that recording failed, and when."""
         return self.stem.with_name(f"{self.stem.name}.failed")
 
     @property
     def lock(self) -> Path:
         """The file that the one process that records has locked."""
         return self.stem.with_name(f"{self.stem.name}.lock")
+
+    def _has_failed(self) -> bool:
+        """Return whether recording failed within the last day."""
+        try:
+            return time.time() - self.failure.stat().st_mtime < _SECONDS_TO_NEXT_TRY
+        except OSError:
+            return False
 
     def _name_of(self, file: Path) -> str:
         return f"{self.stem.name}.{file.stat().st_size}.jsa"

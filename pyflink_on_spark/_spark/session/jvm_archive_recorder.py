@@ -11,9 +11,7 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyflink_on_spark._spark.session.jvm_archive import (
     SWITCH,
@@ -21,14 +19,11 @@ from pyflink_on_spark._spark.session.jvm_archive import (
     recorder_environment,
     remove_unused,
 )
+from pyflink_on_spark._spark.session.session import obtain_session
 from pyflink_on_spark._spark.session.spark_defaults import JAVA_OPTIONS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame
+from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 
 _STEP_SECONDS = 300
-_ROWS = "subtask_id int, channel int, seq long, payload binary"
 
 
 def record(archive: JvmArchive) -> None:
@@ -81,57 +76,26 @@ def _run_job(*options: str) -> bool:
     return False
 
 
-def run_typical_job(options: list[str]) -> None:
-    """Use what jobs use of Spark, so that its classes are loaded.
+def run_typical_jobs(options: list[str]) -> None:
+    """Run a job of each kind, so that the classes that jobs use are loaded.
 
     Args:
         options: options for the JVM.
     """
-    from pyflink_on_spark._spark.session.session import obtain_session
-
-    session = obtain_session({JAVA_OPTIONS: " ".join(options)})
-    _two_stages(session.range(0, 8, 1, 2)).toArrow()
-    stream = session.readStream.format("rate-micro-batch").option("rowsPerBatch", 4).load()
-    with contextlib.suppress(Exception):  # what a later Spark lacks of this is not worth more
-        query = stream.writeStream.foreachBatch(_run_batch).trigger(availableNow=True).start()
-        query.awaitTermination(_STEP_SECONDS)
-    session.stop()
-
-
-def _run_batch(batch: DataFrame, _: int) -> None:
-    _two_stages(batch).write.format("noop").mode("overwrite").save()
-
-
-def _two_stages(rows: DataFrame) -> DataFrame:
-    first = rows.mapInArrow(_to_buffers, _ROWS)
-    exchanged = first.repartition(2, "subtask_id").sortWithinPartitions("seq", "channel")
-    return exchanged.mapInArrow(_unchanged, _ROWS)
-
-
-def _to_buffers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    for batch in batches:
-        numbers = list(range(batch.num_rows))
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array(numbers, pa.int32()),
-                pa.array(numbers, pa.int32()),
-                pa.array(numbers, pa.int64()),
-                pa.array([b"payload"] * len(numbers), pa.binary()),
-            ],
-            names=["subtask_id", "channel", "seq", "payload"],
-        )
-
-
-def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from batches
+    obtain_session({JAVA_OPTIONS: " ".join(options)})
+    for mode in (RuntimeExecutionMode.BATCH, RuntimeExecutionMode.STREAMING):
+        env = StreamExecutionEnvironment.get_execution_environment()
+        env.set_runtime_mode(mode)
+        env.set_parallelism(2)
+        counted = env.from_collection([("a", 1), ("b", 1)]).key_by(lambda pair: pair[0]).sum(1)
+        counted.print()
+        env.execute()
 
 
 def main(arguments: list[str]) -> None:
     """Record the archive named on the command line, or run the job that fills it."""
     if arguments[0] == "--job":
-        run_typical_job(arguments[1:])
+        run_typical_jobs(arguments[1:])
     else:
         os.nice(19)
         record(JvmArchive(Path(arguments[0])))
