@@ -35,9 +35,12 @@ class RetainedCheckpoints:
         """The number of the oldest one, if there is any."""
         return self._kept[0][1].checkpoint_id if self._kept else None
 
-    def keep(self, place: Folder, metadata: Metadata) -> None:
-        """Keep a checkpoint, and remove those that are too many by now."""
+    def add(self, place: Folder, metadata: Metadata) -> None:
+        """Keep a checkpoint that is complete."""
         self._kept.append((place, metadata))
+
+    def remove_older(self) -> None:
+        """Remove the oldest checkpoints if there are more than are to be kept."""
         while len(self._kept) > self._most:
             self._leftovers.append(self._kept.pop(0)[0])
         self._remove_leftovers()

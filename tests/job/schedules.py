@@ -48,7 +48,8 @@ class Schedule:
         }
         if self.chance.random() < 0.3:
             settings["state.changelog.enabled"] = "true"
-        self.world = World(folder, seed, self.chance.randint(6, 16), settings)
+        part_size = self.chance.choice([None, 1, 8, 30])
+        self.world = World(folder, seed, self.chance.randint(6, 16), settings, part_size)
         self._driver = Driver(self.world, 0)
         self._suspended: list[Driver] = []
         self._disturbances = self.chance.randint(1, 8)

@@ -71,6 +71,8 @@ class World:
         seed: of all that chance decides.
         elements: how many numbers the job reads.
         settings: of the job.
+        part_size: of the part files that checkpoints resume, in bytes; None: each checkpoint ends
+            the part files.
     """
 
     def __init__(
@@ -79,9 +81,10 @@ class World:
         seed: int = 0,
         elements: int = 24,
         settings: dict[str, str] | None = None,
+        part_size: int | None = None,
     ) -> None:
         self.folder, self.elements, self.chance = folder, elements, random.Random(seed)
-        self.settings = dict(settings or {})
+        self.settings, self._part_size = dict(settings or {}), part_size
         self._seen: Counter[tuple[str, int]] = Counter()
         self.clock = FakeClock(1_000_000)
         self.acting: Driver | None = None
@@ -115,6 +118,12 @@ class World:
         ]
         newest = max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
         return None if newest is None else newest.parent
+
+    def rolling_policy(self) -> RollingPolicy:
+        """Return when the job ends a part file."""
+        if self._part_size is None:
+            return RollingPolicy.on_checkpoint_rolling_policy()
+        return RollingPolicy.default_rolling_policy(self._part_size, 2000, 500)
 
     def lines(self) -> list[str]:
         """Return what is committed."""
@@ -337,7 +346,7 @@ class Driver:
             counted.sink_to(
                 FileSink.for_row_format(output, Encoder.simple_string_encoder())
                 .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
-                .with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+                .with_rolling_policy(self.world.rolling_policy())
                 .build()
             ).uid("files")
             env.execute("world")

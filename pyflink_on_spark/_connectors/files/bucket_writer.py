@@ -111,7 +111,8 @@ class BucketWriter:
     def resume(self, saved: InProgressFile) -> None:
         """Resume a part file; finish the current one first."""
         self.roll()
-        self._part = PartFile.resume(self._folder, saved)
+        hidden = self._owner.in_progress_path(saved.path)
+        self._part = PartFile.resume(self._folder, hidden, saved)
 
     def discard(self) -> None:
         """Remove part files that are neither in a committable nor in a snapshot."""

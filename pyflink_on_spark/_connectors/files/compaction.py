@@ -151,7 +151,7 @@ class Compaction:
         if not done and not files.exists(path):
             self._write(group, path, files)
         for part in group:
-            part.discard(files)
+            part.remove(files)
             with naming(part.path):
                 files.remove(_waiting_path(part))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from pyflink_on_spark._filesystem.file_system import FileSystem
 from pyflink_on_spark._filesystem.local_files import LOCAL
+
+_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class PendingFile:
         path: the final path.
         size: the size in bytes.
         checkpoint: the number of the checkpoint that the file belongs to.
+        saved: whether an earlier checkpoint may resume the file.
+        originals: the hidden paths of the files that it continues.
     """
 
     bucket: str
@@ -29,6 +33,8 @@ class PendingFile:
     path: str
     size: int
     checkpoint: int = 0
+    saved: bool = False
+    originals: tuple[str, ...] = ()
 
     def commit(self, files: FileSystem = LOCAL) -> None:
         """Make the file visible. Idempotent.
@@ -45,11 +51,25 @@ class PendingFile:
         except FileNotFoundError:
             if not files.exists(self.path):
                 raise
+        self.remove_originals(files)
+
+    def remove_originals(self, files: FileSystem = LOCAL) -> None:
+        """Remove the files that this one continues, and which no job needs any more."""
+        self._remove(self.originals, files)
 
     def discard(self, files: FileSystem = LOCAL) -> None:
-        """Remove the file if it is not visible yet."""
-        with naming(self.in_progress_path):
-            files.remove(self.in_progress_path)
+        """Remove the file if it is not visible yet, and no checkpoint may resume it."""
+        if not self.saved:
+            self._remove([self.in_progress_path], files)
+
+    def remove(self, files: FileSystem = LOCAL) -> None:
+        """Remove the file, whose content is visible elsewhere."""
+        self._remove([self.in_progress_path, *self.originals], files)
+
+    def _remove(self, paths: Iterable[str], files: FileSystem) -> None:
+        with naming(self.path):
+            for path in paths:
+                files.remove(path)
 
 
 @dataclass(frozen=True)
@@ -63,6 +83,7 @@ class InProgressFile:
         size: the number of bytes that the checkpoint covers.
         created: the time of its creation, in ms.
         last_written: the time of the last write, in ms.
+        originals: the hidden paths of the files that it continues.
     """
 
     bucket: str
@@ -71,6 +92,7 @@ class InProgressFile:
     size: int
     created: int
     last_written: int
+    originals: tuple[str, ...] = ()
 
 
 class PartFile:
@@ -90,32 +112,42 @@ class PartFile:
     def __init__(
         self, bucket: str, in_progress_path: str, path: str, now: int, files: FileSystem = LOCAL
     ) -> None:
-        self._describe(bucket, in_progress_path, path, files)
+        self.size = 0
+        self.saved = False
+        """Whether a checkpoint may resume the file."""
         self.created = self.last_written = now
+        self._files = files
+        self._bucket, self._in_progress_path, self._path = bucket, in_progress_path, path
+        self._originals: tuple[str, ...] = ()
         with naming(path):
             self._file: BinaryIO = files.create(in_progress_path)
 
     @classmethod
-    def resume(cls, bucket: str, saved: InProgressFile) -> PartFile:
-        """Resume a local part file; truncate it to the size that the checkpoint covers.
+    def resume(cls, bucket: str, in_progress_path: str, saved: InProgressFile) -> PartFile:
+        """Continue a local part file in a copy of what the checkpoint covers.
+
+        The original stays until the copy is committed. A process that lost the job without knowing
+        may still write to the original.
+
+        Args:
+            bucket: the folder of the bucket.
+            in_progress_path: the hidden path of the copy.
+            saved: the entry of the snapshot.
 
         Raises:
-            FileNotFoundError: the file does not exist any more.
-            OSError: the file is shorter than the checkpoint says, or is not writable.
+            FileNotFoundError: the original does not exist any more.
+            OSError: the original is shorter than the checkpoint says, or no copy can be written.
         """
-        part = cls.__new__(cls)
-        part._describe(bucket, saved.in_progress_path, saved.path, LOCAL)
-        part.created, part.last_written = saved.created, saved.last_written
-        part.size, part.saved = saved.size, True
-        part._file = _reopen(saved)
+        part = cls(bucket, in_progress_path, saved.path, saved.last_written)
+        part.created = saved.created
+        part._originals = (*saved.originals, saved.in_progress_path)
+        try:
+            _copy(saved, part._file)
+        except BaseException:
+            part.discard()
+            raise
+        part.size = saved.size
         return part
-
-    def _describe(self, bucket: str, in_progress_path: str, path: str, files: FileSystem) -> None:
-        self.size = 0
-        self._files = files
-        self.saved = False
-        """Whether a checkpoint may resume the file."""
-        self._bucket, self._in_progress_path, self._path = bucket, in_progress_path, path
 
     def write(self, content: bytes, now: int) -> None:
         """Append bytes at a processing time in ms.
@@ -145,6 +177,7 @@ class PartFile:
             self.size,
             self.created,
             self.last_written,
+            self._originals,
         )
 
     def finish(self) -> None:
@@ -167,37 +200,45 @@ class PartFile:
 
     def pending(self, checkpoint: int) -> PendingFile:
         """Return the committable of a finished file."""
-        return PendingFile(self._bucket, self._in_progress_path, self._path, self.size, checkpoint)
+        return PendingFile(
+            self._bucket,
+            self._in_progress_path,
+            self._path,
+            self.size,
+            checkpoint,
+            self.saved,
+            self._originals,
+        )
 
     def discard(self) -> None:
         """Close the file; remove it unless a checkpoint may resume it."""
         with contextlib.suppress(OSError):
             self._file.close()
-        if not self.saved:
-            self.pending(0).discard(self._files)
+        self.pending(0).discard(self._files)
 
 
-def _reopen(saved: InProgressFile) -> BinaryIO:
+def _copy(saved: InProgressFile, target: BinaryIO) -> None:
+    """Copy as many bytes of a part file as the checkpoint covers."""
     try:
-        with naming(saved.path):
-            file = open(saved.in_progress_path, "r+b")  # noqa: SIM115 - closed by finish
+        original = open(saved.in_progress_path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"the checkpoint resumes the file {saved.in_progress_path}, which is gone: "
             f"{'it was finished later; ' if os.path.exists(saved.path) else ''}"
             "take the newest checkpoint, or begin without one"
         ) from error
-    with naming(saved.path):
-        length = file.seek(0, os.SEEK_END)
+    with original, naming(saved.path):
+        length = os.fstat(original.fileno()).st_size
         if length < saved.size:
-            file.close()
             raise OSError(
                 f"{saved.in_progress_path} has {length} bytes, fewer than the {saved.size} "
                 "that the checkpoint covers"
             )
-        file.truncate(saved.size)
-        file.seek(saved.size)
-    return file
+        left = saved.size
+        while left > 0:
+            content = original.read(min(left, _CHUNK))
+            target.write(content)
+            left -= len(content)
 
 
 @contextlib.contextmanager

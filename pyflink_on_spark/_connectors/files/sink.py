@@ -84,6 +84,8 @@ class PartFileSink(Sink):
 
     def _unmark(self, committables: list[PendingFile]) -> None:
         for file in committables:
+            for path in file.originals:
+                self._files.remove(mark_of(path))
             if file.in_progress_path in self._marked:
                 self._files.remove(mark_of(file.in_progress_path))
                 self._marked.discard(file.in_progress_path)
@@ -123,6 +125,7 @@ class PartFileSink(Sink):
             for file in committables:
                 if self._files.exists(file.in_progress_path):
                     file.commit(self._files)
+                file.remove_originals(self._files)
         self._unmark(committables)
 
     def abort(self, committables: list[PendingFile]) -> None:

@@ -405,6 +405,36 @@ def test_a_part_file_that_has_lost_bytes_is_named(tmp_path):
         job.restart()
 
 
+def test_a_failed_checkpoint_leaves_the_file_that_the_one_before_resumes(tmp_path):
+    job = SinkJob(options_for(tmp_path, rolling=RollingLimits(part_size=4)))
+    job.write(["ab"])
+    job.checkpoint()
+    job.write(["cd", "ef"])  # the first part file is finished, and is a committable
+    job.half_a_checkpoint()
+    job.sink.abort([thing for _, thing in job.subtasks[0][0].committables()])
+    job.restart(closed=True)
+    job.write(["gh"])
+    job.finish()
+    assert visible(tmp_path) == ["ab", "gh"]
+    assert hidden(tmp_path) == []
+
+
+def test_a_process_that_lost_the_job_cannot_write_into_resumed_files(tmp_path):
+    job = SinkJob(options_for(tmp_path))
+    job.write(["ab"])
+    job.checkpoint()
+    ((lost, _),) = job.subtasks
+    job.begin(1)
+    job.write(["cd"])
+    lost.process(iter(["of the lost process"]))
+    lost.snapshot_state(2)
+    lost.close()
+    job.checkpoint()
+    job.finish()
+    assert visible(tmp_path) == ["ab", "cd"]
+    assert hidden(tmp_path) == []
+
+
 def test_compaction_waits_for_as_many_checkpoints_as_told(tmp_path):
     strategy = CompactionStrategy(checkpoints=3)
     compaction = Compaction(strategy, Concatenation())
