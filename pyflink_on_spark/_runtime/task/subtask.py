@@ -231,18 +231,19 @@ class Subtask:
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all operators and sources that a checkpoint is complete."""
         with self._explained():
-            for plan, _ in self._contexts:
-                plan.operator.notify_checkpoint_complete(checkpoint_id)
-            for source in self.sources.values():
-                source.notify_checkpoint_complete(checkpoint_id)
+            for listener in self._checkpoint_listeners():
+                listener.notify_checkpoint_complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Notify all operators and sources that a checkpoint was aborted."""
         with self._explained():
-            for plan, _ in self._contexts:
-                plan.operator.notify_checkpoint_aborted(checkpoint_id)
-            for source in self.sources.values():
-                source.notify_checkpoint_aborted(checkpoint_id)
+            for listener in self._checkpoint_listeners():
+                listener.notify_checkpoint_aborted(checkpoint_id)
+
+    def _checkpoint_listeners(self) -> Iterator[Any]:
+        for plan, _ in self._contexts:
+            yield plan.operator
+        yield from self.sources.values()
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
