@@ -230,7 +230,7 @@ class SubtaskGroup:
         """Whether a source is not read, because of a checkpoint."""
         if unit.chain is None:
             return False
-        barrier = self._subtasks[unit.subtask_id].barrier
+        barrier = self._subtasks[unit.subtask_id].alignment.aligned
         return self._checkpoints.halted or barrier is not None or self._source(unit).paused
 
     def _run(self, unit: Unit, deadline: float) -> bool:
@@ -260,20 +260,20 @@ class SubtaskGroup:
 
     def _work(self, unit: Unit, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
-        subtask = self._subtasks[unit.subtask_id]
-        for row in unit.rows.take(NEVER if deadline == NEVER else unit.time):
-            subtask.receive(row)
-        if len(unit.rows) <= _MOST_WAITING:
+        subtask, begun = self._subtasks[unit.subtask_id], self._now()
+        subtask.work(deadline, unit.rows.take(NEVER if deadline == NEVER else unit.time))
+        if len(unit.rows.waiting) <= _MOST_WAITING:
             self._crowded.discard(unit.subtask_id)
-        begun = self._now()
-        subtask.work(deadline)
         self._spend(unit, subtask, begun)
         self._follow_up(unit, subtask)
 
     def _spend(self, unit: Unit, subtask: Subtask, begun: float) -> None:
         ended = self._now()
-        subtask.activity.worked(begun, ended)
-        self._schedule.spend(unit, ended - begun)
+        activity, took = subtask.activity, ended - begun
+        activity.busy += took
+        if activity.held_since is not None:
+            activity.released(begun)
+        self._schedule.spend(unit, took)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
@@ -303,7 +303,7 @@ class SubtaskGroup:
     def _note_work(self, number: int, subtask: Subtask) -> None:
         """Schedule a subtask if something waits there."""
         unit = self._units[number]
-        if subtask.busy or unit.rows:
+        if subtask.busy or unit.rows.waiting:
             self._waiting.add(number)
             self._schedule.add(unit)
         else:
@@ -313,7 +313,8 @@ class SubtaskGroup:
         """Whether what would be sent has to wait, since those downstream have too much to do."""
         if self._outlet is not None and self._outlet.congested(stage + 1):
             return True
-        return any(self._stages[number] > stage for number in self._crowded)
+        crowded = self._crowded
+        return bool(crowded) and any(self._stages[number] > stage for number in crowded)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -357,11 +358,11 @@ class SubtaskGroup:
         unit = self._units[row.subtask_id]
         self._waiting.add(row.subtask_id)
         self._schedule.deliver(unit, row, arrival)
-        if len(unit.rows) > _MOST_WAITING:
+        if len(unit.rows.waiting) > _MOST_WAITING:
             self._crowded.add(row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
-        if self._outlet is None or self._units[number].rows:
+        if self._outlet is None or self._units[number].rows.waiting:
             return
         for row in self._foreign.pop(number, ()):
             self._outlet.consumed(row, self._stages[number])
@@ -393,7 +394,7 @@ class SubtaskGroup:
             subtask.notify_checkpoint_aborted(checkpoint_id)
 
     def _pass_barriers(self, number: int, subtask: Subtask) -> None:
-        if self._checkpoints.pass_barriers(subtask):
+        if subtask.alignment.aligned is not None and self._checkpoints.pass_barriers(subtask):
             self._note_work(number, subtask)
 
     # -- the end ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pyflink_on_spark.datastream.window.assigner import (
     MergingWindowAssigner,
     SessionWindowTimeGapExtractor,
 )
-from pyflink_on_spark.datastream.window.time_domains import (
+from pyflink_on_spark.datastream.window.time_assigners import (
     InEventTime,
     InProcessingTime,
     TimeWindowAssigner,
