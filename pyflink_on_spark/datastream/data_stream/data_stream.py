@@ -89,9 +89,7 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func, MapFunction, "map", "The input must be a MapFunction or a callable function"
-        )
+        function = user_function(func, MapFunction, "map")
         return self._then("Map", self._map_operator(function), declared_type(output_type))
 
     @renamed(output_type="result_type")
@@ -109,12 +107,7 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func,
-            FlatMapFunction,
-            "flat_map",
-            "The input must be a FlatMapFunction or a callable function",
-        )
+        function = user_function(func, FlatMapFunction, "flat_map")
         return self._then("FlatMap", self._flat_map_operator(function), declared_type(output_type))
 
     def filter(self, func: Callable | FilterFunction) -> DataStream:
@@ -126,12 +119,7 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func,
-            FilterFunction,
-            "filter",
-            "The input must be a FilterFunction or a callable function",
-        )
+        function = user_function(func, FilterFunction, "filter")
         return self._then("Filter", self._filter_operator(function), self._element_type())
 
     def process(

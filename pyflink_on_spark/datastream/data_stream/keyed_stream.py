@@ -81,12 +81,7 @@ class KeyedStream(WithoutOperator, DataStream):
         Args:
             func: a function of two elements, or an object with ``reduce``.
         """
-        function = user_function(
-            func,
-            ReduceFunction,
-            "reduce",
-            "The input must be a ReduceFunction or a callable function",
-        )
+        function = user_function(func, ReduceFunction, "reduce")
         type_info = self._original_data_type_info
         return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
