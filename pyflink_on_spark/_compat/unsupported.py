@@ -71,6 +71,24 @@ def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], 
     return mark
 
 
+def refuse_java_class(call: str, *, instead: str) -> NoReturn:
+    """Raise the one error for a call that names a class of Java's.
+
+    Args:
+        call: the call as the user wrote it.
+        instead: what a user can do now.
+
+    Raises:
+        UnsupportedFlinkFeature: always.
+    """
+    raise_unsupported(
+        call,
+        kind=Gap.NEVER,
+        reason="a Java class has no meaning outside Flink's JVM",
+        instead=instead,
+    )
+
+
 def raise_unsupported(call: str, *, kind: Gap, reason: str, instead: str) -> NoReturn:
     """Raise the one error for a call that does not work here.
 

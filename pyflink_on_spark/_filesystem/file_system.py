@@ -52,7 +52,6 @@ class FileSystem(ABC):
     def exists(self, path: str) -> bool:
         """Whether a path exists."""
 
-    @abstractmethod
     def visible_files(self, path: str) -> Iterator[FileStatus]:
         """Yield a file, or all files in a folder and its sub-folders, in order of names.
 
@@ -61,6 +60,20 @@ class FileSystem(ABC):
         Raises:
             FileNotFoundError: the path does not exist.
         """
+        try:
+            found = self.status(path)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
+        if is_hidden(path):
+            return
+        if found.is_folder:
+            yield from self.visible_in(path)
+        else:
+            yield found
+
+    @abstractmethod
+    def visible_in(self, folder: str) -> Iterator[FileStatus]:
+        """Yield the visible files of a folder and its sub-folders, in order of names."""
 
     @abstractmethod
     def new_files(self, path: str, known: set[str]) -> Iterator[str]:

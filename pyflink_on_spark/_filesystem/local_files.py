@@ -26,18 +26,9 @@ class LocalFiles(FileSystem):
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
 
-    def visible_files(self, path: str) -> Iterator[FileStatus]:
-        try:
-            found = os.stat(path)
-        except FileNotFoundError:
-            raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
-        if is_hidden(path):
-            return
-        if stat.S_ISDIR(found.st_mode):
-            for name in sorted(os.listdir(path)):
-                yield from self.visible_files(os.path.join(path, name))
-        else:
-            yield FileStatus(path, found.st_size)
+    def visible_in(self, folder: str) -> Iterator[FileStatus]:
+        for name in sorted(os.listdir(folder)):
+            yield from self.visible_files(os.path.join(folder, name))
 
     def new_files(self, path: str, known: set[str]) -> Iterator[str]:
         if os.path.isdir(path):

@@ -54,20 +54,11 @@ class RemoteFiles(FileSystem):
             return False
         return True
 
-    def visible_files(self, path: str) -> Iterator[FileStatus]:
-        try:
-            found = self.status(path)
-        except FileNotFoundError:
-            raise FileNotFoundError(f"the file or folder to read does not exist: {path}") from None
-        if is_hidden(path):
-            return
-        if not found.is_folder:
-            yield found
-            return
-        files = [(name.split("/"), size) for name, size in self._find(path)]
+    def visible_in(self, folder: str) -> Iterator[FileStatus]:
+        files = [(name.split("/"), size) for name, size in self._find(folder)]
         for parts, size in sorted(files):
             if not any(map(is_hidden, parts)):
-                yield FileStatus(_joined(path, "/".join(parts)), size)
+                yield FileStatus(_joined(folder, "/".join(parts)), size)
 
     def new_files(self, path: str, known: set[str]) -> Iterator[str]:
         return (file.path for file in self.visible_files(path) if file.path not in known)

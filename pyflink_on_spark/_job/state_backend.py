@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import refuse_java_class
 from pyflink_on_spark.common._options import state
 
 HASHMAP = "hashmap"
@@ -28,10 +28,8 @@ def backend_kind(values: Mapping[str, Any]) -> str | None:
         return None
     kind = name if name == OLD_ROCKSDB else name.lower()
     if kind not in _KINDS:
-        raise_unsupported(
+        refuse_java_class(
             f"the state backend {name!r}",
-            kind=Gap.NEVER,
-            reason="a Java class has no meaning outside Flink's JVM",
             instead=f"Set {state.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
         )
     return kind

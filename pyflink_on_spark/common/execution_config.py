@@ -7,8 +7,8 @@ from typing import Any
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options import checkpointing, execution, own, pipeline
-from pyflink_on_spark.common._options.notes import note_option
 from pyflink_on_spark.common._options.option import Option
+from pyflink_on_spark.common._options_view import OptionsView
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.execution_mode import ExecutionMode
 from pyflink_on_spark.common.input_dependency_constraint import InputDependencyConstraint
@@ -39,12 +39,14 @@ _CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
 )
 
 
-class ExecutionConfig:
+class ExecutionConfig(OptionsView):
     """How a job is to be run; what ``env.get_config()`` returns.
 
     Args:
         j_execution_config: the environment's ``Configuration``, where every setting is kept.
     """
+
+    _checked = _CHECKED_BY_CONFIGURE
 
     PARALLELISM_DEFAULT = -1
 
@@ -52,7 +54,7 @@ class ExecutionConfig:
 
     def __init__(self, j_execution_config: Any) -> None:
         call = "ExecutionConfig(j_execution_config)"
-        self._configuration = own_handle(j_execution_config, Configuration, call)
+        super().__init__(own_handle(j_execution_config, Configuration, call))
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
         """Ask for Java closures to be cleaned. On Spark: recorded, without effect."""
@@ -332,19 +334,6 @@ class ExecutionConfig:
 
     def __hash__(self) -> int:
         return hash(self._configuration)
-
-    def _check(self) -> None:
-        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
-        for option in _CHECKED_BY_CONFIGURE:
-            self._read(option)
-
-    def _read(self, option: Option[Any]) -> Any:
-        return self._configuration._read(option)
-
-    def _write(self, option: Option[Any], value: Any) -> ExecutionConfig:
-        self._configuration._write(option, value)
-        note_option(self._configuration._values, option)
-        return self
 
     def _append(self, option: Option[list[str]], name: str) -> ExecutionConfig:
         names = self._configuration._read(option)

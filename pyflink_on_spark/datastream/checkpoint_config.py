@@ -9,8 +9,8 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options import checkpointing as options
 from pyflink_on_spark.common._options import execution
-from pyflink_on_spark.common._options.notes import note_option
 from pyflink_on_spark.common._options.option import Option
+from pyflink_on_spark.common._options_view import OptionsView
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream.checkpoint_storage import (
@@ -52,12 +52,14 @@ class ExternalizedCheckpointCleanup(Enum):
     NO_EXTERNALIZED_CHECKPOINTS = 2
 
 
-class CheckpointConfig:
+class CheckpointConfig(OptionsView):
     """The settings of checkpoints: a view of the options ``execution.checkpointing.*``.
 
     Args:
         j_checkpoint_config: the configuration that holds the options.
     """
+
+    _checked = _CHECKED_BY_CONFIGURE
 
     DEFAULT_MODE: ClassVar[CheckpointingMode] = CheckpointingMode.EXACTLY_ONCE
     DEFAULT_TIMEOUT: ClassVar[int] = 10 * 60 * 1000
@@ -65,9 +67,8 @@ class CheckpointConfig:
     DEFAULT_MAX_CONCURRENT_CHECKPOINTS: ClassVar[int] = 1
 
     def __init__(self, j_checkpoint_config):
-        self._j_checkpoint_config: Configuration = own_handle(
-            j_checkpoint_config, Configuration, "CheckpointConfig(j_checkpoint_config)"
-        )
+        call = "CheckpointConfig(j_checkpoint_config)"
+        super().__init__(own_handle(j_checkpoint_config, Configuration, call))
 
     def is_checkpointing_enabled(self) -> bool:
         """Tell whether an interval is set."""
@@ -287,7 +288,7 @@ class CheckpointConfig:
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
         """Set where checkpoints are stored (Flink 1.x)."""
         _require(storage, CheckpointStorage, "set_checkpoint_storage")
-        write_checkpoint_storage(self._j_checkpoint_config, storage)
+        write_checkpoint_storage(self._configuration, storage)
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
@@ -300,20 +301,7 @@ class CheckpointConfig:
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
         """Return where checkpoints are stored; None when nothing was said (Flink 1.x)."""
-        return read_checkpoint_storage(self._j_checkpoint_config)
-
-    def _check(self) -> None:
-        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
-        for option in _CHECKED_BY_CONFIGURE:
-            self._read(option)
-
-    def _read(self, option: Option[T]) -> T:
-        return self._j_checkpoint_config._read(option)
-
-    def _write(self, option: Option[T], value: T) -> CheckpointConfig:
-        self._j_checkpoint_config._write(option, value)
-        note_option(self._j_checkpoint_config._values, option)
-        return self
+        return read_checkpoint_storage(self._configuration)
 
 
 def _require(value: Any, kind: type, method: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import refuse_java_class
 from pyflink_on_spark._job.checkpoint_storage import (
     JOB_MANAGER,
     MAX_THRESHOLD,
@@ -145,10 +145,8 @@ class CustomCheckpointStorage(CheckpointStorage):
     """
 
     def __init__(self, j_custom_checkpoint_storage):
-        raise_unsupported(
+        refuse_java_class(
             "CustomCheckpointStorage(...)",
-            kind=Gap.NEVER,
-            reason="a Java class has no meaning outside Flink's JVM",
             instead="Use FileSystemCheckpointStorage.",
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
+from typing import Any
 
 COMMANDS = {
     "check": "report what of a script works on Spark, without running it",
@@ -42,3 +44,16 @@ def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
     """Return a tool's own arguments and, after ``--``, those of the script that it runs."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:end], arguments[end + 1 :]
+
+
+def parser_of(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
+    """Return the parser of a subcommand's arguments.
+
+    Args:
+        command: one of ``COMMANDS``.
+        description: what it does.
+        settings: further arguments of ``ArgumentParser``.
+    """
+    return argparse.ArgumentParser(
+        prog=f"python -m pyflink_on_spark {command}", description=description, **settings
+    )

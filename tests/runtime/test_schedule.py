@@ -79,10 +79,10 @@ def test_the_rows_of_a_channel_do_not_overtake_each_other():
     rows, found = Arrivals(), [ChannelRow(0, 5, seq, b"") for seq in range(4)]
     for row, arrival in zip(found, (2.0, 1.0, 3.0, 0.0), strict=True):
         rows.add(row, arrival)
-    assert rows.first == 2.0
+    assert rows.waiting[0][0] == 2.0
     assert list(rows.take(2.0)) == found[:2]
     assert list(rows.take(9.0)) == found[2:]
-    assert len(rows) == 0
+    assert not rows.waiting
 
 
 def test_the_present_is_where_work_began_last():

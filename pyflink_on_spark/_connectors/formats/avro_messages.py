@@ -151,43 +151,29 @@ class _Kind:
 
     def reader(self) -> Convert:
         """Return a function that converts fastavro's value, or None, to a row's."""
-        if self.name == "record":
-            names, kinds = self._fields()
-            fields = [(name, kind.reader()) for name, kind in zip(names, kinds)]
-            return _unless_null(
-                lambda record: new_row(
-                    names, [read(record[name]) for name, read in fields], RowKind.INSERT
-                )
-            )
-        if self.name == "array":
-            item = self._inner("items").reader()
-            return _unless_null(lambda items: list(map(item, items)))
-        if self.name == "map":
-            value = self._inner("values").reader()
-            return _unless_null(lambda items: {key: value(one) for key, one in items.items()})
-        if self._definition.get("logicalType", "").startswith("timestamp-"):
-            return _unless_null(_naive)
-        return _same
+        return self._converter(_Kind.reader, _record_reader, _naive)
 
     def writer(self) -> Convert:
         """Return a function that converts a row's value, or None, to fastavro's."""
+        return self._converter(_Kind.writer, _record_writer, _aware)
+
+    def _converter(
+        self,
+        direction: Callable[[_Kind], Convert],
+        record: Callable[[list[str], list[Convert]], Convert],
+        timestamp: Convert,
+    ) -> Convert:
         if self.name == "record":
             names, kinds = self._fields()
-            fields = [(name, kind.writer()) for name, kind in zip(names, kinds)]
-            return _unless_null(
-                lambda row: {
-                    name: write(value)
-                    for (name, write), value in zip(fields, row._values, strict=True)
-                }
-            )
+            return _unless_null(record(names, list(map(direction, kinds))))
         if self.name == "array":
-            item = self._inner("items").writer()
+            item = direction(self._inner("items"))
             return _unless_null(lambda items: list(map(item, items)))
         if self.name == "map":
-            value = self._inner("values").writer()
+            value = direction(self._inner("values"))
             return _unless_null(lambda items: {key: value(one) for key, one in items.items()})
         if self._definition.get("logicalType", "").startswith("timestamp-"):
-            return _unless_null(_aware)
+            return _unless_null(timestamp)
         return _same
 
     def _fields(self) -> tuple[list[str], list[_Kind]]:
@@ -244,3 +230,17 @@ _PRIMITIVE: dict[str, Callable[[], TypeInformation]] = {
     "bytes": _bytes_type_info,
     "fixed": _bytes_type_info,
 }
+
+
+def _record_reader(names: list[str], readers: list[Convert]) -> Convert:
+    fields = list(zip(names, readers))
+    return lambda record: new_row(
+        names, [read(record[name]) for name, read in fields], RowKind.INSERT
+    )
+
+
+def _record_writer(names: list[str], writers: list[Convert]) -> Convert:
+    fields = list(zip(names, writers))
+    return lambda row: {
+        name: write(value) for (name, write), value in zip(fields, row._values, strict=True)
+    }

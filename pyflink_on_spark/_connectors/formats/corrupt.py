@@ -1,9 +1,10 @@
-"""The error for corrupt data."""
+"""The error for corrupt data, and None in its place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pyflink_on_spark._compat.errors import PUBLIC_MODULE, PyFlinkOnSparkError
 
@@ -37,3 +38,15 @@ def excerpt(data: bytes) -> str:
     """Return the beginning of a message, for the text of an error."""
     text = repr(data[:_SHOWN])[1:]
     return text if len(data) <= _SHOWN else f"{text}... ({len(data)} bytes)"
+
+
+def null_if_corrupt(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a converter whose value is None where the other one raises a ValueError."""
+
+    def convert_or_null(value: Any) -> Any:
+        try:
+            return convert(value)
+        except ValueError:
+            return None
+
+    return convert_or_null

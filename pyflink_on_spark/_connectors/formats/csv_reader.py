@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
-from pyflink_on_spark._connectors.formats.corrupt import excerpt
+from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
 from pyflink_on_spark._connectors.formats.csv_records import first_record
 from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
 from pyflink_on_spark._connectors.formats.field_types import refuse_field
@@ -108,7 +108,7 @@ class _Converters:
         """Return the converter of a field, which also handles the text for None."""
         parse, null = self._parser(type_info), self._null
         if self._ignore_errors:
-            parse = _null_if_unfit(parse)
+            parse = null_if_corrupt(parse)
         if null is None:
             return parse
         return lambda text: None if text == null else parse(text)
@@ -144,16 +144,6 @@ def _explain(converters: list[tuple[str, Parse]], fields: Sequence[str]) -> None
             one(text)
         except ValueError as error:
             raise ValueError(f"field {name!r}: {error}") from None
-
-
-def _null_if_unfit(parse: Parse) -> Parse:
-    def parse_or_null(text: str) -> Any:
-        try:
-            return parse(text)
-        except ValueError:
-            return None
-
-    return parse_or_null
 
 
 def _trimmed(parse: Parse) -> Parse:

@@ -11,7 +11,7 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any, NoReturn
 
 from pyflink_on_spark._connectors.formats import java_parsing
-from pyflink_on_spark._connectors.formats.corrupt import excerpt
+from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
 from pyflink_on_spark._connectors.formats.field_types import refuse_field
 from pyflink_on_spark._connectors.formats.json_text import node_text, scalar_text
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -134,16 +134,7 @@ class _Converters:
     def _field(self, type_info: TypeInformation) -> Convert:
         """Return the converter of a field; it returns None after an error that is ignored."""
         convert = self._converter(type_info)
-        if not self._ignore_errors:
-            return convert
-
-        def convert_or_null(node: Any) -> Any:
-            try:
-                return convert(node)
-            except ValueError:
-                return None
-
-        return convert_or_null
+        return null_if_corrupt(convert) if self._ignore_errors else convert
 
     def _converter(self, type_info: Any) -> Convert:
         if isinstance(type_info, RowTypeInfo):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -13,6 +12,7 @@ from pyarrow import orc
 from pyflink_on_spark._connectors.formats.arrow_batches import Columns, columns_of, with_schema
 from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
 from pyflink_on_spark._connectors.formats.output_format import (
+    ArrowFileWriter,
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
@@ -31,7 +31,7 @@ _SIZES = {
 }
 
 
-class OrcFileWriter(OutputFileWriter):
+class OrcFileWriter(ArrowFileWriter):
     """Writes converted rows to an ORC file.
 
     Args:
@@ -62,10 +62,6 @@ class OrcFileWriter(OutputFileWriter):
         if self._rows or self._empty:
             self._write_rows()
         self._writer.close()
-
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._writer.close()
 
     def _write_rows(self) -> None:
         batches = [self._columns(self._schema, self._rows)] if self._rows else []

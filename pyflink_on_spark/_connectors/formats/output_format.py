@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
@@ -22,6 +23,16 @@ class OutputFileWriter(ABC):
 
     def abandon(self) -> None:  # noqa: B027 - most writers hold nothing
         """Release all resources; the caller removes the file."""
+
+
+class ArrowFileWriter(OutputFileWriter):
+    """Writes one file with a writer of Arrow."""
+
+    _writer: Any
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._writer.close()
 
 
 class OutputFileFormat(ABC):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from pyflink_on_spark._connectors.formats.arrow_values import (
 )
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import (
+    ArrowFileWriter,
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _CHUNK_ROWS = 8192
 
 
-class ParquetFileWriter(OutputFileWriter):
+class ParquetFileWriter(ArrowFileWriter):
     """Writes converted rows to a Parquet file, one row group at a time.
 
     Args:
@@ -79,10 +79,6 @@ class ParquetFileWriter(OutputFileWriter):
         self._make_batch()
         self._write_row_group()
         self._writer.close()
-
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._writer.close()
 
     def _make_batch(self) -> None:
         if self._rows:

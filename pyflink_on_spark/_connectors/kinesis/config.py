@@ -103,13 +103,12 @@ class Batching:
 
 
 @dataclass(frozen=True)
-class StreamsSinkConfig:
-    """The settings of a KinesisStreamsSink.
+class RequestSinkConfig:
+    """The settings of a sink that sends elements in requests.
 
     Args:
         stream: the name of the stream.
         serializer: the serialization schema of the records.
-        keys: the partition keys of the records.
         fail_on_error: whether a rejected record fails the job; otherwise it is sent again.
         batching: when buffered elements are sent.
         properties: the properties of Flink's client, as the user set them.
@@ -117,26 +116,22 @@ class StreamsSinkConfig:
 
     stream: str
     serializer: Any
-    keys: PartitionKeys
     fail_on_error: bool
     batching: Batching
     properties: dict[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True)
-class FirehoseSinkConfig:
-    """The settings of a KinesisFirehoseSink.
+class FirehoseSinkConfig(RequestSinkConfig):
+    """The settings of a KinesisFirehoseSink; the stream is a delivery stream."""
+
+
+@dataclass(frozen=True)
+class StreamsSinkConfig(RequestSinkConfig):
+    """The settings of a KinesisStreamsSink.
 
     Args:
-        stream: the name of the delivery stream.
-        serializer: the serialization schema of the records.
-        fail_on_error: whether a rejected record fails the job; otherwise it is sent again.
-        batching: when buffered elements are sent.
-        properties: the properties of Flink's client, as the user set them.
+        keys: the partition keys of the records.
     """
 
-    stream: str
-    serializer: Any
-    fail_on_error: bool
-    batching: Batching
-    properties: dict[str, str] = field(repr=False)
+    keys: PartitionKeys

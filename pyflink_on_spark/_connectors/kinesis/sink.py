@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.written_types import check_written
-from pyflink_on_spark._connectors.kinesis.config import FirehoseSinkConfig, StreamsSinkConfig
+from pyflink_on_spark._connectors.kinesis.config import (
+    RequestSinkConfig,
+)
 from pyflink_on_spark._connectors.kinesis.writer import FirehoseWriter, StreamsWriter
 from pyflink_on_spark._runtime.connector import Sink, SinkWriter
 
@@ -20,7 +22,7 @@ class _RequestSink(Sink):
         config: the settings of the sink.
     """
 
-    def __init__(self, config: StreamsSinkConfig | FirehoseSinkConfig) -> None:
+    def __init__(self, config: RequestSinkConfig) -> None:
         self._config: Any = config
 
     def with_input_type(self, type_info: Any) -> Sink:

@@ -21,6 +21,7 @@ from pyflink_on_spark._connectors.kinesis.client import (
 from pyflink_on_spark._connectors.kinesis.config import (
     FirehoseSinkConfig,
     PartitionKeys,
+    RequestSinkConfig,
     StreamsSinkConfig,
 )
 from pyflink_on_spark._connectors.reachability import Reachability
@@ -55,7 +56,7 @@ class _RequestWriter(SinkWriter):
     def __init__(
         self,
         service: str,
-        config: StreamsSinkConfig | FirehoseSinkConfig,
+        config: RequestSinkConfig,
         context: OperatorContext,
         pause: Pause = time.sleep,
     ) -> None:

@@ -12,7 +12,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from pyflink_on_spark._runtime.java_hashes.polynomial import polynomial, signed
+from pyflink_on_spark._runtime.java_hashes.polynomial import bytes_hash
 from pyflink_on_spark._runtime.keys import canonical_pickle, wrap_key
 from pyflink_on_spark.common.types import Row
 
@@ -29,12 +29,6 @@ _OWN_NAME, _FLINKS_NAME = b"pyflink_on_spark", b"pyflink"
 def pickle_hash(value: Any) -> int:
     """Return Java's hash code of the pickle of a value."""
     return bytes_hash(flink_pickle(value))
-
-
-def bytes_hash(content: bytes) -> int:
-    """Return ``Arrays.hashCode`` of an array of bytes."""
-    # Java begins with 1 in front of an array's items.
-    return polynomial(signed(b"\x01" + content))
 
 
 def flink_pickle(value: Any) -> bytes:

@@ -37,6 +37,12 @@ def signed(content: bytes) -> Sequence[int]:
     return content if content.isascii() else memoryview(content).cast("b")
 
 
+def bytes_hash(content: bytes) -> int:
+    """Return ``Arrays.hashCode`` of an array of bytes."""
+    # Java begins with 1 in front of an array's items.
+    return polynomial(signed(b"\x01" + content))
+
+
 def polynomials(items: NDArray[np.uint32], sizes: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Return the sums of many sequences.
 

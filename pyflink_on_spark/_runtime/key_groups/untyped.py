@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.java_hashes.pickles import (
     PROTOCOL,
-    bytes_hash,
     flink_pickle,
     pickle_hash,
 )
-from pyflink_on_spark._runtime.java_hashes.polynomial import MASK, polynomial, polynomials, signed
+from pyflink_on_spark._runtime.java_hashes.polynomial import (
+    MASK,
+    bytes_hash,
+    polynomial,
+    polynomials,
+    signed,
+)
 from pyflink_on_spark._runtime.key_groups.key_hash import ANY_KEY, NULL_KEY
 from pyflink_on_spark._runtime.keys import Key
 

@@ -71,14 +71,13 @@ class BroadcastProcessOperator(TimerDrivenOperator):
     def _make_contexts(self, context: OperatorContext) -> None:
         cursor, service, state = context.cursor, self._timer_service, context.operator_state
         keyless = BroadcastTimerService(self._timers) if self.keyed else service
-        self._broadcast_context = BroadcastElementContext(cursor, keyless, state)
+        self._broadcast_context = BroadcastElementContext(state, cursor, keyless)
         if self.keyed:
-            self._other_context: Any = OtherKeyedElementContext(
-                cursor, service, self._backend, state
-            )
-            self._timer_context = BroadcastOnTimerContext(cursor, service, self._backend, state)
+            keyed = cursor, service, self._backend
+            self._other_context: Any = OtherKeyedElementContext(state, *keyed)
+            self._timer_context = BroadcastOnTimerContext(state, *keyed)
         else:
-            self._other_context = ReadOnlyContext(cursor, service, state)
+            self._other_context = ReadOnlyContext(state, cursor, service)
 
     def _other(self, elements: Iterator[Any]) -> Iterator[Any]:
         call = self._loaded.process_element

@@ -95,12 +95,18 @@ class TimerContext(KeyedElementContext):
 
 
 class _WithBroadcastState:
-    """Adds the times of the base class of broadcast functions' contexts, and broadcast state."""
+    """Adds the times of the base class of broadcast functions' contexts, and broadcast state.
 
-    __slots__ = ()
+    Args:
+        operator_state: has the broadcast states.
+        context: the arguments of the other base class.
+    """
 
-    _operator_state: OperatorState
     _timer_service: TimerService
+
+    def __init__(self, operator_state: OperatorState, *context: Any) -> None:
+        super().__init__(*context)
+        self._operator_state = operator_state
 
     def current_processing_time(self) -> int:
         """Return the clock's time in ms."""
@@ -112,29 +118,13 @@ class _WithBroadcastState:
 
 
 class _ReadingBroadcastState(_WithBroadcastState):
-    __slots__ = ()
-
     def get_broadcast_state(self, state_descriptor: Any) -> Any:
         """Return a broadcast state for reading."""
         return self._operator_state.broadcast_state(state_descriptor).read_only()
 
 
 class BroadcastElementContext(_WithBroadcastState, ElementContext):
-    """For an element of the broadcast stream.
-
-    Args:
-        cursor: has the element's timestamp.
-        timer_service: tells the time.
-        operator_state: has the broadcast states.
-    """
-
-    __slots__ = ("_operator_state",)
-
-    def __init__(
-        self, cursor: Cursor, timer_service: TimerService, operator_state: OperatorState
-    ) -> None:
-        super().__init__(cursor, timer_service)
-        self._operator_state = operator_state
+    """For an element of the broadcast stream."""
 
     def get_broadcast_state(self, state_descriptor: Any) -> Any:
         """Return a broadcast state for reading and writing."""
@@ -142,64 +132,12 @@ class BroadcastElementContext(_WithBroadcastState, ElementContext):
 
 
 class ReadOnlyContext(_ReadingBroadcastState, ElementContext):
-    """For an element of the other stream, without key.
-
-    Args:
-        cursor: has the element's timestamp.
-        timer_service: tells the time.
-        operator_state: has the broadcast states.
-    """
-
-    __slots__ = ("_operator_state",)
-
-    def __init__(
-        self, cursor: Cursor, timer_service: TimerService, operator_state: OperatorState
-    ) -> None:
-        super().__init__(cursor, timer_service)
-        self._operator_state = operator_state
+    """For an element of the other stream, without key."""
 
 
 class OtherKeyedElementContext(_ReadingBroadcastState, KeyedElementContext):
-    """For an element of the other stream, with key.
-
-    Args:
-        cursor: has the element's timestamp.
-        timer_service: tells the time and registers timers.
-        backend: knows the current key.
-        operator_state: has the broadcast states.
-    """
-
-    __slots__ = ("_operator_state",)
-
-    def __init__(
-        self,
-        cursor: Cursor,
-        timer_service: TimerService,
-        backend: KeyedStateBackend,
-        operator_state: OperatorState,
-    ) -> None:
-        super().__init__(cursor, timer_service, backend)
-        self._operator_state = operator_state
+    """For an element of the other stream, with key."""
 
 
 class BroadcastOnTimerContext(_ReadingBroadcastState, TimerContext):
-    """For a timer of a function with broadcast state.
-
-    Args:
-        cursor: has the timestamp of what is in flight.
-        timer_service: tells the time and registers timers.
-        backend: knows the current key.
-        operator_state: has the broadcast states.
-    """
-
-    __slots__ = ("_operator_state",)
-
-    def __init__(
-        self,
-        cursor: Cursor,
-        timer_service: TimerService,
-        backend: KeyedStateBackend,
-        operator_state: OperatorState,
-    ) -> None:
-        super().__init__(cursor, timer_service, backend)
-        self._operator_state = operator_state
+    """For a timer of a function with broadcast state."""

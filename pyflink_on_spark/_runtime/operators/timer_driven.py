@@ -46,6 +46,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         if self.keyed:
             self._backend = backend = keyed_state_of(context)
             self._timers = backend.timers
+            self._event_times = backend.timers.event.times
             if not context.task.batch:
                 self._waiting = backend.timers.processing.times
             self._timer_service = KeyedTimerService(backend.timers, backend)
@@ -59,12 +60,11 @@ class TimerDrivenOperator(AnyProcessOperator):
         if isinstance(self._timer_service, NonKeyedTimerService):
             self._timer_service.watermark = watermark
             return ()
-        timers = self._timers
-        timers.watermark = watermark
-        earliest = timers.event.earliest()
-        if earliest is None or earliest > watermark:
+        self._timers.watermark = watermark
+        times = self._event_times
+        if not times or times[0] > watermark:
             return ()
-        return self._for_each_timer(timers.due_by_watermark(watermark), self._event_domain)
+        return self._for_each_timer(self._timers.due_by_watermark(watermark), self._event_domain)
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
         """Yield what comes out of the timers that are due."""

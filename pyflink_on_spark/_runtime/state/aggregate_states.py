@@ -41,14 +41,6 @@ class ReducingState(MergingState):
         current = self._load()
         self._keep(value if current is None else self._reduce(current, value))
 
-    def _keep(self, value: Any) -> None:
-        if self._fit is not None:
-            value = self._fit(value)
-        if value is None:
-            self.clear()
-        else:
-            self._store(value)
-
     def _merged(self, first: Any, second: Any) -> Any:
         return self._reduce(first, second)
 
@@ -87,13 +79,7 @@ class AggregatingState(MergingState):
         accumulator = self._load()
         if accumulator is None:
             accumulator = self._function.create_accumulator()
-        accumulator = self._function.add(value, accumulator)
-        if self._fit is not None:
-            accumulator = self._fit(accumulator)
-        if accumulator is None:
-            self.clear()
-        else:
-            self._store(accumulator)
+        self._keep(self._function.add(value, accumulator))
 
     def _merged(self, first: Any, second: Any) -> Any:
         return self._function.merge(first, second)

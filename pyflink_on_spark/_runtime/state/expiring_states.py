@@ -78,12 +78,7 @@ class ExpiringValueState(ExpiringSingle, ValueState):
 
     def update(self, value: Any) -> None:
         """Set the value; None removes an untyped one, and has no declared type."""
-        if self._fit is not None:
-            value = self._fit(value)
-        if value is None:
-            self.clear()
-        else:
-            self._store(value)
+        self._keep(value)
 
 
 class ExpiringReducingState(ExpiringSingle, ReducingState):

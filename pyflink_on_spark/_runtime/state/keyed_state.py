@@ -56,6 +56,15 @@ class KeyedState:
         """Set the current key's entry to a value as tools show and take it."""
         self._store(value if self._fit is None else self._fit(value))
 
+    def _keep(self, value: Any) -> None:
+        """Set the current key's entry to a value of the declared type; None removes the entry."""
+        if self._fit is not None:
+            value = self._fit(value)
+        if value is None:
+            self.clear()
+        else:
+            self._store(value)
+
     def _load(self) -> Any:
         """Return the current key's entry, or None."""
         return self._table.current.get(self._backend.key)

@@ -38,10 +38,7 @@ class StateTable:
         if not self.current and self.namespace is not None:
             del self.namespaces[self.namespace]
         self.namespace = namespace
-        table = self.namespaces.get(namespace)
-        if table is None:
-            table = self.namespaces[namespace] = {}
-        self.current = table
+        self.current = self.namespaces.setdefault(namespace, {})
 
     def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
         """Yield namespaces and entries by key; none of it for changing, and nothing may change."""

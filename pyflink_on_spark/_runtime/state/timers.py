@@ -174,19 +174,17 @@ class Timers:
             yield from due
 
 
-class KeyedTimerService:
-    """What a function on a keyed stream uses: the timers of the current key.
+class _OperatorTime:
+    """Has the time of an operator with timers.
 
     Args:
         timers: of the operator.
-        backend: knows the current key, as ``key``.
     """
 
-    __slots__ = ("_backend", "_timers")
+    __slots__ = ("_timers",)
 
-    def __init__(self, timers: Timers, backend: Any) -> None:
+    def __init__(self, timers: Timers) -> None:
         self._timers = timers
-        self._backend = backend
 
     def current_processing_time(self) -> int:
         """Return the clock's time in ms."""
@@ -195,6 +193,21 @@ class KeyedTimerService:
     def current_watermark(self) -> int:
         """Return the event time in ms; -2**63 before the first watermark."""
         return self._timers.watermark
+
+
+class KeyedTimerService(_OperatorTime):
+    """What a function on a keyed stream uses: the timers of the current key.
+
+    Args:
+        timers: of the operator.
+        backend: knows the current key, as ``key``.
+    """
+
+    __slots__ = ("_backend",)
+
+    def __init__(self, timers: Timers, backend: Any) -> None:
+        super().__init__(timers)
+        self._backend = backend
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Ask for a call once the clock has passed a time (ms)."""
@@ -221,25 +234,10 @@ class KeyedTimerService:
         self._timers.event.delete(timestamp, self._backend.key, None)
 
 
-class BroadcastTimerService:
-    """What a function on a keyed stream uses for an element without key: it can only tell the time.
+class BroadcastTimerService(_OperatorTime):
+    """What a function on a keyed stream uses for an element without key: only the time."""
 
-    Args:
-        timers: of the operator.
-    """
-
-    __slots__ = ("_timers",)
-
-    def __init__(self, timers: Timers) -> None:
-        self._timers = timers
-
-    def current_processing_time(self) -> int:
-        """Return the clock's time in ms."""
-        return self._timers.clock.now()
-
-    def current_watermark(self) -> int:
-        """Return the event time in ms; -2**63 before the first watermark."""
-        return self._timers.watermark
+    __slots__ = ()
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Raise an error."""

@@ -17,27 +17,22 @@ class BarrierAlignment:
 
     def __init__(self, channels: Iterable[Hashable]) -> None:
         self._channels = frozenset(channels)
-        self._arrived: set[Hashable] = set()
+        self.arrived: set[Hashable] = set()
+        """The channels whose barriers have arrived: what follows there belongs to after it."""
         self._held: list[ChannelRow] = []
         self._aligned: deque[int] = deque()
-
-    @property
-    def aligned(self) -> int | None:
+        self.aligned: int | None = None
         """The checkpoint whose barriers have all arrived, until ``release``."""
-        return self._aligned[0] if self._aligned else None
 
-    def holds(self, row: ChannelRow) -> bool:
-        """Keep a row that belongs to after the checkpoint; tell whether it does."""
-        if row.channel not in self._arrived:
-            return False
+    def hold(self, row: ChannelRow) -> None:
+        """Keep a row of a channel whose barrier has arrived."""
         self._held.append(row)
-        return True
 
     def arrive(self, channel: Hashable, checkpoint_id: int) -> None:
         """Take a channel's barrier."""
-        self._arrived.add(channel)
-        if self._arrived == self._channels:
-            self._aligned.append(checkpoint_id)
+        self.arrived.add(channel)
+        if self.arrived == self._channels:
+            self._align(checkpoint_id)
 
     def trigger(self, checkpoint_id: int) -> None:
         """Begin a checkpoint in a subtask without input channels; nothing happens in others.
@@ -46,11 +41,16 @@ class BarrierAlignment:
         receiver has to get all barriers.
         """
         if not self._channels:
-            self._aligned.append(checkpoint_id)
+            self._align(checkpoint_id)
 
     def release(self) -> list[ChannelRow]:
         """End the alignment; return what waited, in the order in which it came."""
-        self._arrived.clear()
+        self.arrived.clear()
         self._aligned.popleft()
+        self.aligned = self._aligned[0] if self._aligned else None
         held, self._held = self._held, []
         return held
+
+    def _align(self, checkpoint_id: int) -> None:
+        self._aligned.append(checkpoint_id)
+        self.aligned = self._aligned[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pyflink_on_spark._runtime.bundle import (
     Bundle,
@@ -66,6 +66,22 @@ class ExchangePlan:
     keyed: bool
     timestamped: bool
     isolate: bool
+
+
+class Outlet(Protocol):
+    """Where rows go whose receivers are in other processes."""
+
+    def send(self, row: ChannelRow, stage: int) -> None:
+        """Take a row for a subtask of a stage; never waits."""
+        ...
+
+    def congested(self, stage: int) -> bool:
+        """Whether too much is under way to a stage, so that less should be sent there."""
+        ...
+
+    def consumed(self, row: ChannelRow, stage: int) -> None:
+        """Note that a row that came from another process is processed."""
+        ...
 
 
 def encode(event: Event, sealed: bool = False) -> bytes:

@@ -110,9 +110,13 @@ class ExchangeWriter:
     def event(self, event: Watermark | ChannelStatus | EndOfInput | Barrier) -> None:
         """Send an event to all receivers, after all elements so far."""
         self.flush()
-        payload = encode(event)
+        payload: bytes | None = None
         for buffer in self._buffers:
-            self._send(buffer, event if buffer.subtask_id in self._here else payload)
+            if buffer.subtask_id in self._here:
+                self._send(buffer, event)
+            else:
+                payload = payload or encode(event)
+                self._send(buffer, payload)
 
     def _spread_method(
         self, partitioner: Partitioner, sender: int
@@ -181,9 +185,6 @@ class ExchangeWriter:
     def _route(self) -> None:
         """Find the receivers of what waits for them."""
         count = len(self._unrouted)
-        if not count:
-            self._one_by_one = NEW_KEYS_ONE_BY_ONE
-            return
         known = len(self._routes.known)
         pairs = _take(self._unrouted, count)
         buffers = self._routes.find_all([key for key, _ in pairs])
@@ -257,14 +258,20 @@ class ExchangeWriter:
         self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:
-        self._route()
+        if self._unrouted:
+            self._route()
+        else:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
         for buffer in self._buffers:
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
     def flush(self) -> None:
         """Send everything that waits."""
-        self._route()
+        if self._unrouted:
+            self._route()
+        else:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
         for buffer in self._buffers:
             while buffer.values:
                 self._send_bundle(buffer, self._limit)

@@ -39,7 +39,7 @@ class GroupCheckpoints:
     def pass_barriers(self, subtask: Subtask) -> bool:
         """Let the barriers pass that a subtask has aligned; return whether one did."""
         passed = False
-        while (checkpoint_id := subtask.barrier) is not None and not subtask.busy:
+        while (checkpoint_id := subtask.alignment.aligned) is not None and not subtask.busy:
             request = self._requests.get(checkpoint_id)
             if request is None:
                 break  # the driver's word of this checkpoint is still under way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
@@ -20,9 +21,46 @@ from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output, SideOutput
-from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
+
+_LONGEST_SECONDS = 0.005
+_MOST = 128
+
+
+class Pacing:
+    """Hands out a bundle in slices until a deadline has passed.
+
+    A chain draws the next slice when it is through with the last one. So the clock is read once for
+    each slice, not for each element, and a slow function gets slices of one element.
+
+    Args:
+        now: the time in seconds; any clock that never goes back.
+    """
+
+    __slots__ = ("_now", "_size", "taken")
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._size = now, 1
+        self.taken = 0
+        """How many elements were handed out."""
+
+    def slices(self, count: int, deadline: float) -> Iterator[slice]:
+        """Yield slices of ``count`` elements, at least one, until the deadline (s) has passed."""
+        now, before = self._now, self._now()
+        self.taken = 0
+        while self.taken < count:
+            begin, size = self.taken, self._size
+            self.taken = min(begin + size, count)
+            yield slice(begin, self.taken)
+            after = now()
+            took, before = after - before, after
+            if took > _LONGEST_SECONDS:
+                self._size = max(1, int(size * _LONGEST_SECONDS / took))
+            elif size < _MOST:
+                self._size = size * 2
+            if after >= deadline:
+                return
 
 
 class OperatorChain:
@@ -59,11 +97,8 @@ class OperatorChain:
         self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
         """What waits: with each bundle the number of its input, with each event its channel."""
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
-        self._clocked = [
-            (index, operator)
-            for index, operator in enumerate(operators)
-            if type(operator).advance_processing_time is not Operator.advance_processing_time
-        ]
+        self._clocked = self._overriding("advance_processing_time")
+        self._timed = self._overriding("advance_watermark")
         self._assigns_at_once = (
             self._watermarks is not None
             and not self._watermarks.at_once
@@ -132,7 +167,8 @@ class OperatorChain:
 
     def prepare_barrier(self) -> None:
         """Let operators emit what belongs to before a barrier."""
-        self._each(lambda operator: operator.prepare_barrier())
+        for index, operator in self._overriding("prepare_barrier"):
+            self._emit(operator.prepare_barrier(), index)
 
     def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
         """Process a bundle until time is over; return the number of processed elements."""
@@ -164,21 +200,26 @@ class OperatorChain:
         elif not valve.ended:
             self._advance(valve.end(channel))
             if valve.ended:
-                self._each(lambda operator: operator.end_input())
+                for index, operator in self._overriding("end_input"):
+                    self._emit(operator.end_input(), index)
                 self._tell(EndOfInput())
 
     def _advance(self, watermark: int | None) -> None:
         if watermark is None:
             return
-        for index, operator in enumerate(self.operators):
+        for index, operator in self._timed:
             self._emit(operator.advance_watermark(watermark), index)
             if operator.watermark_delay and watermark != MAX_WATERMARK:
                 watermark -= operator.watermark_delay
         self._tell(Watermark(watermark))
 
-    def _each(self, call: Callable[[Operator], Iterable[Any]]) -> None:
-        for index, operator in enumerate(self.operators):
-            self._emit(call(operator), index)
+    def _overriding(self, method: str) -> list[tuple[int, Operator]]:
+        """Return the operators, and their places, that have a method of their own."""
+        return [
+            (index, operator)
+            for index, operator in enumerate(self.operators)
+            if getattr(type(operator), method) is not getattr(Operator, method)
+        ]
 
     def _emit(self, produced: Iterable[Any], index: int) -> None:
         """Hand on what an operator has brought forth."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -45,20 +46,25 @@ class LocalOutput:
     """An edge to another chain of the same subtask.
 
     Args:
-        receive: takes a bundle for the receiving chain.
-        take_event: takes an event for the receiving chain.
+        receive: takes the number of an input and a bundle, for the receiving chain.
+        port: the number of the input.
+        take_event: takes a channel and an event, for the receiving chain.
+        channel: the name of the edge there.
         timestamped: whether timestamps go along.
         isolate: whether the sender may change an element after it was emitted.
     """
 
     def __init__(
         self,
-        receive: Callable[[Bundle], None],
-        take_event: Callable[[ChannelEvent], None],
+        receive: Callable[[int, Bundle], None],
+        port: int,
+        take_event: Callable[[Hashable, ChannelEvent], None],
+        channel: Hashable,
         timestamped: bool,
         isolate: bool,
     ) -> None:
-        self.write_bundle, self.event = receive, take_event
+        self.write_bundle: Callable[[Bundle], None] = partial(receive, port)
+        self.event: Callable[[ChannelEvent], None] = partial(take_event, channel)
         self._timestamped = timestamped
         self._guard = ImmutabilityGuard() if isolate else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,6 +123,12 @@ class StagePlan:
     """All vertices with the same number of exchanges before them."""
 
     vertices: tuple[VertexPlan, ...]
+
+    def subtasks(self) -> Iterator[tuple[int, VertexPlan, int]]:
+        """Yield each subtask: its number in the whole job, its vertex and its index there."""
+        for vertex in self.vertices:
+            for index in range(vertex.parallelism):
+                yield vertex.first_subtask_id + index, vertex, index
 
 
 def chain_name(vertex: VertexPlan, index: int) -> str:

@@ -20,29 +20,22 @@ class Arrivals:
     The rows of a channel stay in their order.
     """
 
-    __slots__ = ("_last", "_numbers", "_rows")
+    __slots__ = ("_last", "_numbers", "waiting")
 
     def __init__(self) -> None:
-        self._rows: list[tuple[float, int, ChannelRow]] = []
+        self.waiting: list[tuple[float, int, ChannelRow]] = []
+        """A heap of rows with the virtual times at which they came."""
         self._numbers = itertools.count()
         self._last: dict[int, float] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def first(self) -> float:
-        """When the first row came; there has to be one."""
-        return self._rows[0][0]
 
     def add(self, row: ChannelRow, arrival: float) -> None:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
         arrival = self._last[row.channel] = max(arrival, self._last.get(row.channel, 0.0))
-        heapq.heappush(self._rows, (arrival, next(self._numbers), row))
+        heapq.heappush(self.waiting, (arrival, next(self._numbers), row))
 
     def take(self, until: float) -> Iterator[ChannelRow]:
         """Yield, once, the rows that came up to a virtual time."""
-        rows = self._rows
+        rows = self.waiting
         while rows and rows[0][0] <= until:
             yield heapq.heappop(rows)[2]
 
@@ -106,7 +99,9 @@ class Schedule:
 
     def put_back(self, unit: Unit) -> None:
         """Let a unit that could not have its turn wait where it waited before."""
-        start = max(unit.time, unit.rows.first) if unit.rows else unit.time
+        start, waiting = unit.time, unit.rows.waiting
+        if waiting and waiting[0][0] > start:
+            start = waiting[0][0]
         if not unit.scheduled:
             unit.scheduled = True
             self._scheduled += 1

@@ -48,9 +48,7 @@ class StageRunner:
         self._driver, self._attempt = driver, attempt
         self._rows: deque[ChannelRow] = deque()
         self._vertices: dict[int, tuple[VertexPlan, int]] = {
-            vertex.first_subtask_id + index: (vertex, index)
-            for vertex in stage.vertices
-            for index in range(vertex.parallelism)
+            number: (vertex, index) for number, vertex, index in stage.subtasks()
         }
 
     def start_rows(self) -> Iterator[ChannelRow]:

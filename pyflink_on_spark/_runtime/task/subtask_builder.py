@@ -7,7 +7,6 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector.split_times import SplitTimes
@@ -21,16 +20,14 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
 from pyflink_on_spark._runtime.task.outputs import (
-    ChannelEvent,
     ForkOutput,
     LocalOutput,
     NoOutput,
     Output,
     SideOutput,
 )
-from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.plan import (
     JobSettings,
     LocalPlan,
@@ -203,15 +200,10 @@ class SubtaskBuilder:
             identity = self._identity
             self._writers.append(ExchangeWriter(edge, identity.index, self._ship, identity.here))
             return self._writers[-1]
-        receiver, port, channel = built[edge.chain], edge.port, edge.channel
-
-        def receive(bundle: Bundle) -> None:
-            receiver.receive(port, bundle)
-
-        def take_event(event: ChannelEvent) -> None:
-            receiver.take_event(channel, event)
-
-        return LocalOutput(receive, take_event, edge.timestamped, edge.isolate)
+        chain = built[edge.chain]
+        return LocalOutput(
+            chain.receive, edge.port, chain.take_event, edge.channel, edge.timestamped, edge.isolate
+        )
 
     def _context(
         self, plan: OperatorPlan | None, cursor: Cursor, chain: OperatorChain | None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
@@ -27,22 +27,6 @@ _FLUSH_SECONDS = 0.1
 _CHANNELS = 1_000
 """With more channels from here buffers have more time to fill up while there is work."""
 _MOST_WAITING = 8
-
-
-class Outlet(Protocol):
-    """Where rows go whose receivers are in other processes."""
-
-    def send(self, row: ChannelRow, stage: int) -> None:
-        """Take a row for a subtask of a stage; never waits."""
-        ...
-
-    def congested(self, stage: int) -> bool:
-        """Whether too much is under way to a stage, so that less should be sent there."""
-        ...
-
-    def consumed(self, row: ChannelRow, stage: int) -> None:
-        """Note that a row that came from another process is processed."""
-        ...
 
 
 class SubtaskGroup:
@@ -81,27 +65,19 @@ class SubtaskGroup:
         self._clock, self._outlet, self._now = clock, outlet, now
         self._shipped: deque[ChannelRow] = deque()
         self._subtasks: dict[int, Subtask] = {}
-        self._stages: dict[int, int] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
         self._foreign: dict[int, list[ChannelRow]] = {}
-        plans = [
-            (depth, vertex, index)
-            for depth, stage in enumerate(stages)
-            for vertex in stage.vertices
-            for index in range(vertex.parallelism)
-        ]
-        self._stages = {vertex.first_subtask_id + index: depth for depth, vertex, index in plans}
-        mine = [plan for plan in plans if plan[2] in slots]
-        here = set() if pickled else {v.first_subtask_id + index for _, v, index in mine}
-        for _, vertex, index in mine:
-            number = vertex.first_subtask_id + index
+        placed = [(depth, each) for depth, stage in enumerate(stages) for each in stage.subtasks()]
+        self._stages = {number: depth for depth, (number, _, _) in placed}
+        mine = [each for _, each in placed if each[2] in slots]
+        here = set() if pickled else {number for number, _, _ in mine}
+        for number, vertex, index in mine:
             state = None if restored is None else restored.get(number)
             identity = SubtaskIdentity(
                 vertex, index, job, clock, driver(number), attempt, state, here
             )
-            made = subtask(identity, self._shipped.append, now)
-            self._subtasks[number] = made
+            self._subtasks[number] = subtask(identity, self._shipped.append, now)
         self._schedule = schedule or Schedule()
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
@@ -189,9 +165,17 @@ class SubtaskGroup:
         """Whether all subtasks have processed all their input."""
         return not self.busy and all(subtask.ended for subtask in self)
 
-    def tick(self) -> None:
-        """Let what is due by processing time fire everywhere."""
-        self._tick_all_but(None)
+    def tick(self, omitted: int | None = None) -> None:
+        """Let what is due by processing time fire everywhere, but in a subtask that is omitted."""
+        self._ticked, begun = self._clock.now(), self._now()
+        for number, subtask in self._subtasks.items():
+            if number != omitted:
+                subtask.tick()
+                if subtask.follows_clock:
+                    self._note_work(number, subtask)
+        took = 1000 * (self._now() - begun)
+        self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
+        self._route(self._schedule.now)
 
     def flush(self) -> None:
         """Send everything that waits in buffers."""
@@ -230,7 +214,7 @@ class SubtaskGroup:
         """Whether a source is not read, because of a checkpoint."""
         if unit.chain is None:
             return False
-        barrier = self._subtasks[unit.subtask_id].barrier
+        barrier = self._subtasks[unit.subtask_id].alignment.aligned
         return self._checkpoints.halted or barrier is not None or self._source(unit).paused
 
     def _run(self, unit: Unit, deadline: float) -> bool:
@@ -260,20 +244,20 @@ class SubtaskGroup:
 
     def _work(self, unit: Unit, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
-        subtask = self._subtasks[unit.subtask_id]
-        for row in unit.rows.take(NEVER if deadline == NEVER else unit.time):
-            subtask.receive(row)
-        if len(unit.rows) <= _MOST_WAITING:
+        subtask, begun = self._subtasks[unit.subtask_id], self._now()
+        subtask.work(deadline, unit.rows.take(NEVER if deadline == NEVER else unit.time))
+        if len(unit.rows.waiting) <= _MOST_WAITING:
             self._crowded.discard(unit.subtask_id)
-        begun = self._now()
-        subtask.work(deadline)
         self._spend(unit, subtask, begun)
         self._follow_up(unit, subtask)
 
     def _spend(self, unit: Unit, subtask: Subtask, begun: float) -> None:
         ended = self._now()
-        subtask.activity.worked(begun, ended)
-        self._schedule.spend(unit, ended - begun)
+        activity, took = subtask.activity, ended - begun
+        activity.busy += took
+        if activity.held_since is not None:
+            activity.released(begun)
+        self._schedule.spend(unit, took)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
@@ -291,7 +275,7 @@ class SubtaskGroup:
         if self._tick_due:
             brought_forth = list(self._shipped)
             self._shipped.clear()
-            self._tick_all_but(number)
+            self.tick(omitted=number)
             self._shipped.extend(brought_forth)
             self._route(unit.time)
             subtask.tick()
@@ -303,7 +287,7 @@ class SubtaskGroup:
     def _note_work(self, number: int, subtask: Subtask) -> None:
         """Schedule a subtask if something waits there."""
         unit = self._units[number]
-        if subtask.busy or unit.rows:
+        if subtask.busy or unit.rows.waiting:
             self._waiting.add(number)
             self._schedule.add(unit)
         else:
@@ -313,7 +297,8 @@ class SubtaskGroup:
         """Whether what would be sent has to wait, since those downstream have too much to do."""
         if self._outlet is not None and self._outlet.congested(stage + 1):
             return True
-        return any(self._stages[number] > stage for number in self._crowded)
+        crowded = self._crowded
+        return bool(crowded) and any(self._stages[number] > stage for number in crowded)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -326,17 +311,6 @@ class SubtaskGroup:
         if self._checkpoints.halted:
             return False
         return not 0 <= self._clock.now() - self._ticked < self._tick_interval
-
-    def _tick_all_but(self, omitted: int | None) -> None:
-        self._ticked, begun = self._clock.now(), self._now()
-        for number, subtask in self._subtasks.items():
-            if number != omitted:
-                subtask.tick()
-                if subtask.follows_clock:
-                    self._note_work(number, subtask)
-        took = 1000 * (self._now() - begun)
-        self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
-        self._route(self._schedule.now)
 
     def _route(self, arrival: float) -> None:
         """Send what was shipped to where it belongs.
@@ -357,11 +331,11 @@ class SubtaskGroup:
         unit = self._units[row.subtask_id]
         self._waiting.add(row.subtask_id)
         self._schedule.deliver(unit, row, arrival)
-        if len(unit.rows) > _MOST_WAITING:
+        if len(unit.rows.waiting) > _MOST_WAITING:
             self._crowded.add(row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
-        if self._outlet is None or self._units[number].rows:
+        if self._outlet is None or self._units[number].rows.waiting:
             return
         for row in self._foreign.pop(number, ()):
             self._outlet.consumed(row, self._stages[number])
@@ -393,7 +367,7 @@ class SubtaskGroup:
             subtask.notify_checkpoint_aborted(checkpoint_id)
 
     def _pass_barriers(self, number: int, subtask: Subtask) -> None:
-        if self._checkpoints.pass_barriers(subtask):
+        if subtask.alignment.aligned is not None and self._checkpoints.pass_barriers(subtask):
             self._note_work(number, subtask)
 
     # -- the end ---------------------------------------------------------------------------------

@@ -19,6 +19,10 @@ class WatermarkValve:
         self._idle: set[Hashable] = set()
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
+        self.idle = False
+        """Whether every channel that has not ended is idle."""
+        self.ended = not self._open
+        """Whether every channel has ended."""
 
     def watermark(self, channel: Hashable, timestamp: int) -> int | None:
         """Take a channel's watermark (ms); return the combined one if it has advanced."""
@@ -28,32 +32,27 @@ class WatermarkValve:
     def status(self, channel: Hashable, idle: bool) -> int | None:
         """Take a channel's status; return the combined watermark if it has advanced."""
         (self._idle.add if idle else self._idle.discard)(channel)
+        self.idle = self._all_idle()
         return self._combined()
 
     def end(self, channel: Hashable) -> int | None:
         """Take the end of a channel: it holds nothing back any more."""
         self._open.discard(channel)
         self._idle.discard(channel)
+        self.idle, self.ended = self._all_idle(), not self._open
         return self.watermark(channel, MAX_WATERMARK)
 
-    @property
-    def idle(self) -> bool:
-        """Whether every channel that has not ended is idle."""
+    def _all_idle(self) -> bool:
         return bool(self._open) and self._open <= self._idle
 
-    @property
-    def ended(self) -> bool:
-        """Whether every channel has ended."""
-        return not self._open
-
     def _combined(self) -> int | None:
-        if self.idle:
-            smallest = max(self._watermarks[channel] for channel in self._open)
+        marks = self._watermarks
+        if not self._idle:
+            smallest = min(marks.values(), default=MIN_TIMESTAMP)
+        elif self.idle:
+            smallest = max(marks[channel] for channel in self._open)
         else:
-            smallest = min(
-                (mark for name, mark in self._watermarks.items() if name not in self._idle),
-                default=MIN_TIMESTAMP,
-            )
+            smallest = min(mark for name, mark in marks.items() if name not in self._idle)
         if smallest <= self.current:
             return None
         self.current = smallest

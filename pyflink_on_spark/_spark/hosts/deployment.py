@@ -45,10 +45,9 @@ def hosts_of_subtasks(stages: tuple[StagePlan, ...], hosts: int) -> Mapping[int,
     """Return the host of each subtask of a job."""
     slots = slots_of(stages)
     return {
-        vertex.first_subtask_id + index: host_of_slot(index, slots, hosts)
+        number: host_of_slot(index, slots, hosts)
         for stage in stages
-        for vertex in stage.vertices
-        for index in range(vertex.parallelism)
+        for number, _, index in stage.subtasks()
     }
 
 

@@ -161,15 +161,18 @@ class Host:
     def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
         try:
             result = command(number, *arguments)
-        except PeerLost as error:
-            self._running = False
-            self._control.send(None, "peer lost", error.host)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
-            self._running = False
-            self._control.send(number, "failed", _text(error))
+            self._fail(number, error)
         else:
             if result is not _LATER:
                 self._control.send(number, "done", result)
+
+    def _fail(self, number: int | None, error: Exception) -> None:
+        self._running = False
+        if isinstance(error, PeerLost):
+            self._control.send(None, "peer lost", error.host)
+        else:
+            self._control.send(number, "failed", _text(error))
 
     # -- work ------------------------------------------------------------------------------------
 
@@ -185,12 +188,8 @@ class Host:
                 self._rest = _longer(self._rest)
             else:
                 self._rest = _SHORTEST_REST
-        except PeerLost as error:
-            self._running = False
-            self._control.send(None, "peer lost", error.host)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
-            self._running = False
-            self._control.send(None, "failed", _text(error))
+            self._fail(None, error)
 
     def _receive(self, row: Any) -> None:
         assert self._group is not None

@@ -9,8 +9,8 @@ from pyflink_on_spark.common.data_types.atomic import DataType
 from pyflink_on_spark.common.types import Row, RowKind, _create_row
 
 
-class ArrayType(DataType):
-    """Lists.
+class _ElementsType(DataType):
+    """Lists in Python, of elements of one type.
 
     Args:
         element_type: the elements' type.
@@ -36,6 +36,15 @@ class ArrayType(DataType):
 
     def _arguments(self) -> tuple[Any, ...]:
         return (repr(self.element_type),)
+
+
+class ArrayType(_ElementsType):
+    """Lists.
+
+    Args:
+        element_type: the elements' type.
+        nullable: whether None is a value.
+    """
 
 
 class MapType(DataType):
@@ -72,33 +81,13 @@ class MapType(DataType):
         return repr(self.key_type), repr(self.value_type)
 
 
-class MultisetType(DataType):
+class MultisetType(_ElementsType):
     """Multisets.
 
     Args:
         element_type: the elements' type.
         nullable: whether None is a value.
     """
-
-    def __init__(self, element_type, nullable=True):
-        _expect_type(element_type, "element_type")
-        super().__init__(nullable)
-        self.element_type = element_type
-
-    def need_conversion(self):
-        """Tell whether elements are converted on their way between Python and SQL."""
-        return self.element_type.need_conversion()
-
-    def to_sql_type(self, obj):
-        """Return the form that a list has in PyFlink's files."""
-        return obj and [self.element_type.to_sql_type(value) for value in obj]
-
-    def from_sql_type(self, obj):
-        """Return the list for a value in the form of PyFlink's files."""
-        return obj and [self.element_type.from_sql_type(value) for value in obj]
-
-    def _arguments(self) -> tuple[Any, ...]:
-        return (repr(self.element_type),)
 
 
 class RowField:

@@ -66,6 +66,10 @@ class DataStream(PartitionedStream):
         j_data_stream: what the elements are; made by the environment and by other streams.
     """
 
+    _map_operator: type[Any] = MapOperator
+    _flat_map_operator: type[Any] = FlatMapOperator
+    _filter_operator: type[Any] = FilterOperator
+
     def __init__(self, j_data_stream):
         self._flow: Flow = j_data_stream
 
@@ -85,10 +89,8 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func, MapFunction, "map", "The input must be a MapFunction or a callable function"
-        )
-        return self._then("Map", MapOperator(function), declared_type(output_type))
+        function = user_function(func, MapFunction, "map")
+        return self._then("Map", self._map_operator(function), declared_type(output_type))
 
     @renamed(output_type="result_type")
     def flat_map(
@@ -105,13 +107,8 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func,
-            FlatMapFunction,
-            "flat_map",
-            "The input must be a FlatMapFunction or a callable function",
-        )
-        return self._then("FlatMap", FlatMapOperator(function), declared_type(output_type))
+        function = user_function(func, FlatMapFunction, "flat_map")
+        return self._then("FlatMap", self._flat_map_operator(function), declared_type(output_type))
 
     def filter(self, func: Callable | FilterFunction) -> DataStream:
         """Keep the elements for which a function is true.
@@ -122,13 +119,8 @@ class DataStream(PartitionedStream):
         Raises:
             TypeError: if ``func`` is neither, or cannot be pickled.
         """
-        function = user_function(
-            func,
-            FilterFunction,
-            "filter",
-            "The input must be a FilterFunction or a callable function",
-        )
-        return self._then("Filter", FilterOperator(function), self.get_type())
+        function = user_function(func, FilterFunction, "filter")
+        return self._then("Filter", self._filter_operator(function), self._element_type())
 
     def process(
         self, func: ProcessFunction, output_type: TypeInformation | None = None
@@ -360,6 +352,10 @@ class DataStream(PartitionedStream):
                 flow.environment, name, operator, flow.edges, type_info, python=python, **settings
             )
         )
+
+    def _element_type(self) -> TypeInformation:
+        """Return the type of the elements, without keys."""
+        return self.get_type()
 
     def _to_collect(self) -> DataStream:
         """Return the stream whose elements are collected."""

@@ -74,7 +74,9 @@ def add_operator(
     return Flow(environment, (Edge(transformation, type_info),), type_info)
 
 
-def user_function(function: Any, base: type, method: str, complaint: str) -> UserFunction:
+def user_function(
+    function: Any, base: type, method: str, complaint: str | None = None
+) -> UserFunction:
     """Return a user's function object, or a callable in the shape of one.
 
     Raises:
@@ -84,7 +86,7 @@ def user_function(function: Any, base: type, method: str, complaint: str) -> Use
         return UserFunction.of(function)
     if callable(function):
         return UserFunction.of(PlainFunction(method, function))
-    raise TypeError(complaint)
+    raise TypeError(complaint or f"The input must be a {base.__name__} or a callable function")
 
 
 def declared_type(output_type: Any) -> TypeInformation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned
@@ -30,16 +30,13 @@ from pyflink_on_spark.datastream.data_stream.data_stream import (
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
 from pyflink_on_spark.datastream.data_stream.partitioned_stream import VALUES_NAME
 from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
+from pyflink_on_spark.datastream.data_stream.without_operator import WithoutOperator
 from pyflink_on_spark.datastream.functions import (
-    FilterFunction,
-    FlatMapFunction,
     KeyedProcessFunction,
     KeySelector,
-    MapFunction,
     Partitioner,
     ReduceFunction,
 )
-from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.time_domain import TimeDomain
 from pyflink_on_spark.datastream.window import (
     CountSlidingWindowAssigner,
@@ -49,7 +46,7 @@ from pyflink_on_spark.datastream.window import (
 _FIXED = "Cannot override partitioning for KeyedStream."
 
 
-class KeyedStream(DataStream):
+class KeyedStream(WithoutOperator, DataStream):
     """A stream grouped by key: its functions have state for each key, and may set timers.
 
     Args:
@@ -64,47 +61,17 @@ class KeyedStream(DataStream):
     untyped key are hashed as several objects, also where they are one object in PyFlink.
     """
 
+    _map_operator = KeyedMapOperator
+    _flat_map_operator = KeyedFlatMapOperator
+    _filter_operator = KeyedFilterOperator
+
+    _class_name = "KeyedStream"
+
     def __init__(self, j_keyed_stream, original_data_type_info, origin_stream: DataStream):
         self._key_type = j_keyed_stream.transformation.operator.key_type
         super().__init__(j_keyed_stream.partitioned(HashPartitioner(self._key_type)))
         self._original_data_type_info = original_data_type_info
         self._origin_stream = origin_stream
-
-    def map(
-        self,
-        func: Callable | MapFunction,
-        output_type: TypeInformation | None = None,
-    ) -> DataStream:
-        """Make one element of each, with state for each key. See ``DataStream.map``."""
-        function = user_function(
-            func, MapFunction, "map", "The input must be a MapFunction or a callable function"
-        )
-        return self._then("Map", KeyedMapOperator(function), declared_type(output_type))
-
-    @renamed(output_type="result_type")
-    def flat_map(
-        self,
-        func: Callable | FlatMapFunction,
-        output_type: TypeInformation | None = None,
-    ) -> DataStream:
-        """Make any number of elements of each, with state for each key."""
-        function = user_function(
-            func,
-            FlatMapFunction,
-            "flat_map",
-            "The input must be a FlatMapFunction or a callable function",
-        )
-        return self._then("FlatMap", KeyedFlatMapOperator(function), declared_type(output_type))
-
-    def filter(self, func: Callable | FilterFunction) -> DataStream:
-        """Keep the elements for which a function is true, with state for each key."""
-        function = user_function(
-            func,
-            FilterFunction,
-            "filter",
-            "The input must be a FilterFunction or a callable function",
-        )
-        return self._then("Filter", KeyedFilterOperator(function), self._original_data_type_info)
 
     def reduce(self, func: Callable | ReduceFunction) -> DataStream:
         """Combine each key's elements, two by two.
@@ -114,12 +81,7 @@ class KeyedStream(DataStream):
         Args:
             func: a function of two elements, or an object with ``reduce``.
         """
-        function = user_function(
-            func,
-            ReduceFunction,
-            "reduce",
-            "The input must be a ReduceFunction or a callable function",
-        )
+        function = user_function(func, ReduceFunction, "reduce")
         type_info = self._original_data_type_info
         return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
@@ -250,54 +212,6 @@ class KeyedStream(DataStream):
         """Raise: a keyed stream is spread by its keys."""
         raise Exception(_FIXED)
 
-    def set_parallelism(self, parallelism: int):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set parallelism for KeyedStream is not supported.")
-
-    def name(self, name: str):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set name for KeyedStream is not supported.")
-
-    def get_name(self) -> str:
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Get name of KeyedStream is not supported.")
-
-    def uid(self, uid: str):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set uid for KeyedStream is not supported.")
-
-    def set_uid_hash(self, uid_hash: str):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set uid hash for KeyedStream is not supported.")
-
-    def set_max_parallelism(self, max_parallelism: int):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set max parallelism for KeyedStream is not supported.")
-
-    def force_non_parallel(self):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set force non-parallel for KeyedStream is not supported.")
-
-    def set_buffer_timeout(self, timeout_millis: int):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Set buffer timeout for KeyedStream is not supported.")
-
-    def start_new_chain(self) -> NoReturn:
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Start new chain for KeyedStream is not supported.")
-
-    def disable_chaining(self) -> NoReturn:
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Disable chaining for KeyedStream is not supported.")
-
-    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> NoReturn:
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Setting slot sharing group for KeyedStream is not supported.")
-
-    def cache(self):
-        """Raise: a keyed stream has no operator of its own."""
-        raise Exception("Cache for KeyedStream is not supported.")
-
     def _accumulate(self, position: Any, kind: AccumulateType) -> DataStream:
         if not isinstance(position, (int, str)):
             raise TypeError(
@@ -308,6 +222,10 @@ class KeyedStream(DataStream):
         type_info = self._original_data_type_info
         operator = RollingAggregateOperator(kind.name.lower(), position, type_info)
         return self._then("Reduce", operator, type_info)
+
+    def _element_type(self) -> TypeInformation:
+        """Return the type of the elements, without keys."""
+        return self._original_data_type_info
 
     def _to_collect(self) -> DataStream:
         """Return rows of key and element, in the order in which they were keyed."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import refuse_java_class
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileOutput
@@ -184,10 +184,8 @@ def _schema_of_rows(
     record_class: str | None, avro_schema_string: str | None, call: str
 ) -> AvroSchema:
     if record_class is not None:
-        raise_unsupported(
+        refuse_java_class(
             f"{call} with record_class={record_class!r}",
-            kind=Gap.NEVER,
-            reason="a Java class has no meaning outside Flink's JVM",
             instead="Give the schema as avro_schema_string.",
         )
     if avro_schema_string is None:

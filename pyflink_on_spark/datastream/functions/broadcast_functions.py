@@ -6,8 +6,12 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pyflink_on_spark.datastream.functions.base import Function
-from pyflink_on_spark.datastream.time_domain import TimeDomain
-from pyflink_on_spark.datastream.timerservice import TimerService
+from pyflink_on_spark.datastream.functions.contexts import (
+    ClockContext,
+    FiringContext,
+    KeyedContext,
+    TimestampedContext,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark.datastream.state import (
@@ -25,20 +29,8 @@ KEY = TypeVar("KEY")
 class BaseBroadcastProcessFunction(Function):
     """The root of the functions with a broadcast input."""
 
-    class BaseContext(ABC):
+    class BaseContext(TimestampedContext, ClockContext):
         """What is known about the element in hand."""
-
-        @abstractmethod
-        def timestamp(self) -> int:
-            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
-
-        @abstractmethod
-        def current_processing_time(self) -> int:
-            """Return the machine's time, in milliseconds since the epoch."""
-
-        @abstractmethod
-        def current_watermark(self) -> int:
-            """Return the watermark in milliseconds; -2**63 before the first one."""
 
     class Context(BaseContext):
         """The broadcast side, which may change the broadcast state."""
@@ -118,27 +110,11 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     class Context(BaseBroadcastProcessFunction.Context, ABC):
         """What is known about an element of the broadcast stream, which has no key."""
 
-    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, KeyedContext):
         """What is known about an element of the keyed stream."""
 
-        @abstractmethod
-        def timer_service(self) -> TimerService:
-            """Return the clock and the timers of the key."""
-
-        @abstractmethod
-        def get_current_key(self):
-            """Return the key of the element."""
-
-    class OnTimerContext(ReadOnlyContext, ABC):
+    class OnTimerContext(ReadOnlyContext, FiringContext, ABC):
         """What is known about a timer that fires; its timestamp is the timer's time."""
-
-        @abstractmethod
-        def time_domain(self) -> TimeDomain:
-            """Return the clock that the timer follows."""
-
-        @abstractmethod
-        def get_current_key(self):
-            """Return the key of the timer."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: ReadOnlyContext):

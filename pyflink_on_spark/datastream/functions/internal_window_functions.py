@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark.datastream.functions.contexts import ClockContext, WindowStateContext
 from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
 from pyflink_on_spark.datastream.functions.window_functions import (
     ProcessAllWindowFunction,
@@ -22,24 +23,8 @@ KEY = TypeVar("KEY")
 class InternalWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """A window function as an operator calls it."""
 
-    class InternalWindowContext(ABC):
+    class InternalWindowContext(WindowStateContext, ClockContext):
         """What the operator knows about the window that fires."""
-
-        @abstractmethod
-        def current_processing_time(self) -> int:
-            """Return the machine's time, in milliseconds since the epoch."""
-
-        @abstractmethod
-        def current_watermark(self) -> int:
-            """Return the watermark in milliseconds; -2**63 before the first one."""
-
-        @abstractmethod
-        def window_state(self) -> KeyedStateStore:
-            """Return the state of this key and this window."""
-
-        @abstractmethod
-        def global_state(self) -> KeyedStateStore:
-            """Return the state of this key, over all windows."""
 
     @abstractmethod
     def process(
@@ -64,19 +49,29 @@ class InternalWindowFunction(Function, Generic[IN, OUT, KEY, W]):
         """
 
 
-class InternalProcessWindowContext(ProcessWindowFunction.Context[W]):
-    """Shows a ``ProcessWindowFunction`` the operator's context."""
+class _UnderlyingContext(WindowStateContext, Generic[W]):
+    """Shows a function the operator's context."""
 
     def __init__(self):
         self._window: Any = None
         self._underlying: Any = None
 
-    def _at(self, window: Any, underlying: Any) -> InternalProcessWindowContext[W]:
+    def _at(self, window: Any, underlying: Any) -> Self:
         self._window, self._underlying = window, underlying
         return self
 
     def window(self) -> W:
         return self._window
+
+    def window_state(self) -> KeyedStateStore:
+        return self._underlying.window_state()
+
+    def global_state(self) -> KeyedStateStore:
+        return self._underlying.global_state()
+
+
+class InternalProcessWindowContext(_UnderlyingContext[W], ProcessWindowFunction.Context[W]):
+    """Shows a ``ProcessWindowFunction`` the operator's context."""
 
     def current_processing_time(self) -> int:
         return self._underlying.current_processing_time()
@@ -84,32 +79,9 @@ class InternalProcessWindowContext(ProcessWindowFunction.Context[W]):
     def current_watermark(self) -> int:
         return self._underlying.current_watermark()
 
-    def window_state(self) -> KeyedStateStore:
-        return self._underlying.window_state()
 
-    def global_state(self) -> KeyedStateStore:
-        return self._underlying.global_state()
-
-
-class InternalProcessAllWindowContext(ProcessAllWindowFunction.Context[W]):
+class InternalProcessAllWindowContext(_UnderlyingContext[W], ProcessAllWindowFunction.Context[W]):
     """Shows a ``ProcessAllWindowFunction`` the operator's context."""
-
-    def __init__(self):
-        self._window: Any = None
-        self._underlying: Any = None
-
-    def _at(self, window: Any, underlying: Any) -> InternalProcessAllWindowContext[W]:
-        self._window, self._underlying = window, underlying
-        return self
-
-    def window(self) -> W:
-        return self._window
-
-    def window_state(self) -> KeyedStateStore:
-        return self._underlying.window_state()
-
-    def global_state(self) -> KeyedStateStore:
-        return self._underlying.global_state()
 
 
 class _Wrapping(InternalWindowFunction[IN, OUT, KEY, W]):

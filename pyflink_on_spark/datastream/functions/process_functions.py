@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 from pyflink_on_spark.datastream.functions.base import Function
-from pyflink_on_spark.datastream.time_domain import TimeDomain
-from pyflink_on_spark.datastream.timerservice import TimerService
+from pyflink_on_spark.datastream.functions.contexts import (
+    FiringContext,
+    KeyedContext,
+    TimedContext,
+)
 
 
 class ProcessFunction(Function):
@@ -25,16 +28,8 @@ class ProcessFunction(Function):
         [1, 3]
     """
 
-    class Context(ABC):
-        """What is known about the element in hand."""
-
-        @abstractmethod
-        def timer_service(self) -> TimerService:
-            """Return the clock; timers are for keyed streams only."""
-
-        @abstractmethod
-        def timestamp(self) -> int:
-            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
+    class Context(TimedContext):
+        """What is known about the element in hand; timers are for keyed streams only."""
 
     @abstractmethod
     def process_element(self, value, ctx: ProcessFunction.Context):
@@ -66,27 +61,11 @@ class KeyedProcessFunction(Function):
         [('be', 1), ('to', 2)]
     """
 
-    class Context(ABC):
+    class Context(KeyedContext):
         """What is known about the element in hand."""
 
-        @abstractmethod
-        def get_current_key(self):
-            """Return the key of the element."""
-
-        @abstractmethod
-        def timer_service(self) -> TimerService:
-            """Return the clock and the timers of the key."""
-
-        @abstractmethod
-        def timestamp(self) -> int:
-            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
-
-    class OnTimerContext(Context):
+    class OnTimerContext(Context, FiringContext):
         """What is known about a timer that fires; its timestamp is the timer's time."""
-
-        @abstractmethod
-        def time_domain(self) -> TimeDomain:
-            """Return the clock that the timer follows."""
 
     @abstractmethod
     def process_element(self, value, ctx: KeyedProcessFunction.Context):
@@ -109,16 +88,8 @@ class KeyedProcessFunction(Function):
 class CoProcessFunction(Function):
     """Makes any number of elements of each element of two connected streams without key."""
 
-    class Context(ABC):
-        """What is known about the element in hand."""
-
-        @abstractmethod
-        def timer_service(self) -> TimerService:
-            """Return the clock; timers are for keyed streams only."""
-
-        @abstractmethod
-        def timestamp(self) -> int:
-            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
+    class Context(TimedContext):
+        """What is known about the element in hand; timers are for keyed streams only."""
 
     @abstractmethod
     def process_element1(self, value, ctx: CoProcessFunction.Context):
@@ -161,27 +132,11 @@ class KeyedCoProcessFunction(Function):
         [('tea', 3)]
     """
 
-    class Context(ABC):
+    class Context(KeyedContext):
         """What is known about the element in hand."""
 
-        @abstractmethod
-        def get_current_key(self):
-            """Return the key of the element."""
-
-        @abstractmethod
-        def timer_service(self) -> TimerService:
-            """Return the clock and the timers of the key."""
-
-        @abstractmethod
-        def timestamp(self) -> int:
-            """Return the element's timestamp in milliseconds; -2**63 when it has none."""
-
-    class OnTimerContext(Context):
+    class OnTimerContext(Context, FiringContext):
         """What is known about a timer that fires; its timestamp is the timer's time."""
-
-        @abstractmethod
-        def time_domain(self) -> TimeDomain:
-            """Return the clock that the timer follows."""
 
     @abstractmethod
     def process_element1(self, value, ctx: KeyedCoProcessFunction.Context):

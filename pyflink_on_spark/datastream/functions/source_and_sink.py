@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import refuse_java_class
 from pyflink_on_spark.common._java_handles import refuse_java_object
 
 
@@ -23,10 +23,8 @@ class JavaFunctionWrapper:
     def __init__(self, j_function: Any):
         call = f"{type(self).__name__}({j_function!r})"
         if isinstance(j_function, str):
-            raise_unsupported(
+            refuse_java_class(
                 call,
-                kind=Gap.NEVER,
-                reason="a Java class has no meaning outside Flink's JVM",
                 instead="Use a connector of pyflink.datastream.connectors.",
             )
         refuse_java_object(j_function, call)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from pyflink_on_spark.datastream.functions.base import Function
-from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore
+from pyflink_on_spark.datastream.functions.contexts import ClockContext, WindowStateContext
 
 W = TypeVar("W")
 W2 = TypeVar("W2")
@@ -52,6 +52,12 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
         """
 
 
+class _WindowContext(WindowStateContext, Generic[W2]):
+    @abstractmethod
+    def window(self) -> W2:
+        """Return the window."""
+
+
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """Works on the elements of one key's window, with time and state at hand.
 
@@ -73,28 +79,8 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
         [('all', 0, 1000, 3)]
     """
 
-    class Context(ABC, Generic[W2]):
+    class Context(_WindowContext[W2], ClockContext):
         """What is known about the window that fires."""
-
-        @abstractmethod
-        def window(self) -> W2:
-            """Return the window."""
-
-        @abstractmethod
-        def current_processing_time(self) -> int:
-            """Return the machine's time, in milliseconds since the epoch."""
-
-        @abstractmethod
-        def current_watermark(self) -> int:
-            """Return the watermark in milliseconds; -2**63 before the first one."""
-
-        @abstractmethod
-        def window_state(self) -> KeyedStateStore:
-            """Return the state of this key and this window; clear it in ``clear``."""
-
-        @abstractmethod
-        def global_state(self) -> KeyedStateStore:
-            """Return the state of this key, over all windows."""
 
     @abstractmethod
     def process(
@@ -119,20 +105,8 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """Works on the elements of a window of a stream without key, with state at hand."""
 
-    class Context(ABC, Generic[W2]):
+    class Context(_WindowContext[W2]):
         """What is known about the window that fires."""
-
-        @abstractmethod
-        def window(self) -> W2:
-            """Return the window."""
-
-        @abstractmethod
-        def window_state(self) -> KeyedStateStore:
-            """Return the state of this window; clear it in ``clear``."""
-
-        @abstractmethod
-        def global_state(self) -> KeyedStateStore:
-            """Return the state over all windows."""
 
     @abstractmethod
     def process(

@@ -87,28 +87,12 @@ class ListState(MergingState[T, Iterable[T]]):
         return iter(self.get())
 
 
-class MapState(State, Generic[K, V]):
-    """Holds a map; it must not be changed while it is iterated."""
+class _ReadableMap(State, Generic[K, V]):
+    """Has the entries of a map."""
 
     @abstractmethod
     def get(self, key: K) -> V:
         """Return the value of a key; None when there is none."""
-
-    @abstractmethod
-    def put(self, key: K, value: V) -> None:
-        """Set the value of a key."""
-
-    @abstractmethod
-    def put_all(self, dict_value: dict[K, V]) -> None:
-        """Set the values of several keys.
-
-        Args:
-            dict_value: pairs of key and value, such as ``a_dict.items()``.
-        """
-
-    @abstractmethod
-    def remove(self, key: K) -> None:
-        """Remove a key; one that is not there is fine."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
@@ -129,85 +113,54 @@ class MapState(State, Generic[K, V]):
     @abstractmethod
     def is_empty(self) -> bool:
         """Tell whether there is no entry."""
+
+    def __getitem__(self, key: K) -> V:
+        return self.get(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class _WritableMap(_ReadableMap[K, V]):
+    """Changes the entries of a map."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: dict[K, V]) -> None:
+        """Set the values of several keys.
+
+        Args:
+            dict_value: pairs of key and value, such as ``a_dict.items()``.
+        """
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a key; one that is not there is fine."""
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
+
+class MapState(_WritableMap[K, V]):
+    """Holds a map; it must not be changed while it is iterated."""
 
     def get_internal_state(self) -> MapState[K, V]:
         """Return what has the current key's map: the same methods, as in PyFlink."""
         return self
 
-    def __getitem__(self, key: K) -> V:
-        return self.get(key)
 
-    def __setitem__(self, key: K, value: V) -> None:
-        self.put(key, value)
-
-    def __delitem__(self, key: K) -> None:
-        self.remove(key)
-
-    def __contains__(self, key: K) -> bool:
-        return self.contains(key)
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self.keys())
-
-
-class ReadOnlyBroadcastState(State, Generic[K, V]):
+class ReadOnlyBroadcastState(_ReadableMap[K, V]):
     """A broadcast map as the side that is not broadcast sees it."""
 
-    @abstractmethod
-    def get(self, key: K) -> V:
-        """Return the value of a key; None when there is none."""
 
-    @abstractmethod
-    def contains(self, key: K) -> bool:
-        """Tell whether a key has a value."""
-
-    @abstractmethod
-    def items(self) -> Iterable[tuple[K, V]]:
-        """Return the pairs of key and value."""
-
-    @abstractmethod
-    def keys(self) -> Iterable[K]:
-        """Return the keys."""
-
-    @abstractmethod
-    def values(self) -> Iterable[V]:
-        """Return the values."""
-
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Tell whether there is no entry."""
-
-    def __getitem__(self, key: K) -> V:
-        return self.get(key)
-
-    def __contains__(self, key: K) -> bool:
-        return self.contains(key)
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self.keys())
-
-
-class BroadcastState(ReadOnlyBroadcastState[K, V]):
+class BroadcastState(_WritableMap[K, V], ReadOnlyBroadcastState[K, V]):
     """A broadcast map; every parallel instance has to change it in the same way."""
-
-    @abstractmethod
-    def put(self, key: K, value: V) -> None:
-        """Set the value of a key."""
-
-    @abstractmethod
-    def put_all(self, dict_value: dict[K, V]) -> None:
-        """Set the values of several keys.
-
-        Args:
-            dict_value: pairs of key and value, such as ``a_dict.items()``.
-        """
-
-    @abstractmethod
-    def remove(self, key: K) -> None:
-        """Remove a key; one that is not there is fine."""
-
-    def __setitem__(self, key: K, value: V) -> None:
-        self.put(key, value)
-
-    def __delitem__(self, key: K) -> None:
-        self.remove(key)

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import refuse_java_class
 from pyflink_on_spark._job.state_backend import HASHMAP, ROCKSDB
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options import checkpointing, state
@@ -187,10 +187,8 @@ class CustomStateBackend(StateBackend):
     """
 
     def __init__(self, j_custom_state_backend):
-        raise_unsupported(
+        refuse_java_class(
             "CustomStateBackend(...)",
-            kind=Gap.NEVER,
-            reason="a Java class has no meaning outside Flink's JVM",
             instead="Use HashMapStateBackend or EmbeddedRocksDBStateBackend.",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, TypeVar
 
 from pyflink_on_spark.common.time import Time
@@ -34,8 +35,55 @@ class _ContinuousTrigger(Trigger[T, TimeWindow]):
         """Return True."""
         return True
 
+    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
+        """Continue with the earliest of the next firings."""
+        ctx.merge_partitioned_state(self.state_desc)
+        timestamp = self._next_fire(ctx).get()
+        if timestamp is not None:
+            self._register(timestamp, ctx)
+
+    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        """Forget the next firing."""
+        next_fire = self._next_fire(ctx)
+        timestamp = next_fire.get()
+        if timestamp is not None:
+            self._delete(timestamp, ctx)
+            next_fire.clear()
+
+    def register_next_fire_timestamp(
+        self,
+        time: int,
+        window: TimeWindow,
+        ctx: Trigger.TriggerContext,
+        fire_timestamp_state: ReducingState,
+    ):
+        """Remember and register the firing that follows a time, at the window's end at latest."""
+        timestamp = min(time + self.interval, window.max_timestamp())
+        fire_timestamp_state.add(timestamp)
+        self._register(timestamp, ctx)
+
+    def _fire_at(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> TriggerResult:
+        next_fire = self._next_fire(ctx)
+        if next_fire.get() != time:
+            return TriggerResult.CONTINUE
+        next_fire.clear()
+        self.register_next_fire_timestamp(time, window, ctx, next_fire)
+        return TriggerResult.FIRE
+
+    def _begin(self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
+        next_fire = self._next_fire(ctx)
+        if next_fire.get() is None:
+            started = time - time % self.interval
+            self.register_next_fire_timestamp(started, window, ctx, next_fire)
+
     def _next_fire(self, ctx: Trigger.TriggerContext) -> Any:
         return ctx.get_partitioned_state(self.state_desc)
+
+    @abstractmethod
+    def _register(self, time: int, ctx: Trigger.TriggerContext) -> None: ...
+
+    @abstractmethod
+    def _delete(self, time: int, ctx: Trigger.TriggerContext) -> None: ...
 
 
 class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
@@ -57,10 +105,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         if window.max_timestamp() <= ctx.get_current_watermark():
             return TriggerResult.FIRE
         ctx.register_event_time_timer(window.max_timestamp())
-        next_fire = self._next_fire(ctx)
-        if next_fire.get() is None:
-            started = timestamp - timestamp % self.interval
-            self.register_next_fire_timestamp(started, window, ctx, next_fire)
+        self._begin(timestamp, window, ctx)
         return TriggerResult.CONTINUE
 
     def on_processing_time(
@@ -75,39 +120,13 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
         """Fire at the window's end, and when an interval is over, which begins the next one."""
         if time == window.max_timestamp():
             return TriggerResult.FIRE
-        next_fire = self._next_fire(ctx)
-        if next_fire.get() != time:
-            return TriggerResult.CONTINUE
-        next_fire.clear()
-        self.register_next_fire_timestamp(time, window, ctx, next_fire)
-        return TriggerResult.FIRE
+        return self._fire_at(time, window, ctx)
 
-    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Continue with the earliest of the next firings."""
-        ctx.merge_partitioned_state(self.state_desc)
-        timestamp = self._next_fire(ctx).get()
-        if timestamp is not None:
-            ctx.register_event_time_timer(timestamp)
+    def _register(self, time: int, ctx: Trigger.TriggerContext) -> None:
+        ctx.register_event_time_timer(time)
 
-    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
-        """Forget the next firing."""
-        next_fire = self._next_fire(ctx)
-        timestamp = next_fire.get()
-        if timestamp is not None:
-            ctx.delete_event_time_timer(timestamp)
-            next_fire.clear()
-
-    def register_next_fire_timestamp(
-        self,
-        time: int,
-        window: TimeWindow,
-        ctx: Trigger.TriggerContext,
-        fire_timestamp_state: ReducingState,
-    ):
-        """Remember and register the firing that follows a time, at the window's end at latest."""
-        timestamp = min(time + self.interval, window.max_timestamp())
-        fire_timestamp_state.add(timestamp)
-        ctx.register_event_time_timer(timestamp)
+    def _delete(self, time: int, ctx: Trigger.TriggerContext) -> None:
+        ctx.delete_event_time_timer(time)
 
 
 class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
@@ -126,22 +145,14 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
         self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
         """See to it that a timer is set."""
-        next_fire = self._next_fire(ctx)
-        if next_fire.get() is None:
-            now = ctx.get_current_processing_time()
-            self.register_next_fire_timestamp(now - now % self.interval, window, ctx, next_fire)
+        self._begin(ctx.get_current_processing_time(), window, ctx)
         return TriggerResult.CONTINUE
 
     def on_processing_time(
         self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
     ) -> TriggerResult:
         """Fire when an interval is over, and begin the next one."""
-        next_fire = self._next_fire(ctx)
-        if next_fire.get() != time:
-            return TriggerResult.CONTINUE
-        next_fire.clear()
-        self.register_next_fire_timestamp(time, window, ctx, next_fire)
-        return TriggerResult.FIRE
+        return self._fire_at(time, window, ctx)
 
     def on_event_time(
         self, time: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -149,29 +160,8 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
         """Do nothing."""
         return TriggerResult.CONTINUE
 
-    def on_merge(self, window: TimeWindow, ctx: Trigger.OnMergeContext) -> None:
-        """Continue with the earliest of the next firings."""
-        ctx.merge_partitioned_state(self.state_desc)
-        timestamp = self._next_fire(ctx).get()
-        if timestamp is not None:
-            ctx.register_processing_time_timer(timestamp)
+    def _register(self, time: int, ctx: Trigger.TriggerContext) -> None:
+        ctx.register_processing_time_timer(time)
 
-    def clear(self, window: TimeWindow, ctx: Trigger.TriggerContext) -> None:
-        """Forget the next firing."""
-        next_fire = self._next_fire(ctx)
-        timestamp = next_fire.get()
-        if timestamp is not None:
-            ctx.delete_processing_time_timer(timestamp)
-            next_fire.clear()
-
-    def register_next_fire_timestamp(
-        self,
-        time: int,
-        window: TimeWindow,
-        ctx: Trigger.TriggerContext,
-        fire_timestamp_state: ReducingState,
-    ):
-        """Remember and register the firing that follows a time, at the window's end at latest."""
-        timestamp = min(time + self.interval, window.max_timestamp())
-        fire_timestamp_state.add(timestamp)
-        ctx.register_processing_time_timer(timestamp)
+    def _delete(self, time: int, ctx: Trigger.TriggerContext) -> None:
+        ctx.delete_processing_time_timer(time)

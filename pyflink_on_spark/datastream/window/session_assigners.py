@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
-from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.datastream.window.assigner import (
     MergingWindowAssigner,
     SessionWindowTimeGapExtractor,
-    WindowAssigner,
 )
-from pyflink_on_spark.datastream.window.serializers import TimeWindowSerializer
-from pyflink_on_spark.datastream.window.trigger import Trigger
-from pyflink_on_spark.datastream.window.triggers import EventTimeTrigger, ProcessingTimeTrigger
+from pyflink_on_spark.datastream.window.time_assigners import (
+    InEventTime,
+    InProcessingTime,
+    TimeWindowAssigner,
+)
 from pyflink_on_spark.datastream.window.windows import TimeWindow
 
 T = TypeVar("T")
 
 
-class _Sessions(MergingWindowAssigner[T, TimeWindow]):
+class _Sessions(TimeWindowAssigner[T], MergingWindowAssigner[T, TimeWindow]):
     """Windows that merge when they overlap or touch."""
 
     _session_gap: int
@@ -32,10 +32,6 @@ class _Sessions(MergingWindowAssigner[T, TimeWindow]):
     ) -> None:
         """Find the windows that overlap or touch."""
         TimeWindow.merge_windows(windows, callback)
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._session_gap})"
@@ -49,7 +45,7 @@ class _FixedGap(_Sessions[T]):
             raise Exception(f"{type(self).__name__} parameters must satisfy 0 < size")
         self._session_gap = session_gap
 
-    def _windows_at(self, time: int) -> list[TimeWindow]:
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]:
         return [TimeWindow(time, time + self._session_gap)]
 
 
@@ -68,7 +64,7 @@ class _DynamicGap(_Sessions[T]):
         return [TimeWindow(time, time + gap)]
 
 
-class ProcessingTimeSessionWindows(_FixedGap[T]):
+class ProcessingTimeSessionWindows(InProcessingTime[T], _FixedGap[T]):
     """Sessions of the machine's time.
 
     Args:
@@ -90,22 +86,8 @@ class ProcessingTimeSessionWindows(_FixedGap[T]):
         """Make sessions whose gap depends on the element."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window from now on."""
-        return self._windows_at(context.get_current_processing_time())
 
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the session."""
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
-
-
-class EventTimeSessionWindows(_FixedGap[T]):
+class EventTimeSessionWindows(InEventTime[T], _FixedGap[T]):
     """Sessions of event time.
 
     Args:
@@ -127,22 +109,8 @@ class EventTimeSessionWindows(_FixedGap[T]):
         """Make sessions whose gap depends on the element."""
         return DynamicEventTimeSessionWindows(extractor)
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window from the timestamp on."""
-        return self._windows_at(timestamp)
 
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the session."""
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True
-
-
-class DynamicProcessingTimeSessionWindows(_DynamicGap[T]):
+class DynamicProcessingTimeSessionWindows(InProcessingTime[T], _DynamicGap[T]):
     """Sessions of the machine's time whose gap depends on the element.
 
     Args:
@@ -156,26 +124,8 @@ class DynamicProcessingTimeSessionWindows(_DynamicGap[T]):
         """Make sessions whose gap depends on the element."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window from now on.
 
-        Raises:
-            Exception: the element's gap is not more than 0.
-        """
-        return self._windows_of(element, context.get_current_processing_time())
-
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the session."""
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
-
-
-class DynamicEventTimeSessionWindows(_DynamicGap[T]):
+class DynamicEventTimeSessionWindows(InEventTime[T], _DynamicGap[T]):
     """Sessions of event time whose gap depends on the element.
 
     Args:
@@ -188,21 +138,3 @@ class DynamicEventTimeSessionWindows(_DynamicGap[T]):
     ) -> DynamicEventTimeSessionWindows:
         """Make sessions whose gap depends on the element."""
         return DynamicEventTimeSessionWindows(extractor)
-
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window from the timestamp on.
-
-        Raises:
-            Exception: the element's gap is not more than 0.
-        """
-        return self._windows_of(element, timestamp)
-
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the session."""
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True

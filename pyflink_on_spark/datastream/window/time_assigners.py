@@ -1,7 +1,8 @@
-"""Windows of a fixed length: consecutive or overlapping."""
+"""Windows with a start and an end; those of a fixed length, consecutive or overlapping."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection
 from typing import TypeVar
 
@@ -17,7 +18,54 @@ from pyflink_on_spark.datastream.window.windows import TimeWindow
 T = TypeVar("T")
 
 
-class _Tumbling(WindowAssigner[T, TimeWindow]):
+class TimeWindowAssigner(WindowAssigner[T, TimeWindow]):
+    """Assigns windows with a start and an end."""
+
+    @abstractmethod
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]: ...
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+
+class InEventTime(TimeWindowAssigner[T]):
+    """Assigns windows by the timestamp of the element."""
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the windows of the timestamp, the latest first."""
+        return self._windows_of(element, timestamp)
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires when the watermark passes the end of the window."""
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return True."""
+        return True
+
+
+class InProcessingTime(TimeWindowAssigner[T]):
+    """Assigns windows by the machine's clock."""
+
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        """Return the windows of now, the latest first."""
+        return self._windows_of(element, context.get_current_processing_time())
+
+    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
+        """Return a trigger that fires when the clock passes the end of the window."""
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Return False."""
+        return False
+
+
+class _Tumbling(TimeWindowAssigner[T]):
     """Consecutive windows."""
 
     def __init__(self, size: int, offset: int):
@@ -26,19 +74,16 @@ class _Tumbling(WindowAssigner[T, TimeWindow]):
         self._size = size
         self._offset = offset
 
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._size}, {self._offset})"
 
-    def _windows_at(self, time: int) -> list[TimeWindow]:
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]:
+        _require_timestamp(time)
         start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
         return [TimeWindow(start, start + self._size)]
 
 
-class TumblingProcessingTimeWindows(_Tumbling[T]):
+class TumblingProcessingTimeWindows(InProcessingTime[T], _Tumbling[T]):
     """Consecutive windows of processing time.
 
     Args:
@@ -54,22 +99,8 @@ class TumblingProcessingTimeWindows(_Tumbling[T]):
         """Make windows of a size, shifted by an offset."""
         return TumblingProcessingTimeWindows(size.to_milliseconds(), _millis(offset))
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window of now."""
-        return self._windows_at(context.get_current_processing_time())
 
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the window."""
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
-
-
-class TumblingEventTimeWindows(_Tumbling[T]):
+class TumblingEventTimeWindows(InEventTime[T], _Tumbling[T]):
     """Consecutive windows of event time.
 
     Args:
@@ -85,27 +116,8 @@ class TumblingEventTimeWindows(_Tumbling[T]):
         """Make windows of a size, shifted by an offset."""
         return TumblingEventTimeWindows(size.to_milliseconds(), _millis(offset))
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the window of the timestamp.
 
-        Raises:
-            Exception: the element has no timestamp.
-        """
-        _require_timestamp(timestamp)
-        return self._windows_at(timestamp)
-
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the window."""
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True
-
-
-class _Sliding(WindowAssigner[T, TimeWindow]):
+class _Sliding(TimeWindowAssigner[T]):
     """Windows that begin at regular times, and may overlap or leave gaps."""
 
     def __init__(self, size: int, slide: int, offset: int):
@@ -117,20 +129,17 @@ class _Sliding(WindowAssigner[T, TimeWindow]):
         self._slide = slide
         self._offset = offset
 
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._size}, {self._slide}, {self._offset})"
 
-    def _windows_at(self, time: int) -> list[TimeWindow]:
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]:
+        _require_timestamp(time)
         size = self._size
         last = TimeWindow.get_window_start_with_offset(time, self._offset, self._slide)
         return [TimeWindow(s, s + size) for s in range(last, time - size, -self._slide)]
 
 
-class SlidingProcessingTimeWindows(_Sliding[T]):
+class SlidingProcessingTimeWindows(InProcessingTime[T], _Sliding[T]):
     """Windows of the machine's time that may overlap.
 
     Args:
@@ -149,22 +158,8 @@ class SlidingProcessingTimeWindows(_Sliding[T]):
             size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)
         )
 
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the windows of now, the latest first."""
-        return self._windows_at(context.get_current_processing_time())
 
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the window."""
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
-
-
-class SlidingEventTimeWindows(_Sliding[T]):
+class SlidingEventTimeWindows(InEventTime[T], _Sliding[T]):
     """Windows of event time that may overlap.
 
     Args:
@@ -182,25 +177,6 @@ class SlidingEventTimeWindows(_Sliding[T]):
         return SlidingEventTimeWindows(
             size.to_milliseconds(), slide.to_milliseconds(), _millis(offset)
         )
-
-    def assign_windows(
-        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
-    ) -> Collection[TimeWindow]:
-        """Return the windows of the timestamp, the latest first.
-
-        Raises:
-            Exception: the element has no timestamp.
-        """
-        _require_timestamp(timestamp)
-        return self._windows_at(timestamp)
-
-    def get_default_trigger(self, env) -> Trigger[T, TimeWindow]:
-        """Return a trigger that fires at the end of the window."""
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True
 
 
 def _millis(offset: Time | None) -> int:

@@ -13,7 +13,7 @@ from pyflink_on_spark.tools.check.report import json_report, text_report
 from pyflink_on_spark.tools.check.savepoint import check_savepoint
 from pyflink_on_spark.tools.check.script import examine
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
-from pyflink_on_spark.tools.commands import split_at_dashes
+from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 
 
 def main(arguments: list[str]) -> int:
@@ -42,9 +42,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pyflink_on_spark check",
-        description="Report what scripts use of PyFlink and how it fares on Spark. Nothing is run.",
+    parser = parser_of(
+        "check",
+        "Report what scripts use of PyFlink and how it fares on Spark. Nothing is run.",
         epilog="Exit status: 0 if all of it works, 1 if something does not.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a script, or a folder of them")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.savepoint_fit import SavepointFit, fit_of
 from pyflink_on_spark.state import CheckpointContents
-from pyflink_on_spark.tools.plan.recording import record
+from pyflink_on_spark.tools.plan.recording import recorded_jobs
 
 
 def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool) -> int:
@@ -31,10 +30,8 @@ def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool
     """
     try:
         contents = CheckpointContents(path)
-        with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
-            jobs = record(script, arguments)
+        jobs = recorded_jobs("check", script, arguments)
         if not jobs:
-            print(f"check: {script} ran to its end without executing a job", file=sys.stderr)
             return 1
         job = _job_of(jobs, contents)
         fit = fit_of(job, contents)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pyflink_on_spark
-from pyflink_on_spark.tools.commands import split_at_dashes
+from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.compare.difference import Reading
 from pyflink_on_spark.tools.compare.report import Comparison
 from pyflink_on_spark.tools.compare.run import run
@@ -54,9 +54,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pyflink_on_spark compare",
-        description="Run a script on real PyFlink and here, each in a working folder of its own, "
+    parser = parser_of(
+        "compare",
+        "Run a script on real PyFlink and here, each in a working folder of its own, "
         "and show where what they print differs.",
         epilog="Exit status: 0 if both gave the same, 1 if not.",
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 from pathlib import Path
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark.tools.commands import split_at_dashes
+from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.plan.diagram import diagram_of
-from pyflink_on_spark.tools.plan.recording import record
+from pyflink_on_spark.tools.plan.recording import recorded_jobs
 from pyflink_on_spark.tools.plan.svg import svg_of
 from pyflink_on_spark.tools.plan.text import text_of
 
@@ -39,10 +38,8 @@ def main(arguments: list[str]) -> int:
     if not script.is_file():
         print(f"plan: there is no script {script}", file=sys.stderr)
         return 2
-    with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
-        jobs = record(script, given)
+    jobs = recorded_jobs("plan", script, given)
     if not jobs:
-        print(f"plan: {script} ran to its end without executing a job", file=sys.stderr)
         return 1
     shown = _shown(jobs, form)
     if options.output is None:
@@ -53,9 +50,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pyflink_on_spark plan",
-        description="Show the graph of a script. The script is run, its jobs are not; what it "
+    parser = parser_of(
+        "plan",
+        "Show the graph of a script. The script is run, its jobs are not; what it "
         "prints itself goes to standard error.",
     )
     parser.add_argument("script", metavar="SCRIPT", help="its own arguments follow after --")

@@ -6,7 +6,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,23 @@ def recording() -> Iterator[RecordingEngine]:
         yield engine
     finally:
         install_engine(before)
+
+
+def recorded_jobs(command: str, script: Path, arguments: list[str]) -> list[Job]:
+    """Return the jobs that a script would run, and say so on standard error if there is none.
+
+    What the script prints goes to standard error.
+
+    Args:
+        command: the name of the tool, for the message.
+        script: the script's file.
+        arguments: its own arguments.
+    """
+    with redirect_stdout(sys.stderr):
+        jobs = record(script, arguments)
+    if not jobs:
+        print(f"{command}: {script} ran to its end without executing a job", file=sys.stderr)
+    return jobs
 
 
 def record(script: Path, arguments: list[str]) -> list[Job]:

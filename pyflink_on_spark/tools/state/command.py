@@ -13,6 +13,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter, StateEntry, StateSummary
+from pyflink_on_spark.tools.commands import parser_of
 
 _CHANGES = (
     ("drop", ("OPERATOR", "STATE"), "leave a state out; STATE is timers for the timers"),
@@ -52,9 +53,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pyflink_on_spark state",
-        description="Show what a checkpoint or savepoint holds. No class of the job is loaded, "
+    parser = parser_of(
+        "state",
+        "Show what a checkpoint or savepoint holds. No class of the job is loaded, "
         "unless --trusted says so.",
     )
     parser.add_argument("path", metavar="PATH", help="its folder, or its _metadata")

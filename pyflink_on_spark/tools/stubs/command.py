@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyflink_on_spark
 from pyflink_on_spark._compat.import_hook import OF_THE_JVM, OWN_ONLY
+from pyflink_on_spark.tools.commands import parser_of
 
 _DEFAULT = "typings"
 _MARK = "# Made by python -m pyflink_on_spark stubs."
@@ -37,9 +38,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pyflink_on_spark stubs",
-        description="Write stubs of pyflink that refer to this package, so that editors and type "
+    parser = parser_of(
+        "stubs",
+        "Write stubs of pyflink that refer to this package, so that editors and type "
         "checkers resolve the imports of PyFlink scripts.",
         epilog=f"Pyright and Pylance find the folder {_DEFAULT} by themselves; for mypy set "
         f"mypy_path = {_DEFAULT}.",

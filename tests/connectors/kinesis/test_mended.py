@@ -60,10 +60,10 @@ class TestKinesis:
             told = StreamsSinkConfig(
                 stream,
                 SimpleStringSchema(),
-                PartitionKeys.RANDOM,
                 False,
                 Batching(),
                 self.properties(aws, port),
+                PartitionKeys.RANDOM,
             )
             return StreamsWriter(told, context_of(), lambda seconds: None)
 

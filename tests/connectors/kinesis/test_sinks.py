@@ -39,7 +39,7 @@ def written(kinesis, stream):
 
 def writing(aws, stream, keys=PartitionKeys.RANDOM, fail_on_error=False, **batching):
     return StreamsSinkConfig(
-        stream, SimpleStringSchema(), keys, fail_on_error, Batching(**batching), aws.properties
+        stream, SimpleStringSchema(), fail_on_error, Batching(**batching), aws.properties, keys
     )
 
 

@@ -50,15 +50,6 @@ class DiskTable(StateTable):
         self.namespaces = _Namespaces(store)
         self.current = self.namespaces[None]
 
-    def use(self, namespace: Hashable) -> None:
-        """Make a namespace the one in use."""
-        if namespace == self.namespace:
-            return
-        if not self.current and self.namespace is not None:
-            del self.namespaces[self.namespace]
-        self.namespace = namespace
-        self.current = self.namespaces.setdefault(namespace, {})
-
     def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
         """Set entries of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {}).load(entries)  # type: ignore[attr-defined]

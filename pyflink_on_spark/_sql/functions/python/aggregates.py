@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,36 +14,19 @@ from pyflink_on_spark._sql.functions.aggregates import (
     Binder,
 )
 from pyflink_on_spark._sql.functions.parameters import any_type
-from pyflink_on_spark._sql.functions.python.binding import Convert, UserBinding, result_of, row_of
+from pyflink_on_spark._sql.functions.python.binding import Arguments, Convert, UserBinding
 from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
 class AggregateBinding(UserBinding):
-    """Calls the methods of an aggregate function.
-
-    Args:
-        function: the function.
-        types: the types of the arguments.
-        result: the type of the result.
-        names: the names of the fields, if the arguments make one row.
-    """
-
-    def __init__(
-        self,
-        function: UserFunction,
-        types: Sequence[LogicalType],
-        result: LogicalType,
-        names: tuple[str, ...] | None = None,
-    ) -> None:
-        super().__init__(function, types, names)
-        self._result = result
+    """Calls the methods of an aggregate function, or of one that gives any number of rows."""
 
     def caller(self, loaded: Any) -> Any:
         """Return what the code calls."""
         if isinstance(loaded, PandasAggregate):
             loaded.types = self._types
-        return LoadedAggregate(loaded, self.arguments(), result_of(self._result))
+        return LoadedAggregate(loaded, self.arguments(), self.result())
 
 
 class LoadedAggregate:
@@ -55,9 +38,7 @@ class LoadedAggregate:
         result: makes a value of a result.
     """
 
-    def __init__(
-        self, owner: Any, arguments: Callable[[Sequence[Any]], Sequence[Any]], result: Convert
-    ) -> None:
+    def __init__(self, owner: Any, arguments: Arguments, result: Convert) -> None:
         self.owner, self._arguments, self._result = owner, arguments, result
         self.create = owner.create_accumulator
 
@@ -156,32 +137,7 @@ class PythonTableAggregate:
 
     def binding(self, types: Sequence[LogicalType]) -> AggregateBinding:
         """Return what calls it with arguments of some types."""
-        return RowsBinding(self.function, types, self.types, self.row_names)
-
-
-class RowsBinding(AggregateBinding):
-    """Calls the methods of a function that gives any number of rows.
-
-    Args:
-        function: the function.
-        types: the types of the arguments.
-        results: the types of the columns.
-        names: the names of the fields, if the arguments make one row.
-    """
-
-    def __init__(
-        self,
-        function: UserFunction,
-        types: Sequence[LogicalType],
-        results: Sequence[LogicalType],
-        names: tuple[str, ...] | None = None,
-    ) -> None:
-        UserBinding.__init__(self, function, types, names)
-        self._results = tuple(results)
-
-    def caller(self, loaded: Any) -> Any:
-        """Return what the code calls."""
-        return LoadedAggregate(loaded, self.arguments(), row_of(self._results))
+        return AggregateBinding(self.function, types, self.types, self.row_names)
 
 
 class AnyArguments(AggregateOverload):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 Convert = Callable[[Any], Any]
+Arguments = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class UserBinding(Binding):
@@ -25,6 +27,7 @@ class UserBinding(Binding):
     Args:
         function: the function.
         types: the types of the arguments.
+        result: the type of the result, or the types of the columns of its rows.
         names: the names of the fields, if the arguments make one row.
     """
 
@@ -32,9 +35,11 @@ class UserBinding(Binding):
         self,
         function: UserFunction,
         types: Sequence[LogicalType],
+        result: LogicalType | Sequence[LogicalType],
         names: tuple[str, ...] | None = None,
     ) -> None:
         self._function, self._types, self._names = function, tuple(types), names
+        self._result = result
 
     def load(self, context: OperatorContext | None) -> Any:
         """Return what the code calls."""
@@ -50,11 +55,11 @@ class UserBinding(Binding):
         if closing is not None:
             closing()
 
+    @abstractmethod
     def caller(self, loaded: Any) -> Any:
         """Return what the code calls; its ``owner`` is the function."""
-        raise NotImplementedError
 
-    def arguments(self) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def arguments(self) -> Arguments:
         """Return what makes Python objects of arguments."""
         converters = [to_python(kind) for kind in self._types]
         names = None if self._names is None else list(self._names)
@@ -71,6 +76,32 @@ class UserBinding(Binding):
             return (row,)
 
         return made
+
+    def result(self) -> Convert:
+        """Return what makes a value, or a row, of what the function returns."""
+        if isinstance(self._result, LogicalType):
+            return result_of(self._result)
+        return row_of(self._result)
+
+
+class CallBinding(UserBinding):
+    """Calls a function, or the ``eval`` of an object."""
+
+    def caller(self, loaded: Any) -> Any:
+        """Return what the code calls; its ``owner`` is the function."""
+        call = self.call(getattr(loaded, "eval", loaded), self.arguments(), self.result())
+        call.owner = loaded
+        return call
+
+    @abstractmethod
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+        """Return a function of a row's arguments.
+
+        Args:
+            evaluate: the user's function.
+            arguments: makes Python objects of arguments.
+            result: makes a value, or a row, of what the function returns.
+        """
 
 
 def result_of(kind: LogicalType) -> Convert:

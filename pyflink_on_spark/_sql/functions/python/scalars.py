@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type
-from pyflink_on_spark._sql.functions.python.binding import UserBinding, result_of
+from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
-class ScalarBinding(UserBinding):
-    """Calls a scalar function.
+class ScalarBinding(CallBinding):
+    """Calls a scalar function."""
 
-    Args:
-        function: the function.
-        types: the types of the arguments.
-        result: the type of the result.
-        names: the names of the fields, if the arguments make one row.
-    """
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+        """Return a function that gives the value for a row's arguments."""
 
-    def __init__(
-        self,
-        function: UserFunction,
-        types: Sequence[LogicalType],
-        result: LogicalType,
-        names: tuple[str, ...] | None = None,
-    ) -> None:
-        super().__init__(function, types, names)
-        self._result = result
-
-    def caller(self, loaded: Any) -> Any:
-        """Return what the code calls."""
-        evaluate = getattr(loaded, "eval", loaded)
-        arguments, result = self.arguments(), result_of(self._result)
-
-        def call(*args: Any) -> Any:
+        def value(*args: Any) -> Any:
             return result(evaluate(*arguments(args)))
 
-        call.owner = loaded  # type: ignore[attr-defined]
-        return call
+        return value
 
 
 def python_scalar(

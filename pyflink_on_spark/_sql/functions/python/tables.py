@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.functions.python.binding import UserBinding, row_of
+from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert
 from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
-class TableBinding(UserBinding):
-    """Calls a table function.
+class TableBinding(CallBinding):
+    """Calls a table function."""
 
-    Args:
-        function: the function.
-        types: the types of the arguments.
-        results: the types of the columns.
-        names: the names of the fields, if the arguments make one row.
-    """
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+        """Return a function that yields the rows for a row's arguments."""
 
-    def __init__(
-        self,
-        function: UserFunction,
-        types: Sequence[LogicalType],
-        results: Sequence[LogicalType],
-        names: tuple[str, ...] | None = None,
-    ) -> None:
-        super().__init__(function, types, names)
-        self._results = tuple(results)
-
-    def caller(self, loaded: Any) -> Any:
-        """Return what the code calls."""
-        evaluate = getattr(loaded, "eval", loaded)
-        arguments, fields = self.arguments(), row_of(self._results)
-
-        def call(*args: Any) -> Iterator[Any]:
+        def rows(*args: Any) -> Iterator[Any]:
             for item in evaluate(*arguments(args)) or ():
-                yield fields(item)
+                yield result(item)
 
-        call.owner = loaded  # type: ignore[attr-defined]
-        return call
+        return rows
 
 
 def python_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, refuse_java_class
 from pyflink_on_spark._connectors.kinesis.config import (
     KinesisSourceConfig,
     ShardAssignment,
@@ -55,10 +55,8 @@ class KinesisDeserializationSchema:
     """
 
     def __init__(self, j_kinesis_deserialization_schema):
-        raise_unsupported(
+        refuse_java_class(
             "KinesisDeserializationSchema(j_kinesis_deserialization_schema)",
-            kind=Gap.NEVER,
-            reason="in PyFlink its work is done by a Java object",
             instead="Give FlinkKinesisConsumer a DeserializationSchema.",
         )
 

@@ -113,9 +113,9 @@ class KinesisStreamsSinkBuilder(RequestSinkBuilder):
             StreamsSinkConfig(
                 self._stream,
                 serializer,
-                self._keys,
                 self._fail_on_error,
                 self._batching,
                 self._properties,
+                self._keys,
             )
         )

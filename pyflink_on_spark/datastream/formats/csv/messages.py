@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader
 from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
@@ -32,6 +32,30 @@ _SIMPLE = [
 _LINE_ENDS = ("\n", "\r", "\r\n", "")
 
 
+class _CsvRowBuilder:
+    """Has the settings of both directions."""
+
+    def __init__(self, type_info: TypeInformation):
+        self._format = CsvRowFormat(_checked_row_type(type_info))
+
+    def set_array_element_delimiter(self, delimiter: str):
+        """Set the text between the elements of arrays; by default a semicolon."""
+        call = "set_array_element_delimiter(delimiter)"
+        return self._with(array_delimiter=argument(delimiter, str, call))
+
+    def set_quote_character(self, c: str):
+        """Set the quote character; by default a double quote."""
+        return self._with(quote=_character(c, "set_quote_character"))
+
+    def set_escape_character(self, c: str):
+        """Set the escape character; by default there is none."""
+        return self._with(escape=_character(c, "set_escape_character"))
+
+    def _with(self, **changes: Any) -> Self:
+        self._format = replace(self._format, **changes)
+        return self
+
+
 class CsvRowDeserializationSchema(DeserializationSchema):
     """Deserializes rows from CSV messages; made with ``Builder(type_info)``.
 
@@ -55,7 +79,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
     def _produced_type(self) -> TypeInformation:
         return self._format.row_type
 
-    class Builder:
+    class Builder(_CsvRowBuilder):
         """Configures a schema.
 
         Args:
@@ -67,9 +91,6 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             ValueError: the type is not a row type, or CSV does not support a field.
         """
 
-        def __init__(self, type_info: TypeInformation):
-            self._format = CsvRowFormat(_checked_row_type(type_info))
-
         def set_field_delimiter(self, delimiter: str):
             """Set the character between fields; by default a comma."""
             return self._with(field_delimiter=_character(delimiter, "set_field_delimiter"))
@@ -78,19 +99,6 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             """Set whether a line that begins with ``#`` is a comment."""
             call = "set_allow_comments(allow_comments)"
             return self._with(comments=argument(allow_comments, bool, call))
-
-        def set_array_element_delimiter(self, delimiter: str):
-            """Set the text between the elements of arrays; by default a semicolon."""
-            call = "set_array_element_delimiter(delimiter)"
-            return self._with(array_delimiter=argument(delimiter, str, call))
-
-        def set_quote_character(self, c: str):
-            """Set the quote character; by default a double quote."""
-            return self._with(quote=_character(c, "set_quote_character"))
-
-        def set_escape_character(self, c: str):
-            """Set the escape character; by default there is none."""
-            return self._with(escape=_character(c, "set_escape_character"))
 
         def set_null_literal(self, null_literal: str):
             """Set the text for None."""
@@ -105,10 +113,6 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         def build(self):
             """Return the schema."""
             return CsvRowDeserializationSchema(j_deserialization_schema=self._format)
-
-        def _with(self, **changes: Any) -> CsvRowDeserializationSchema.Builder:
-            self._format = replace(self._format, **changes)
-            return self
 
 
 class CsvRowSerializationSchema(SerializationSchema):
@@ -131,7 +135,7 @@ class CsvRowSerializationSchema(SerializationSchema):
     def _serializer(self) -> Callable[[Any], bytes]:
         return csv_row_writer(self._format)
 
-    class Builder:
+    class Builder(_CsvRowBuilder):
         """Configures a schema.
 
         Args:
@@ -142,9 +146,6 @@ class CsvRowSerializationSchema(SerializationSchema):
             TypeError: the type is None.
             ValueError: the type is not a row type, or CSV does not support a field.
         """
-
-        def __init__(self, type_info: TypeInformation):
-            self._format = CsvRowFormat(_checked_row_type(type_info))
 
         def set_field_delimiter(self, c: str):
             """Set the character between fields; by default a comma."""
@@ -163,22 +164,9 @@ class CsvRowSerializationSchema(SerializationSchema):
             )
             return self._with(line_delimiter=delimiter)
 
-        def set_array_element_delimiter(self, delimiter: str):
-            """Set the text between the elements of arrays; by default a semicolon."""
-            call = "set_array_element_delimiter(delimiter)"
-            return self._with(array_delimiter=argument(delimiter, str, call))
-
         def disable_quote_character(self):
             """Write no quotes."""
             return self._with(quote=None)
-
-        def set_quote_character(self, c: str):
-            """Set the quote character; by default a double quote."""
-            return self._with(quote=_character(c, "set_quote_character"))
-
-        def set_escape_character(self, c: str):
-            """Set the escape character; by default there is none."""
-            return self._with(escape=_character(c, "set_escape_character"))
 
         def set_null_literal(self, s: str):
             """Set the text for None."""
@@ -187,10 +175,6 @@ class CsvRowSerializationSchema(SerializationSchema):
         def build(self):
             """Return the schema."""
             return CsvRowSerializationSchema(j_csv_row_serialization_schema=self._format)
-
-        def _with(self, **changes: Any) -> CsvRowSerializationSchema.Builder:
-            self._format = replace(self._format, **changes)
-            return self
 
 
 def _checked_row_type(type_info: Any) -> RowTypeInfo:

@@ -1,0 +1,36 @@
+"""Settings that are a view of the options of a configuration."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pyflink_on_spark.common._options.notes import note_option
+from pyflink_on_spark.common._options.option import Option
+from pyflink_on_spark.common.configuration import Configuration
+
+
+class OptionsView:
+    """Reads and writes options of a configuration.
+
+    Args:
+        configuration: where the values are.
+    """
+
+    _checked: ClassVar[tuple[Option[Any], ...]]
+    """The options that ``configure`` looks at."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+
+    def _check(self) -> None:
+        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
+        for option in self._checked:
+            self._read(option)
+
+    def _read(self, option: Option[Any]) -> Any:
+        return self._configuration._read(option)
+
+    def _write(self, option: Option[Any], value: Any) -> Self:
+        self._configuration._write(option, value)
+        note_option(self._configuration._values, option)
+        return self
