@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.task.plan import (
     StagePlan,
 )
 from pyflink_on_spark._runtime.task.progress import JobProgress
-from pyflink_on_spark._runtime.user_code.function_log import LOGS, log_in_driver
+from pyflink_on_spark._runtime.user_code.function_log import LOGS, DriverLog
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Job:
         printers: dict[str, Callable[[list[Any]], None]] = {
             **self.printers,
             METRICS: self.accumulators.add,
-            LOGS: log_in_driver,
+            LOGS: DriverLog(self.settings.configuration),
         }
         object.__setattr__(self, "printers", printers)
 

@@ -46,8 +46,8 @@ class NetworkServer:
         """Start the server if a configuration says on which port.
 
         Raises:
-            EnvironmentSetupError: no port is free.
-            ValueError: the address is open to others, and there is no token.
+            EnvironmentSetupError: no port is free, or others can reach the address, and there is
+                no token.
         """
         ports = REST_PORT.read(configuration)
         with self._lock:
@@ -56,7 +56,7 @@ class NetworkServer:
             host = REST_BIND_ADDRESS.read(configuration) or "127.0.0.1"
             token = REST_TOKEN.read(configuration)
             if not is_loopback(host) and not token:
-                raise ValueError(
+                raise EnvironmentSetupError(
                     f"rest.bind-address is {host}, which others can reach: set "
                     f"{REST_TOKEN.key} to what a client has to know"
                 )

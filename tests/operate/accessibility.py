@@ -1,28 +1,23 @@
-"""Checks the page with axe-core in a real browser; not part of CI, for axe-core comes from npm.
+"""The page as people with a keyboard, a phone or a screen reader have it; its screenshots.
 
-    npm install axe-core
-    python -m tests.operate.accessibility node_modules/axe-core/axe.min.js [FOLDER]
+    python -m tests.operate.accessibility FOLDER [AXE]
 
-Checks the list and a job, light and dark, on a wide and on a narrow screen. The job has 64
-subtasks, a checkpoint and an exception. With a folder, it gets a screenshot of each.
+writes a screenshot of the list and of a job, light and dark, on a wide and on a narrow screen, and
+prints what axe-core finds. AXE is another axe.min.js than that of the package axe-core-python.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
-from html import unescape
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyflink_on_spark._operate.driver import Driver
 from pyflink_on_spark._operate.operated_job import OperatedJob
-from pyflink_on_spark._operate.rest.page import PAGES
-from pyflink_on_spark._operate.rest.routing import Answer
 from pyflink_on_spark._operate.rest.server import RestServer
 from pyflink_on_spark._runtime.task.progress import (
     JobProgress,
@@ -30,33 +25,19 @@ from pyflink_on_spark._runtime.task.progress import (
     TaskProgress,
     combine,
 )
+from tests.operate.browser import Browser, browser
 from tests.operate.operated import Handle
 from tests.runtime.rounds import CutSource, job_of
 
 SUBTASKS = 64
-SCREENS = {"wide": "1280,2400", "phone": "390,3600"}
-SCHEMES = {"light": 1, "dark": 0}
-RUN = """
-const wanted = () => document.querySelector("main").children.length;
-const wait = setInterval(() => {
-  if (!wanted()) return;
-  clearInterval(wait);
-  document.querySelectorAll("details").forEach((each) => { each.open = true; });
-  axe.run().then((found) => {
-    const result = document.createElement("pre");
-    result.id = "axe";
-    result.textContent = JSON.stringify({
-      passed: found.passes.length,
-      violations: found.violations.map((each) => [each.id, each.impact, each.help,
-        each.nodes.map((node) => node.html)]),
-    });
-    document.body.append(result);
-  });
-}, 50);
-"""
+SCREENS = {"wide": (1280, 900), "phone": (390, 844)}
+SCHEMES = ("light", "dark")
+READY = "document.readyState === 'complete' && document.querySelector('main')?.children.length > 0"
+OPEN_ALL = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 
 
 def operated() -> OperatedJob:
+    """Return a job with 64 subtasks, a checkpoint and an exception."""
     job = job_of(
         lambda stream: stream.map(str).name("read").key_by(len).map(str).name("count"),
         CutSource([1]),
@@ -80,69 +61,58 @@ def operated() -> OperatedJob:
     return made
 
 
-def serve(axe: Path) -> tuple[RestServer, str]:
-    """Serve a job, with axe-core in the page."""
+@contextmanager
+def served(job: OperatedJob) -> Iterator[str]:
+    """Serve a job; yields the URL."""
     driver = Driver()
-    job = operated()
     driver.jobs.add(job)
-    index = driver.router.answer(_get("/")).content
-    scripts = b'<script src="axe.js"></script><script src="run.js"></script></body>'
-    with_axe = index.replace(b"</body>", scripts)
-    script = "text/javascript"
-    files = {
-        "/checked": (with_axe, "text/html"), "/axe.js": (axe.read_bytes(), script),
-        "/run.js": (RUN.encode(), script),
-    }  # fmt: skip
-    for path, (content, kind) in files.items():
-        driver.router.add("GET", path, lambda _, c=content, k=kind: Answer(c, kind=k))
     server = RestServer(("127.0.0.1", 0), driver.router)
     server.start()
-    return server, job.id
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
-def _get(path: str):
-    from pyflink_on_spark._operate.rest.routing import Request
+def axe_core() -> Path:
+    """Return the script of the installed package."""
+    package = importlib.util.find_spec("axe_core_python")
+    assert package is not None, "needs axe-core-python"
+    assert package.origin is not None
+    return Path(package.origin).parent / "axe.min.js"
 
-    assert path in PAGES
-    return Request("GET", path)
+
+def violations(page: Browser, axe: Path) -> list[list[str]]:
+    """Return what axe-core finds in the page, with all sections open; rules have to pass, too."""
+    page.run(OPEN_ALL)
+    page.run(axe.read_text(encoding="utf-8") + "; null")
+    found = json.loads(
+        page.run(
+            "axe.run().then((found) => JSON.stringify({passed: found.passes.length, violated: "
+            "found.violations.map((each) => [each.id, each.impact, each.help, "
+            "...each.nodes.map((node) => node.html)])}))"
+        )
+    )
+    assert found["passed"] > 10, found
+    return found["violated"]
 
 
-def main(arguments: list[str]) -> int:
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    assert browser is not None, "needs Chromium"
-    server, job_id = serve(Path(arguments[0]))
-    url = f"http://127.0.0.1:{server.server_address[1]}"
-    shots = Path(arguments[1]).resolve() if len(arguments) > 1 else None
-    failed = False
-    for fragment, screen, scheme in itertools.product(("", job_id), SCREENS, SCHEMES):
-        name = f"{'job' if fragment else 'list'}, {screen}, {scheme}"
-        with tempfile.TemporaryDirectory() as profile:
-            command = [
-                browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                f"--user-data-dir={profile}", f"--window-size={SCREENS[screen]}",
-                f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
-                "--virtual-time-budget=8000",
-            ]  # fmt: skip
-            page = subprocess.run(
-                [*command, "--dump-dom", f"{url}/checked#{fragment}"],
-                capture_output=True, text=True, check=True, timeout=120,
-            ).stdout  # fmt: skip
-            if shots is not None:
-                shot = shots / f"{name.replace(', ', '_')}.png"
-                subprocess.run(
-                    [*command, f"--screenshot={shot}", f"{url}/#{fragment}"],
-                    capture_output=True, check=True, timeout=120,
-                )  # fmt: skip
-        told = re.search(r'<pre id="axe">(.*?)</pre>', page, re.DOTALL)
-        assert told is not None, page
-        found = json.loads(unescape(told[1]))
-        print(f"{name}: {found['passed']} rules passed, {len(found['violations'])} violated")
-        for violation in found["violations"]:
-            failed = True
-            print("   ", *violation)
-    server.shutdown()
-    return 1 if failed else 0
+def main(folder: Path, axe: Path) -> int:
+    """Write screenshots; return how many rules are violated."""
+    count = 0
+    job = operated()
+    with served(job) as url, browser() as page:
+        for what, screen, scheme in itertools.product(("list", "job"), SCREENS, SCHEMES):
+            page.screen(*SCREENS[screen], dark=scheme == "dark", phone=screen == "phone")
+            page.open(f"{url}#{job.id if what == 'job' else ''}", READY)
+            (folder / f"{what}_{screen}_{scheme}.png").write_bytes(page.screenshot())
+            found = violations(page, axe)
+            print(f"{what}, {screen}, {scheme}: {len(found)} rules violated", *found, sep="\n    ")
+            count += len(found)
+    return count
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    given = [Path(argument) for argument in sys.argv[1:]]
+    sys.exit(min(main(given[0], given[1] if len(given) > 1 else axe_core()), 1))

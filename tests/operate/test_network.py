@@ -79,7 +79,7 @@ def test_the_page_itself_is_served(served):
 
 
 def test_another_address_needs_a_token(driver):
-    with pytest.raises(ValueError, match=r"set pyflink-on-spark\.rest\.token"):
+    with pytest.raises(EnvironmentSetupError, match=r"set pyflink-on-spark\.rest\.token"):
         NetworkServer(driver.router).start({"rest.port": "0", "rest.bind-address": "0.0.0.0"})
 
 

@@ -7,10 +7,10 @@ import logging
 import pytest
 
 from pyflink_on_spark._runtime.user_code.function_log import (
+    DriverLog,
     FunctionLog,
     LogEntry,
     install_function_log,
-    log_in_driver,
 )
 from pyflink_on_spark.datastream import (
     KeyedProcessFunction,
@@ -105,7 +105,7 @@ def test_a_bad_format_fails_nothing(log, capsys):
 
 def test_the_driver_logs_with_the_worker_s_time_at_its_own_level(caplog):
     caplog.set_level(logging.INFO, "pyflink_on_spark.functions")
-    log_in_driver(
+    DriverLog({})(
         [
             LogEntry(5.25, logging.WARNING, "mine", "odd", "keyed (2/3)"),
             LogEntry(5.5, logging.INFO, "root", "plain", ""),
@@ -114,6 +114,29 @@ def test_the_driver_logs_with_the_worker_s_time_at_its_own_level(caplog):
     )
     assert caplog.messages == ["[keyed (2/3)] mine: odd", "plain"]
     assert [record.created for record in caplog.records] == [5.25, 5.5]
+
+
+@pytest.mark.parametrize(
+    ("levels", "logged"),
+    [
+        ({}, ["odd"]),
+        ({"python.logging.default.level": "DEBUG"}, ["detail", "plain", "odd"]),
+        ({"python.logging.default.level": "INFO"}, ["plain", "odd"]),
+        ({"python.logging.level.overrides": "{mine: DEBUG}"}, ["detail", "odd"]),
+        ({"python.logging.level.overrides": "{mine.rules: DEBUG}"}, ["odd"]),
+    ],
+)
+def test_the_driver_logs_what_the_job_asks_for(caplog, levels, logged):
+    caplog.set_level(logging.WARNING, "pyflink_on_spark.functions")
+    caplog.handler.setLevel(logging.NOTSET)
+    DriverLog(levels)(
+        [
+            LogEntry(1.0, logging.DEBUG, "mine.rule", "detail", ""),
+            LogEntry(1.0, logging.INFO, "root", "plain", ""),
+            LogEntry(1.0, logging.WARNING, "yours", "odd", ""),
+        ]
+    )
+    assert [message.rpartition(" ")[2] for message in caplog.messages] == logged
 
 
 def test_levels_are_checked():

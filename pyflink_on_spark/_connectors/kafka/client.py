@@ -45,13 +45,13 @@ def api_timeout(properties: Mapping[str, str]) -> float:
 
 
 class _ClientLog:
-    """Takes the log lines of librdkafka, which reports each failed attempt to connect."""
+    """Takes the log lines of librdkafka, which reports each connection that fails or ends."""
 
     @staticmethod
     def log(level: int, text: str, facility: str, *arguments: Any) -> None:
         """Log a line; the name and signature are those of a logger."""
-        failed_attempt = facility in {"FAIL", "ERROR"} and level >= logging.WARNING
-        _log.log(logging.DEBUG if failed_attempt else level, text, facility, *arguments)
+        of_connection = facility in {"FAIL", "ERROR"}
+        _log.log(logging.DEBUG if of_connection else level, text, facility, *arguments)
 
 
 class ClientErrors:

@@ -21,6 +21,7 @@ LOGS = "logs"
 FUNCTIONS = "pyflink_on_spark.functions"
 """The driver's logger of what user functions log."""
 _MOST = 10_000
+_ROOT = "root"
 _OWNERS = ("self", "owner")
 _driver_log = logging.getLogger(FUNCTIONS)
 
@@ -93,7 +94,7 @@ def install_function_log(configuration: Mapping[str, str]) -> FunctionLog:
         configuration: has ``python.logging.default.level`` and ``python.logging.level.overrides``.
     """
     level = level_number(LOGGING_LEVEL.read(configuration))
-    levels = {n: level_number(v) for n, v in LOGGING_LEVELS.read(configuration).items()}
+    levels = _levels_by_name(configuration)
     root = logging.getLogger()
     found = next((each for each in root.handlers if isinstance(each, FunctionLog)), None)
     log = found or FunctionLog()
@@ -105,17 +106,45 @@ def install_function_log(configuration: Mapping[str, str]) -> FunctionLog:
     return log
 
 
-def log_in_driver(entries: list[LogEntry]) -> None:
-    """Log in this process what functions have logged in a worker."""
-    for entry in entries:
-        if _driver_log.isEnabledFor(entry.level):
-            where = f"[{entry.where}] " if entry.where else ""
-            name = "" if entry.logger == "root" else f"{entry.logger}: "
-            record = _driver_log.makeRecord(
-                FUNCTIONS, entry.level, "", 0, f"{where}{name}{entry.message}", (), None
-            )
-            record.created, record.msecs = entry.time, entry.time % 1 * 1000
-            _driver_log.handle(record)
+class DriverLog:
+    """Logs in the driver what functions have logged in workers.
+
+    An entry is logged if the level of the driver's logger allows the entry, or if the job's
+    configuration asks for the entry with a level of its own.
+
+    Args:
+        configuration: the job's configuration.
+    """
+
+    def __init__(self, configuration: Mapping[str, str]) -> None:
+        self._levels = _levels_by_name(configuration)
+        if LOGGING_LEVEL.key in configuration:
+            self._levels[_ROOT] = level_number(LOGGING_LEVEL.read(configuration))
+
+    def __call__(self, entries: list[LogEntry]) -> None:
+        """Log entries of a worker."""
+        for entry in entries:
+            if _driver_log.isEnabledFor(entry.level) or self._is_asked_for(entry):
+                where = f"[{entry.where}] " if entry.where else ""
+                name = "" if entry.logger == _ROOT else f"{entry.logger}: "
+                record = _driver_log.makeRecord(
+                    FUNCTIONS, entry.level, "", 0, f"{where}{name}{entry.message}", (), None
+                )
+                record.created, record.msecs = entry.time, entry.time % 1 * 1000
+                _driver_log.handle(record)
+
+    def _is_asked_for(self, entry: LogEntry) -> bool:
+        if not self._levels:
+            return False
+        name = entry.logger
+        while name and name not in self._levels:
+            name = name.rpartition(".")[0]
+        asked = self._levels.get(name or _ROOT)
+        return asked is not None and entry.level >= asked
+
+
+def _levels_by_name(configuration: Mapping[str, str]) -> dict[str, int]:
+    return {name: level_number(level) for name, level in LOGGING_LEVELS.read(configuration).items()}
 
 
 def _where(frame: FrameType | None) -> str:

@@ -8,7 +8,12 @@ import sys
 import traceback
 from types import TracebackType
 
-from pyflink_on_spark._compat.errors import JobCancelledError, PyFlinkOnSparkError
+from pyflink_on_spark._compat.errors import (
+    CheckpointError,
+    EnvironmentSetupError,
+    JobCancelledError,
+    PyFlinkOnSparkError,
+)
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
 from pyflink_on_spark._job.base_configuration import base_configuration, set_base_configuration
@@ -21,6 +26,7 @@ from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
 from pyflink_on_spark.tools.operate.signals import EndAsked, SignalsAsk
 
 _CLOSED_PIPE = 141
+_NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
 
 
 def configure(options: RunOptions, log_level: str | None) -> None:
@@ -113,6 +119,10 @@ def _tell(error: Exception, script: str) -> None:
         if told.__cause__ is None and told.__context__ is None:
             error.__cause__ = error.__context__ = None
     trace = from_script_on(error.__traceback__, script, without_package=says_enough)
+    if isinstance(error, _NOT_OF_THE_SCRIPT) and error.__cause__ is None and trace is not None:
+        place = traceback.extract_tb(trace)[-1]
+        print(f"{place.filename}, line {place.lineno}: {error}", file=sys.stderr)
+        return
     sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 

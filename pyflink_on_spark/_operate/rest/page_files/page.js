@@ -10,6 +10,7 @@ const MAX_WATERMARK = 2 ** 63 - 1;
 const number = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
 const main = document.getElementById("main");
 const connection = document.getElementById("connection");
+const dialog = document.getElementById("dialog");
 const open = new Set();
 let shown = 0;
 
@@ -341,7 +342,6 @@ function pairs(caption, values) {
 // -- the dialog ---------------------------------------------------------------------------------
 
 function question(title, detail, label, value) {
-  const dialog = document.getElementById("dialog");
   if (dialog.open) return Promise.resolve(null);
   document.getElementById("question").textContent = title;
   document.getElementById("detail").textContent = detail;
@@ -362,7 +362,7 @@ async function refresh() {
   const id = location.hash.slice(1);
   try {
     const parts = await (/^[0-9a-f]{32}$/.test(id) ? job(id) : list());
-    if (turn !== shown) return;
+    if (turn !== shown || dialog.open) return;
     const focused = [...main.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
     const scrolled = [...main.querySelectorAll(".scroll")].map((each) => each.scrollLeft);
     main.replaceChildren(...parts.filter((part) => part !== null));
