@@ -100,8 +100,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
-- **Watermarks of upsert-kafka's tables.** There is one for each subtask, not for each partition: if
-  some partitions are ahead of others, let the `WATERMARK` have a delay.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an

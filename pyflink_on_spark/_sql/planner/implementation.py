@@ -29,7 +29,7 @@ from pyflink_on_spark._sql.planner.ranks import top_n
 from pyflink_on_spark._sql.planner.slices import SliceAggregate, sliced_query
 from pyflink_on_spark._sql.planner.sorting import sort
 from pyflink_on_spark._sql.planner.vectorized import with_vectors
-from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
+from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
 from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
@@ -187,7 +187,7 @@ def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> Physica
     if node.watermark is None:
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return calc(node.schema, source, None, columns)
-    return WatermarkAssigner(node.schema, source, node.column, node.watermark)
+    return watermark_assigner(node.schema, source, node.column, node.watermark)
 
 
 def _sink(node: logical.Sink, plan: Implementation) -> PhysicalNode:
