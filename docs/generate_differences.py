@@ -106,7 +106,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   effect on groups, joins and OVER.
 - **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
   time, changes as input of the windows of table functions, windows of a number of rows,
-  asynchronous scalar functions, and the connectors kinesis, elasticsearch and CDC. Each raises
+  and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 
