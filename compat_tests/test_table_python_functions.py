@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections import Counter
 
 import pytest
 from pyflink.table import (
     AggregateFunction,
+    AsyncScalarFunction,
     DataTypes,
     EnvironmentSettings,
     Row,
@@ -282,3 +284,67 @@ def test_means_of_floats_of_32_bits():
     mean = udaf(lambda f: f.mean(), result_type=DataTypes.FLOAT(), func_type="pandas")
     t_env.create_temporary_function("mean_of", mean)
     assert query(t_env, "SELECT CAST(mean_of(f) AS STRING) FROM floats") == [("28.800001",)]
+
+
+@udf(result_type=DataTypes.STRING())
+async def shouted(text):
+    await asyncio.sleep(0.001)
+    return "NOTHING" if text is None else text.upper()
+
+
+class Sum(AsyncScalarFunction):
+    def open(self, function_context):
+        self.start = int(function_context.get_job_parameter("no such parameter", "100"))
+
+    async def eval(self, one, two):
+        return self.start + one + two
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("LOWER(shouted(s)) || 'c'", "abc"),
+        ("shouted(CAST(NULL AS STRING))", "NOTHING"),
+        ("shouted(shouted(s))", "AB"),
+        ("total(i, 1) * 2", 206),
+        ("CASE WHEN i = 2 THEN shouted(s) ELSE 'no' END", "AB"),
+    ],
+)
+def test_asynchronous_functions(t_env, expression, expected):
+    """Of one row: with more, PyFlink 2.3 mixes up what calls in flight are for."""
+    t_env.create_temporary_function("shouted", shouted)
+    t_env.create_temporary_function("total", udf(Sum(), result_type=DataTypes.BIGINT()))
+    text = f"SELECT {expression} FROM (VALUES (2, 'ab')) AS t(i, s)"
+    assert query(t_env, text) == [(expected,)]
+
+
+def test_asynchronous_functions_in_batch_mode():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.create_temporary_function("shouted", shouted)
+    assert query(t_env, "SELECT shouted(s) FROM (VALUES ('ab')) AS t(s)") == [("AB",)]
+
+
+def test_asynchronous_functions_of_expressions(t_env):
+    table = t_env.sql_query("SELECT i, s FROM (VALUES (2, 'ab')) AS t(i, s)")
+    assert rows(table.select(shouted(col("s")), col("i"))) == [("AB", 2)]
+    assert rows(table.filter(shouted(col("s")) == "AB")) == [(2, "ab")]
+    with pytest.raises(Exception, match="Only a scalar function can be used in the map operator"):
+        table.map(shouted(col("s")))
+
+
+def test_asynchronous_functions_in_joins(t_env):
+    t_env.create_temporary_function("shouted", shouted)
+    text = """
+        SELECT i, s FROM (VALUES (2)) AS a(i)
+        {} JOIN (VALUES (2, 'ab')) AS b(j, s) ON i = j AND shouted(s) = {}
+    """
+    assert query(t_env, text.format("", "'AB'")) == [(2, "ab")]
+    assert query(t_env, text.format("", "'ab'")) == []
+
+
+def test_no_asynchronous_function_of_series():
+    with pytest.raises(ValueError, match="Async scalar functions do not support pandas func_type"):
+
+        @udf(result_type=DataTypes.STRING(), func_type="pandas")
+        async def nothing(texts):
+            return texts

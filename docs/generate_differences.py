@@ -100,15 +100,13 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
-- **Watermarks of upsert-kafka's tables.** There is one for each subtask, not for each partition: if
-  some partitions are ahead of others, let the `WATERMARK` have a delay.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
 - **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
   time, changes as input of the windows of table functions, windows of a number of rows,
-  asynchronous scalar functions, and the connectors kinesis, elasticsearch and CDC. Each raises
+  and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 

@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.binder.correlate import correlate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
 from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node
@@ -63,8 +64,14 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
 
 
 def mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
-    """Return a row for each row; the fields of a ROW become columns."""
+    """Return a row for each row; the fields of a ROW become columns.
+
+    Raises:
+        ValidationError: it is an asynchronous function.
+    """
     call, names = call_over(function, node)
+    if isinstance(call, syntax.Call) and isinstance(binder.function(call), AsyncFunction):
+        raise ValidationError("Only a scalar function can be used in the map operator.")
     value = binder.bind(call)
     if value.type.root is not Root.ROW:
         return projected(node, [((names or ("_c0",))[0], value)])

@@ -57,6 +57,9 @@ class AsyncWaitOperator(RichFunctionOperator):
         context.runtime_context.withhold_state()
         super().open(context)
         self._strategy = None if self._retry_strategy is None else self._retry_strategy.load()
+        self._begin(context)
+
+    def _begin(self, context: OperatorContext) -> None:
         self._calls = CallsInOrder() if self._ordered else CallsAsReady()
         self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.expressions import InputRef
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.plan.time_bounds import time_bounds
 from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
@@ -28,10 +30,17 @@ from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.ranks import top_n
 from pyflink_on_spark._sql.planner.slices import SliceAggregate, sliced_query
 from pyflink_on_spark._sql.planner.sorting import sort
-from pyflink_on_spark._sql.planner.vectorized import with_vectors
-from pyflink_on_spark._sql.planner.watermarks import WatermarkAssigner
+from pyflink_on_spark._sql.planner.staged_calls import (
+    is_staged,
+    outer_join_refused,
+    split_condition,
+    with_staged_calls,
+    with_staged_columns,
+)
+from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
 from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 
 Make = Callable[[Any, "Implementation"], PhysicalNode]
@@ -84,15 +93,18 @@ def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
     found = top_n(node, plan)
     if found is not None:
         return found
-    source, expressions = with_vectors(plan.implement(node.input), node.expressions)
+    source, expressions = with_staged_calls(plan.implement(node.input), node.expressions)
     return calc(node.schema, source, None, expressions)
 
 
 def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
-    below = plan.implement(node.input)
-    source, (condition,) = with_vectors(below, (node.condition,))
-    if source is below:
-        return calc(node.schema, source, condition, None)
+    source = plan.implement(node.input)
+    direct, staged = split_condition(node.condition)
+    if direct is not None:
+        source = calc(node.schema, source, direct, None)
+    if staged is None:
+        return source
+    source, (condition,) = with_staged_calls(source, (staged,))
     columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
     return calc(node.schema, source, condition, columns)
 
@@ -155,6 +167,8 @@ def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
 
 
 def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
+    if node.condition is not None and is_staged(node.condition):
+        return _join_then_filter(node, node.condition, plan)
     left, right = plan.implement(node.left), plan.implement(node.right)
     if not plan.settings.batch:
         windows = window_join(node.left, node.right, node.condition)
@@ -164,6 +178,15 @@ def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
         if bounds is not None:
             return timed_joins.IntervalJoin(left, right, node, bounds)
     return Join(left, right, node, plan.settings.batch)
+
+
+def _join_then_filter(node: logical.Join, condition: Typed, plan: Implementation) -> PhysicalNode:
+    if node.kind is not JoinKind.INNER:
+        raise outer_join_refused(condition)
+    direct, staged = split_condition(condition)
+    assert staged is not None
+    joined = replace(node, condition=direct)
+    return plan.implement(logical.Filter(node.schema, joined, staged))
 
 
 def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
@@ -187,7 +210,36 @@ def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> Physica
     if node.watermark is None:
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return calc(node.schema, source, None, columns)
-    return WatermarkAssigner(node.schema, source, node.column, node.watermark)
+    return watermark_assigner(node.schema, source, node.column, node.watermark)
+
+
+def _sort(node: logical.Sort, plan: Implementation) -> PhysicalNode:
+    staged = with_staged_columns(node.input, [key.value for key in node.keys])
+    if staged is None:
+        return sort(node, plan.implement(node.input), plan.settings.batch)
+    columns, values = staged
+    keys = tuple(replace(key, value=value) for key, value in zip(node.keys, values))
+    ordered = replace(node, schema=columns.schema, input=columns, keys=keys)
+    own = tuple(InputRef(kind, index) for index, kind in enumerate(node.schema.types))
+    return plan.implement(logical.Project(node.schema, ordered, own))
+
+
+def _correlate(node: logical.Correlate, plan: Implementation) -> PhysicalNode:
+    staged = with_staged_columns(node.input, node.args)
+    if staged is None or node.condition is not None:
+        return Correlate(plan.implement(node.input), node)
+    columns, args = staged
+    own, all_names, all_types = node.input.schema, node.schema.names, node.schema.types
+    width, added = len(own), len(columns.schema) - len(own)
+    schema = Schema(
+        (*columns.schema.names, *all_names[width:]), (*columns.schema.types, *all_types[width:])
+    )
+    made = replace(node, schema=schema, input=columns, args=args)
+    kept = tuple(
+        InputRef(kind, index if index < width else index + added)
+        for index, kind in enumerate(all_types)
+    )
+    return plan.implement(logical.Project(node.schema, made, kept))
 
 
 def _sink(node: logical.Sink, plan: Implementation) -> PhysicalNode:
@@ -214,12 +266,12 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,
     LogicalExpand: lambda node, plan: Expand(plan.implement(node.input), node),
-    logical.Correlate: lambda node, plan: Correlate(plan.implement(node.input), node),
+    logical.Correlate: _correlate,
     logical.Join: _join,
     SemiJoin: _semi_join,
     TemporalJoin: _temporal_join,
     Over: _over,
-    logical.Sort: lambda node, plan: sort(node, plan.implement(node.input), plan.settings.batch),
+    logical.Sort: _sort,
     logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,
     logical.Union: _union,

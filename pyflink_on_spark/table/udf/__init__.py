@@ -16,6 +16,7 @@ from pyflink_on_spark.table.udf.functions import (
 )
 from pyflink_on_spark.table.udf.wrappers import (
     UserDefinedAggregateFunctionWrapper,
+    UserDefinedAsyncScalarFunctionWrapper,
     UserDefinedFunctionWrapper,
     UserDefinedScalarFunctionWrapper,
     UserDefinedTableFunctionWrapper,

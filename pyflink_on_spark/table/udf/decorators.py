@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.udf.functions import (
     AggregateFunction,
@@ -18,6 +17,7 @@ from pyflink_on_spark.table.udf.functions import (
 )
 from pyflink_on_spark.table.udf.wrappers import (
     UserDefinedAggregateFunctionWrapper,
+    UserDefinedAsyncScalarFunctionWrapper,
     UserDefinedFunctionWrapper,
     UserDefinedScalarFunctionWrapper,
     UserDefinedTableFunctionWrapper,
@@ -37,7 +37,7 @@ def udf(
     """Make a function of Python one of tables; also as a decorator.
 
     Args:
-        f: a function, or a ScalarFunction.
+        f: a function, a coroutine function, a ScalarFunction or an AsyncScalarFunction.
         input_types: accepted; the arguments' own types count.
         result_type: the type of the result.
         deterministic: whether it always has the same result for the same arguments.
@@ -45,7 +45,7 @@ def udf(
         func_type: ``general``, or ``pandas`` for a function of Series.
 
     Raises:
-        ValueError: there is no such ``func_type``.
+        ValueError: there is no such ``func_type``, or a coroutine function has ``pandas``.
         TypeError: it is no function, or the result has no type.
 
     Example:
@@ -65,11 +65,13 @@ def udf(
             func_type=func_type,
         )
     if isinstance(f, AsyncScalarFunction) or inspect.iscoroutinefunction(f):
-        raise_unsupported(
-            "an asynchronous scalar function",
-            kind=Gap.NOT_YET,
-            reason="rows are computed one after the other",
-            instead="Use AsyncDataStream over to_data_stream(table).",
+        if func_type == "pandas":
+            raise ValueError(
+                "Async scalar functions do not support pandas func_type. Please use "
+                "func_type='general' (default) for async functions."
+            )
+        return UserDefinedAsyncScalarFunctionWrapper(
+            f, input_types, result_type, func_type, deterministic, name
         )
     return UserDefinedScalarFunctionWrapper(
         f, input_types, result_type, func_type, deterministic, name

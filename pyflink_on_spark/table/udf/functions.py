@@ -46,7 +46,21 @@ class ScalarFunction(UserDefinedFunction):
 
 
 class AsyncScalarFunction(UserDefinedFunction):
-    """Gives one value for each row, later. On Spark: not supported yet."""
+    """Gives one value for each row, while other rows are computed.
+
+    Results come in the order of the rows. The options of ``table.exec.async-scalar`` say how many
+    calls are in flight, how long one may take, and whether it is tried again.
+
+    On Spark: A call has the arguments of its own row. In PyFlink 2.3 a call that waits may see
+    those of a later row.
+
+    Example:
+        >>> class Status(AsyncScalarFunction):
+        ...     async def eval(self, url):
+        ...         async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        ...             return answer.status
+        >>> status = udf(Status(), result_type=DataTypes.INT())
+    """
 
     @abstractmethod
     async def eval(self, *args):

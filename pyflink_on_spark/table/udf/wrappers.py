@@ -12,6 +12,7 @@ from pyflink_on_spark._sql.functions.python.aggregates import (
 )
 from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
 from pyflink_on_spark._sql.functions.python.scalars import python_scalar
+from pyflink_on_spark._sql.functions.python.staged import AsyncFunction, VectorizedFunction
 from pyflink_on_spark._sql.functions.python.tables import python_table
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -95,13 +96,32 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         self._result_type = result_type
 
     def _define(self, row_names: tuple[str, ...] | None) -> Any:
+        function, kind = UserFunction.of(self._func), logical_type(self._result_type)
+        if self._func_type == "pandas":
+            return VectorizedFunction(self._name, function, kind, deterministic=self._deterministic)
         return python_scalar(
+            self._name, function, kind, deterministic=self._deterministic, row_names=row_names
+        )
+
+
+class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
+    """A coroutine function, or an AsyncScalarFunction, with its types.
+
+    Args:
+        func: the function.
+        input_types: accepted; the arguments' own types count.
+        result_type: the type of the result.
+        func_type: ``general``.
+        deterministic: whether it always has the same result for the same arguments.
+        name: for messages.
+    """
+
+    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+        return AsyncFunction(
             self._name,
             UserFunction.of(self._func),
             logical_type(self._result_type),
             deterministic=self._deterministic,
-            vectorized=self._func_type == "pandas",
-            row_names=row_names,
         )
 
 

@@ -53,6 +53,7 @@ class Cluster:
         values: Sequence[str | bytes | None],
         partition: int = -1,
         since: int = 0,
+        keys: Sequence[str | bytes] | None = None,
     ) -> None:
         """Write records.
 
@@ -61,13 +62,20 @@ class Cluster:
             values: theirs.
             partition: where; -1: as the client likes.
             since: the first one's timestamp in ms, the others' follow one by one; 0: now.
+            keys: theirs, as many as values; None for none.
         """
         producer = confluent_kafka.Producer(self._settings())
         for number, value in enumerate(values):
             timestamp = since + number if since else 0
             while True:
                 try:
-                    producer.produce(topic, value, partition=partition, timestamp=timestamp)
+                    producer.produce(
+                        topic,
+                        value,
+                        None if keys is None else keys[number],
+                        partition=partition,
+                        timestamp=timestamp,
+                    )
                     break
                 except BufferError:
                     producer.poll(0.1)

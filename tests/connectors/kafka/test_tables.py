@@ -184,6 +184,39 @@ def test_watermarks_of_changes(kafka, t_env):
         assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
 
 
+@pytest.mark.parametrize("computed", [False, True])
+def test_each_partition_of_an_upserted_table_has_a_watermark(kafka, t_env, computed):
+    """A partition that is ahead does not end the time of versions in another one."""
+    t_env.get_config().set("pyflink-on-spark.watermark-interval-elements", "1")
+    orders, rates = kafka.topic(1), kafka.topic(2)
+    events(kafka, orders, 0, 1)
+    ahead = [f'{{"k":{n}}}' for n in range(100, 5100)]
+    for minute in (0, 2, 3):
+        kafka.write(rates, [rate(minute)] * 5000, 0, keys=ahead)
+    kafka.write(rates, [rate(0)] * 60, 1, keys=[f'{{"k":{n}}}' for n in range(60)])
+    kafka.write(rates, [None], 0, keys=ahead[:1])
+    table(t_env, kafka, "orders", EVENT, orders, "'format' = 'json'", BOUNDED)
+    columns = "k INT PRIMARY KEY NOT ENFORCED, at_ TIMESTAMP(3) NOT NULL, rate INT, "
+    columns += (
+        "ts AS at_ + INTERVAL '0' SECOND, WATERMARK FOR ts AS ts"
+        if computed
+        else ("WATERMARK FOR at_ AS at_ - INTERVAL '1' SECOND")
+    )
+    table(t_env, kafka, "rates", columns, rates, "'key.format' = 'json'", "'value.format' = 'json'",
+          "'value.fields-include' = 'EXCEPT_KEY'", "'scan.bounded.mode' = 'latest-offset'",
+          connector="upsert-kafka")  # fmt: skip
+    text = """
+        SELECT o.k, r.rate FROM orders AS o
+        LEFT JOIN rates FOR SYSTEM_TIME AS OF o.at_ AS r ON o.k = r.k
+    """
+    assert sorted(rows(t_env, text)) == [(k, 0) for k in range(60)]
+
+
+def rate(minute):
+    """Return the value of a version that begins with a minute."""
+    return f'{{"at_":"2024-01-01 00:{minute:02}:00","rate":{minute}}}'
+
+
 def test_watermarks_pass_before_the_end(kafka, t_env):
     """An unbounded job emits the windows that all partitions have passed, and no others."""
     topic = kafka.topic(2)

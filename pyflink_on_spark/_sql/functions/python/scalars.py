@@ -30,7 +30,6 @@ def python_scalar(
     result: LogicalType,
     *,
     deterministic: bool,
-    vectorized: bool = False,
     row_names: tuple[str, ...] | None = None,
 ) -> ScalarFunction:
     """Return a scalar function of the user's.
@@ -40,7 +39,6 @@ def python_scalar(
         function: what computes it.
         result: the type of its result.
         deterministic: whether it always has the same result for the same arguments.
-        vectorized: whether it takes and gives Series of many rows.
         row_names: the names of all columns, if it gets them as one row.
     """
 
@@ -52,30 +50,4 @@ def python_scalar(
         Overload((), lambda types: result, code, Nulls.CALLED),
         Overload((any_type,), lambda types: result, code, Nulls.CALLED, variadic=True),
     )
-    if vectorized:
-        return VectorizedFunction(name, forms, deterministic=deterministic, function=function)
     return ScalarFunction(name, forms, deterministic=deterministic, foldable=False)
-
-
-class VectorizedFunction(ScalarFunction):
-    """A function of the user's that takes Series, and gives one.
-
-    Args:
-        name: for messages.
-        overloads: its forms.
-        deterministic: whether it always has the same result for the same arguments.
-        function: what computes it.
-    """
-
-    function: UserFunction
-
-    def __init__(
-        self,
-        name: str,
-        overloads: tuple[Overload, ...],
-        *,
-        deterministic: bool,
-        function: UserFunction,
-    ) -> None:
-        super().__init__(name, overloads, deterministic=deterministic, foldable=False)
-        object.__setattr__(self, "function", function)

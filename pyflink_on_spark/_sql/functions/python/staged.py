@@ -1,0 +1,51 @@
+"""Scalar functions of the user's that an operator of their own calls."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.errors import not_yet
+from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.functions.parameters import any_type
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+class StagedFunction(ScalarFunction):
+    """A function whose results are columns before the expressions that use them are computed.
+
+    Args:
+        name: for messages.
+        function: what computes it.
+        result: the type of its result.
+        deterministic: whether it always has the same result for the same arguments.
+    """
+
+    function: UserFunction
+
+    def __init__(
+        self,
+        name: str,
+        function: UserFunction,
+        result: LogicalType,
+        *,
+        deterministic: bool,
+    ) -> None:
+        def code(_site: CallSite) -> NoReturn:
+            not_yet(f"the function {name} in such a place", None, "Compute a column with it first.")
+
+        forms = (
+            Overload((), lambda types: result, code, Nulls.CALLED),
+            Overload((any_type,), lambda types: result, code, Nulls.CALLED, variadic=True),
+        )
+        super().__init__(name, forms, deterministic=deterministic, foldable=False)
+        object.__setattr__(self, "function", function)
+
+
+class VectorizedFunction(StagedFunction):
+    """A function that takes Series of many rows, and gives one."""
+
+
+class AsyncFunction(StagedFunction):
+    """A coroutine function; several of its calls are in flight."""
