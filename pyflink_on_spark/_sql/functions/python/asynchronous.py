@@ -6,34 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.functions.python.binding import UserBinding, result_of
-from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert
 
 
-class AsyncBinding(UserBinding):
-    """Calls a coroutine function.
+class AsyncBinding(CallBinding):
+    """Calls a coroutine function."""
 
-    Args:
-        function: the function.
-        types: the types of the arguments.
-        result: the type of the result.
-    """
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+        """Return a coroutine function of the list of all arguments."""
 
-    def __init__(
-        self, function: UserFunction, types: Sequence[LogicalType], result: LogicalType
-    ) -> None:
-        super().__init__(function, types)
-        self._result = result
+        async def value(args: Sequence[Any]) -> Any:
+            found = evaluate(*arguments(args))
+            return result(await found if asyncio.iscoroutine(found) else found)
 
-    def caller(self, loaded: Any) -> Any:
-        """Return a coroutine function of all arguments."""
-        evaluate = getattr(loaded, "eval", loaded)
-        arguments, result = self.arguments(), result_of(self._result)
-
-        async def call(args: Sequence[Any]) -> Any:
-            value = evaluate(*arguments(args))
-            return result(await value if asyncio.iscoroutine(value) else value)
-
-        call.owner = loaded  # type: ignore[attr-defined]
-        return call
+        return value
