@@ -12,6 +12,9 @@ from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 
 C = TypeVar("C", bound=type)
 
+JAVA_CLASS = "a Java class has no meaning outside Flink's JVM"
+JAVA_OBJECT = "in PyFlink its work is done by a Java object"
+
 
 class Gap(enum.Enum):
     """Why something does not work: it will one day, or it never can."""
@@ -71,22 +74,18 @@ def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], 
     return mark
 
 
-def refuse_java_class(call: str, *, instead: str) -> NoReturn:
-    """Raise the one error for a call that names a class of Java's.
+def refuse_java(call: str, *, instead: str, reason: str = JAVA_CLASS) -> NoReturn:
+    """Raise the one error for a call that names a class of Java's, or an object of one.
 
     Args:
         call: the call as the user wrote it.
         instead: what a user can do now.
+        reason: why, as half a sentence.
 
     Raises:
         UnsupportedFlinkFeature: always.
     """
-    raise_unsupported(
-        call,
-        kind=Gap.NEVER,
-        reason="a Java class has no meaning outside Flink's JVM",
-        instead=instead,
-    )
+    raise_unsupported(call, kind=Gap.NEVER, reason=reason, instead=instead)
 
 
 def raise_unsupported(call: str, *, kind: Gap, reason: str, instead: str) -> NoReturn:

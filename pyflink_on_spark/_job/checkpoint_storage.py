@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark.common._options import checkpointing, own
 
 JOB_MANAGER = "jobmanager"
@@ -132,7 +132,7 @@ def read_storage(values: Mapping[str, Any]) -> StorageSpec | None:
     if name == JOB_MANAGER:
         return job_manager_spec(path, own.MAX_STATE_SIZE.read(values))
     if name != FILE_SYSTEM:
-        refuse_java_class(
+        refuse_java(
             f"the checkpoint storage {kind!r}",
             instead=f"Set {checkpointing.STORAGE.key} to {FILE_SYSTEM!r} or {JOB_MANAGER!r}.",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark.common._options import state
 
 HASHMAP = "hashmap"
@@ -28,7 +28,7 @@ def backend_kind(values: Mapping[str, Any]) -> str | None:
         return None
     kind = name if name == OLD_ROCKSDB else name.lower()
     if kind not in _KINDS:
-        refuse_java_class(
+        refuse_java(
             f"the state backend {name!r}",
             instead=f"Set {state.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
         )

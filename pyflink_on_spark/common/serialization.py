@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import JAVA_OBJECT, refuse_java
 from pyflink_on_spark.common._charset import Charset, find_charset
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
@@ -228,7 +228,8 @@ def _checked_bytes(value: Any) -> bytes | None:
 
 
 def _refuse_bare_schema(schema: Any) -> NoReturn:
-    refuse_java_class(
+    refuse_java(
         f"{type(schema).__name__} as a serialization format",
+        reason=JAVA_OBJECT,
         instead="Use SimpleStringSchema, ByteArraySchema, or a JSON, CSV or Avro row schema.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._job.checkpoint_storage import (
     JOB_MANAGER,
     MAX_THRESHOLD,
@@ -145,7 +145,7 @@ class CustomCheckpointStorage(CheckpointStorage):
     """
 
     def __init__(self, j_custom_checkpoint_storage):
-        refuse_java_class(
+        refuse_java(
             "CustomCheckpointStorage(...)",
             instead="Use FileSystemCheckpointStorage.",
         )

@@ -11,6 +11,7 @@ import pytest
 from pyflink_on_spark._compat.unsupported import (
     Gap,
     raise_unsupported,
+    refuse_java,
     unsupported,
 )
 from pyflink_on_spark.tools.check.command import main
@@ -197,6 +198,21 @@ def test_a_function_that_always_refuses_is_a_gap_and_one_that_may_differs():
     assert judge(always).advice == "Wait for ...."
     assert judge(sometimes).status is Status.DIFFERS
     assert judge(sometimes).advice == "Leave x out."
+
+
+def test_a_helper_that_refuses_has_the_arguments_of_its_call():
+    class Handle:
+        def __init__(self, j_handle):
+            refuse_java("Handle(j_handle)", reason=f"{j_handle} is Java", instead="Do without.")
+
+    class Backend:
+        def __init__(self, j_backend):
+            refuse_java("Backend(j_backend)", instead="Use another one.")
+
+    assert judge(Handle).advice == "Do without."
+    assert judge(Handle).reason.endswith("... is Java")
+    assert judge(Backend).reason.endswith("a Java class has no meaning outside Flink's JVM")
+    assert judge(Backend).advice == "Use another one."
 
 
 def test_a_constructor_that_is_marked_is_a_gap():

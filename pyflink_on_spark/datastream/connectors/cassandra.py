@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import Enum
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import JAVA_OBJECT, refuse_java
 from pyflink_on_spark.common import Duration
 from pyflink_on_spark.datastream.connectors._not_yet import without_client
 
@@ -61,8 +61,9 @@ class ClusterBuilder:
     """Reaches a cluster; in PyFlink always a Java object."""
 
     def __init__(self, j_cluster_builder):
-        refuse_java_class(
+        refuse_java(
             "ClusterBuilder(j_cluster_builder)",
+            reason=JAVA_OBJECT,
             instead="Name the cluster with set_host(host, port).",
         )
 

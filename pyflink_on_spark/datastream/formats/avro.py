@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileOutput
@@ -184,7 +184,7 @@ def _schema_of_rows(
     record_class: str | None, avro_schema_string: str | None, call: str
 ) -> AvroSchema:
     if record_class is not None:
-        refuse_java_class(
+        refuse_java(
             f"{call} with record_class={record_class!r}",
             instead="Give the schema as avro_schema_string.",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark.common._java_handles import refuse_java_object
 
 
@@ -23,7 +23,7 @@ class JavaFunctionWrapper:
     def __init__(self, j_function: Any):
         call = f"{type(self).__name__}({j_function!r})"
         if isinstance(j_function, str):
-            refuse_java_class(
+            refuse_java(
                 call,
                 instead="Use a connector of pyflink.datastream.connectors.",
             )

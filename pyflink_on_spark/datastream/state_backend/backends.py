@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyflink_on_spark._compat.unsupported import refuse_java_class
+from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._job.state_backend import HASHMAP, ROCKSDB
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options import checkpointing, state
@@ -187,7 +187,7 @@ class CustomStateBackend(StateBackend):
     """
 
     def __init__(self, j_custom_state_backend):
-        refuse_java_class(
+        refuse_java(
             "CustomStateBackend(...)",
             instead="Use HashMapStateBackend or EmbeddedRocksDBStateBackend.",
         )

@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.tools.check import mirror
 
 _MARKER = "raise_unsupported"
+_NOTHING: Mapping[str, Any] = {}
 _DEVIATION = re.compile(r"On Spark:\s*(.*?)(?=\n\s*\n|\n\s*[A-Z]\w+:|\Z)", re.DOTALL)
 
 
@@ -108,10 +109,14 @@ def _sentence(text: str) -> str:
 Refusal = tuple[bool, Gap, str, str]
 
 
-def _refusals(function: Any) -> Iterator[Refusal]:
+def _refusals(function: Any, given: Mapping[str, Any] = _NOTHING) -> Iterator[Refusal]:
     """Yield the places of a function's own code that raise the marker's error.
 
     Each is: whether every call comes there, and the marker's kind, reason and way out.
+
+    Args:
+        function: the function.
+        given: the arguments that it is called with, by name.
     """
     function = inspect.unwrap(function) if callable(function) else None
     definition = _definition(function)
@@ -120,7 +125,8 @@ def _refusals(function: Any) -> Iterator[Refusal]:
     at_top = {id(statement) for statement in definition.body}
     for statement in ast.walk(definition):
         if isinstance(statement, ast.Expr | ast.Return) and isinstance(statement.value, ast.Call):
-            told = _told(statement.value, function.__globals__)
+            defaults = function.__kwdefaults__ or {}
+            told = _told(statement.value, {**function.__globals__, **defaults, **given})
             if told is not None:
                 yield (id(statement) in at_top, *told)
 
@@ -129,7 +135,8 @@ def _told(call: ast.Call, names: dict[str, Any]) -> tuple[Gap, str, str] | None:
     if not isinstance(call.func, ast.Name):
         return None
     if call.func.id != _MARKER:
-        return _told_by(names.get(call.func.id) or mirror.class_by_name(call.func.id))
+        given = {named.arg: _text_of(named.value, names) for named in call.keywords if named.arg}
+        return _told_by(names.get(call.func.id) or mirror.class_by_name(call.func.id), given)
     told: dict[str, Any] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
@@ -139,19 +146,19 @@ def _told(call: ast.Call, names: dict[str, Any]) -> tuple[Gap, str, str] | None:
     return told["kind"], told["reason"], told["instead"]
 
 
-def _told_by(helper: Any) -> tuple[Gap, str, str] | None:
+def _told_by(helper: Any, given: Mapping[str, Any]) -> tuple[Gap, str, str] | None:
     """Return what a function or class of this package that only ever refuses says."""
     if isinstance(helper, type):
         refusals = _refusals(helper.__dict__.get("__init__"))
         return next((refusal[1:] for refusal in refusals if refusal[0]), None)
     if not inspect.isfunction(helper) or helper.__annotations__.get("return") != "NoReturn":
         return None
-    return next((refusal[1:] for refusal in _refusals(helper) if refusal[0]), None)
+    return next((refusal[1:] for refusal in _refusals(helper, given) if refusal[0]), None)
 
 
 def _text_of(node: ast.expr, names: dict[str, Any]) -> Any:
     if isinstance(node, ast.Attribute):
-        return Gap[node.attr]
+        return Gap.__members__.get(node.attr, "")
     if isinstance(node, ast.Name):
         return names.get(node.id, "")
     if isinstance(node, ast.JoinedStr):

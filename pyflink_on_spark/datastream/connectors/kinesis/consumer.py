@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, refuse_java_class
+from pyflink_on_spark._compat.unsupported import JAVA_OBJECT, Gap, raise_unsupported, refuse_java
 from pyflink_on_spark._connectors.kinesis.config import (
     KinesisSourceConfig,
     ShardAssignment,
@@ -55,8 +55,9 @@ class KinesisDeserializationSchema:
     """
 
     def __init__(self, j_kinesis_deserialization_schema):
-        refuse_java_class(
+        refuse_java(
             "KinesisDeserializationSchema(j_kinesis_deserialization_schema)",
+            reason=JAVA_OBJECT,
             instead="Give FlinkKinesisConsumer a DeserializationSchema.",
         )
 
