@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -164,13 +165,15 @@ class CheckpointCoordinator:
     @property
     def due(self) -> bool:
         """Whether it is time for a checkpoint."""
+        return self.due_in <= 0
+
+    @property
+    def due_in(self) -> float:
+        """The milliseconds until the next checkpoint; infinite without checkpoints."""
         if self._settings.interval is None:
-            return False
-        now = self._clock.now()
-        return (
-            now - self._last_begin >= self._settings.interval
-            and now - self._last_end >= self._settings.minimum_pause
-        )
+            return math.inf
+        begin = self._last_begin + self._settings.interval
+        return max(begin, self._last_end + self._settings.minimum_pause) - self._clock.now()
 
     def checkpoint(self, hosts: Hosts, *, final: bool = False) -> bool:
         """Make a checkpoint; one that cannot be written counts against those that are tolerable.

@@ -69,7 +69,7 @@ class NetworkServer:
     def close(self) -> None:
         """End the server."""
         if self._server is not None:
-            self._server.shutdown()
+            self._server.stop()
             self._server.server_close()
         if self._tail is not None:
             _log.removeHandler(self._tail)

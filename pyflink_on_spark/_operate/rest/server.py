@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import logging
+import socket
 import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler
@@ -23,7 +25,7 @@ from pyflink_on_spark._operate.rest.routing import (
 
 _LONGEST_BODY = 1024 * 1024
 _IDLE_SECONDS = 60.0
-_POLL_SECONDS = 0.05  # how long a shutdown waits at most
+_POLL_SECONDS = 2.0  # how long a shutdown waits where no connection ends the wait
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -112,6 +114,14 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """Serve from now on, in threads."""
         serve = functools.partial(self.serve_forever, _POLL_SECONDS)
         threading.Thread(target=serve, name="rest", daemon=True).start()
+
+    def stop(self) -> None:
+        """Serve no more; returns when the threads take no request any more."""
+        ending = threading.Thread(target=self.shutdown, name="rest ends")
+        ending.start()
+        with contextlib.suppress(OSError), socket.socket(self.address_family) as knock:
+            knock.connect(self.server_address)
+        ending.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log what went wrong with a connection; most often the client has hung up."""

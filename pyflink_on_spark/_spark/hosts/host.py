@@ -52,10 +52,10 @@ from pyflink_on_spark._spark.transport.result_sender import ChannelClosed, Chann
 from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
 
 _SLICE_SECONDS = 0.01
-_SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.05
+_SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1
 _GROWTH = 1.02
 """How rests grow beyond the usual one: after some seconds without work they are the longest."""
-_REPORT_SECONDS = 0.5
+_REPORT_SECONDS, _IDLE_REPORT_SECONDS = 0.5, 2.0
 _leave = os._exit  # which is refused while functions run
 
 
@@ -187,6 +187,8 @@ class Host:
                 self._data.pump(self._rest)
                 self._rest = _longer(self._rest)
             else:
+                if self._rest >= _LONGEST_REST:
+                    self._next_report = 0.0
                 self._rest = _SHORTEST_REST
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
             self._fail(None, error)
@@ -210,7 +212,8 @@ class Host:
             self._control.send(None, "report", self._told)
             if timely:
                 self._send_log()
-                self._next_report = now + _REPORT_SECONDS
+                quiet = self._rest >= _LONGEST_REST
+                self._next_report = now + (_IDLE_REPORT_SECONDS if quiet else _REPORT_SECONDS)
 
     def _send_log(self) -> None:
         """Send what functions have logged to the driver, which may want no more."""

@@ -231,7 +231,7 @@ class _Attempt:
             control.run_pending(pool.ended, pool.paused)
             self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:
-                pool.wait(_LOOK_SECONDS)
+                pool.wait(max(0.0, min(_LOOK_SECONDS, self._coordinator.due_in / 1000)))
 
     def _note_progress(self) -> None:
         """Let listeners know how far the job is, if the hosts have said something new."""
