@@ -7,6 +7,7 @@ import importlib
 from typing import Any
 
 COMMANDS = {
+    "archive": "record the archive of Java classes with which Spark starts faster",
     "check": "report what of a script works on Spark, without running it",
     "compare": "run a script here and on real PyFlink, and show where their outputs differ",
     "state": "show what a checkpoint or savepoint holds",

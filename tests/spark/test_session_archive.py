@@ -10,6 +10,7 @@ import pytest
 
 from pyflink_on_spark._spark.session import jvm_archive, jvm_archive_recorder
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
+from pyflink_on_spark.tools.archive import command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="archives are used on POSIX only")
 JAVA = JavaRuntime(Path("/opt/jdk"), 21, "a build")
@@ -168,3 +169,18 @@ def test_archives_have_a_limit(archive, monkeypatch):
         os.utime(file, (now - age, now - age))
     jvm_archive.remove_unused(folder)
     assert {file.name for file in folder.glob("*.jsa")} == {"jvm-newest.7.jsa", "jvm-middle.7.jsa"}
+
+
+def test_the_command_says_where_the_archive_is(archive, cache, monkeypatch, capsys):
+    monkeypatch.setattr(command, "find_java", lambda: JAVA)
+    monkeypatch.setattr(command, "find_archive", lambda java: archive)
+    monkeypatch.setattr(command, "record", lambda place, wait: publish(place))
+    assert command.main([]) == 0
+    assert capsys.readouterr().out.strip() == str(archive.file())
+
+
+def test_the_command_says_that_there_can_be_no_archive(cache, monkeypatch, capsys):
+    monkeypatch.setenv(jvm_archive.SWITCH, "off")
+    monkeypatch.setattr(command, "find_java", lambda: JAVA)
+    assert command.main([]) == 1
+    assert jvm_archive.SWITCH in capsys.readouterr().err

@@ -26,15 +26,16 @@ from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnv
 _STEP_SECONDS = 300
 
 
-def record(archive: JvmArchive) -> None:
+def record(archive: JvmArchive, *, wait: bool = False) -> None:
     """Record an archive, unless there is one or another process is at it.
 
     Args:
         archive: its place.
+        wait: whether to wait for the other process.
     """
     with archive.lock.open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
             return
         if archive.file() is not None:
