@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-
 from pyflink_on_spark._job.attempt_control import check_may_be_saved
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
-from pyflink_on_spark._spark.jobs.stage_frames import (
-    run_stages,
-    subtasks_of,
-)
+from pyflink_on_spark._spark.jobs.stage_rows import run_stages
 
 
 class BatchJob(RunningJob):
@@ -61,18 +56,14 @@ class BatchJob(RunningJob):
         self._prepared.abort()
 
     def _run_batch(self, attempt: int) -> list[bytes]:
-        count = subtasks_of(self._job.stages[0])
-        return self._payloads(self._session.range(0, count, 1, count), attempt)
-
-    def _payloads(self, start: DataFrame, attempt: int) -> list[bytes]:
-        context = start.sparkSession.sparkContext
+        context = self._session.sparkContext
         context.addJobTag(self.job_id)
         context.setJobDescription(description_of(self._job))
         try:
             self._check_cancelled()
             address = self._server.address
-            rows = run_stages(start, self._job, address, attempt, self._dependencies).collect()
+            rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
         finally:
             context.removeJobTag(self.job_id)
-        assert all(row.subtask_id == DRIVER for row in rows)
-        return [bytes(row.payload) for row in rows]
+        assert all(subtask_id == DRIVER for (subtask_id, _, _), _ in rows)
+        return [payload for _, payload in rows]

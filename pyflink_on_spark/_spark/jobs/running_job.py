@@ -19,7 +19,7 @@ from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._runtime.clock import SteadyClock
 from pyflink_on_spark._spark.jobs.collected import CollectedElements
 from pyflink_on_spark._spark.jobs.failures import job_error, print_error
-from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
 from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.own_package import ship_own_package

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import pickle
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import pyarrow as pa
 
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
@@ -23,7 +21,6 @@ from pyflink_on_spark._runtime.user_code.function_log import (
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.transport.arrow_rows import batches_of_rows, rows_of_batches
 from pyflink_on_spark._spark.transport.result_sender import (
     ChannelAddress,
     ChannelClosed,
@@ -32,12 +29,15 @@ from pyflink_on_spark._spark.transport.result_sender import (
     connect,
 )
 
+Row = tuple[tuple[int, int, int], Any]
+"""A row between two stages: its subtask, its place on the channel and the channel; its payload."""
+
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
 
 @dataclass(frozen=True)
 class StageFunction:
-    """Runs one stage of a job in a worker; what ``mapInArrow`` calls.
+    """Runs one stage of a job in a worker; what Spark calls for each partition.
 
     Args:
         plan: the pickled StagePlan and JobSettings.
@@ -55,11 +55,16 @@ class StageFunction:
     address: ChannelAddress
     channels: dict[str, str]
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Turn the rows of one partition into those that leave it."""
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Row]:
+        """Turn the rows of one partition into those that leave it.
+
+        Args:
+            rows: for the first stage the numbers of its subtasks.
+        """
         with self.environment.active():
             try:
-                yield from self._run(batches)
+                for row in self._run(rows):
+                    yield (row.subtask_id, row.seq, row.channel), row.payload
             except SubtaskFailure as failure:
                 if isinstance(failure.__cause__, ChannelClosed):
                     return  # the driver reads no more: it has cancelled the job
@@ -67,7 +72,7 @@ class StageFunction:
             except ChannelClosed:
                 return
 
-    def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _run(self, rows: Iterable[Any]) -> Iterator[ChannelRow]:
         stage, job = pickle.loads(self.plan)
         install_classes(job.classes)
         log = install_function_log(job.configuration)
@@ -75,9 +80,9 @@ class StageFunction:
         runner = StageRunner(
             stage, self.number, job, SystemClock(), self._drivers(senders), self.attempt
         )
-        rows = _start_rows(batches) if self.number == 0 else rows_of_batches(batches)
+        given = _start_rows(rows) if self.number == 0 else _channel_rows(rows)
         try:
-            yield from batches_of_rows(self._announced(runner.run(rows)))
+            yield from self._announced(runner.run(given))
             while senders:
                 senders.pop().close()
         except SubtaskFailure:
@@ -129,7 +134,11 @@ def _deliver(senders: list[Sender]) -> None:
             sender.flush()
 
 
-def _start_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[ChannelRow]:
-    for batch in batches:
-        for subtask_id in sorted(batch.column(0).to_pylist()):
-            yield ChannelRow(subtask_id, START, 0, b"")
+def _start_rows(subtask_ids: Iterable[int]) -> Iterator[ChannelRow]:
+    for subtask_id in subtask_ids:
+        yield ChannelRow(subtask_id, START, 0, b"")
+
+
+def _channel_rows(rows: Iterable[Row]) -> Iterator[ChannelRow]:
+    for (subtask_id, seq, channel), payload in rows:
+        yield ChannelRow(subtask_id, channel, seq, payload)

@@ -27,7 +27,7 @@ from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.failures import job_error
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
-from pyflink_on_spark._spark.jobs.stage_frames import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.liveness import why_gone
