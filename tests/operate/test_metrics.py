@@ -198,13 +198,13 @@ def test_a_port_that_is_taken():
     ("text", "ports"), [("9249", [9249]), ("9249-9251, 5", [9249, 9250, 9251, 5])]
 )
 def test_ports(text, ports):
-    assert port_range(text) == ports
+    assert port_range(text, "rest.port") == ports
 
 
 @pytest.mark.parametrize("text", ["x", "", "1-", "70000"])
 def test_what_is_no_port(text):
-    with pytest.raises(ValueError, match="port"):
-        port_range(text)
+    with pytest.raises(ValueError, match=f"^rest.port is '{text}', which .* port"):
+        port_range(text, "rest.port")
 
 
 def test_the_log(operated, caplog):
