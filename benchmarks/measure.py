@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +23,20 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a command: seconds by the clock and of processor time, and what it printed."""
+    """One run of a command.
+
+    Args:
+        seconds: by the clock.
+        processor_seconds: of all processes.
+        output: what it printed.
+        parts: the processor seconds of the command itself, as ``command``, and of the processes
+            that it started, by the name of their program.
+    """
 
     seconds: float
     processor_seconds: float
     output: str
+    parts: dict[str, float]
 
 
 def run(command, *, env, cwd, timeout):
@@ -47,7 +57,7 @@ def run(command, *, env, cwd, timeout):
             what = "timed out" if status is None else f"ended with {status}"
             tail = "\n".join((output.read() + errors.read()).splitlines()[-30:])
             raise CommandFailed(f"{' '.join(map(str, command))} {what}:\n{tail}")
-        return Run(seconds, session.processor_seconds, output.read())
+        return Run(seconds, session.processor_seconds, output.read(), session.parts)
 
 
 def _wait(process, session, deadline):
@@ -69,10 +79,18 @@ class _Session:
     def __init__(self, leader):
         self._leader = leader
         self._ticks = {}
+        self._programs = {}
 
     @property
     def processor_seconds(self):
         return sum(self._ticks.values()) / _TICKS_PER_SECOND
+
+    @property
+    def parts(self):
+        found = defaultdict(float)
+        for process, ticks in self._ticks.items():
+            found[self._programs[process]] += ticks / _TICKS_PER_SECOND
+        return dict(found)
 
     def sample(self):
         """Read the processor times of the session's processes; return the ids of the living."""
@@ -83,9 +101,12 @@ class _Session:
             except OSError:
                 continue
             # The second field is the command's name, in parentheses, and may hold any character.
-            fields = stat.rpartition(")")[2].split()
+            before, _, after = stat.rpartition(")")
+            fields = after.split()
             if int(fields[3]) == self._leader:
                 process = int(folder.name)
+                program = "command" if process == self._leader else before.partition("(")[2]
+                self._programs[process] = program
                 self._ticks[process] = int(fields[11]) + int(fields[12])
                 if fields[0] != "Z":
                     living.append(process)

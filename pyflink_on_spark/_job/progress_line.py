@@ -39,6 +39,7 @@ class Progress:
         self._name, self._listeners, self._line, self._now = job_name, listeners, line, now
         self._begun = now() if line is not None else 0.0
         self._history: dict[tuple[str, int | None], deque[_Figures]] = {}
+        self._last_records_at: dict[tuple[str, int | None], float] = {}
         self._reported: Sequence[TaskProgress] = ()
         self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
@@ -46,6 +47,7 @@ class Progress:
     def attempt_begins(self) -> None:
         """Reset the counts; a new attempt begins."""
         self._history.clear()
+        self._last_records_at.clear()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
         """Take what the subtasks report, if it is something new."""
@@ -69,16 +71,20 @@ class Progress:
 
     def _with_rates(self, task: TaskProgress) -> TaskProgress:
         now = self._now()
-        history = self._history.setdefault((task.name, task.subtask), deque([(now, 0, 0.0, 0.0)]))
+        place = (task.name, task.subtask)
+        history = self._history.setdefault(place, deque([(now, 0, 0.0, 0.0)]))
+        if place not in self._last_records_at or task.records != history[-1][1]:
+            self._last_records_at[place] = now
         history.append((now, task.records, task.busy, task.backpressured))
         while len(history) > 2 and now - history[1][0] > _SECONDS:
             history.popleft()
         then = history[0]
         seconds = now - then[0]
         if seconds <= 0:
-            return task
+            return replace(task, last_records_at=now)
         return replace(
             task,
+            last_records_at=self._last_records_at[place],
             records_per_second=(task.records - then[1]) / seconds,
             busy_share=min(1.0, (task.busy - then[2]) / seconds),
             backpressured_share=min(1.0, (task.backpressured - then[3]) / seconds),

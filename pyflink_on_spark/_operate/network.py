@@ -78,7 +78,7 @@ class NetworkServer:
         from pyflink_on_spark._operate.rest.server import RestServer
 
         failure: OSError | None = None
-        for port in port_range(ports):
+        for port in port_range(ports, REST_PORT.key):
             try:
                 return RestServer((host, port), self._router, access)
             except OSError as error:

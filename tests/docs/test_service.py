@@ -129,7 +129,9 @@ def test_the_alerts_name_metrics_that_exist():
     samples = (ROOT / "pyflink_on_spark/_operate/metrics/samples.py").read_text()
     for rule in rules:
         assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
-        (metric,) = re.findall(r"flink_(?:jobmanager_job|taskmanager_job_task)_(\w+)", rule["expr"])
+        (metric,) = re.findall(
+            r"flink_(?:jobmanager_job|taskmanager_job_task(?:_operator)?)_(\w+)", rule["expr"]
+        )
         assert f'"{metric}"' in samples
 
 

@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 import threading
+import time
 import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -30,6 +31,7 @@ from tests.runtime.rounds import CutSource, job_of
 
 KEY = "metrics.reporter.mine"
 FACTORY = "org.apache.flink.metrics."
+OF_ALL_OPERATORS = {"numRecordsIn", "numRecordsInPerSecond", "currentInputWatermark"}
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def operated():
     handle = Handle(job)
     first, _, second, *_ = [task.name for task in tasks_of(job)]
     handle.parts = [
-        TaskProgress(first, 1, 70, 5_000, 0, 12, 7.5, 0),
+        TaskProgress(first, 1, 70, 5_000, 0, 12, 7.5, 0, last_records_at=time.monotonic() - 2),
         TaskProgress(second, 1, 40, None, 3, None, 4.0, 0),
         TaskProgress(second, 1, 30, 4_000, 2, None, 3.0, 1),
     ]
@@ -102,12 +104,59 @@ def test_metrics_of_tasks(operated):
     counted = values(samples, "taskmanager.job.task", task_id=count.id, subtask_index="1")
     assert counted["currentInputWatermark"] == 4_000
     assert counted["numRecordsInPerSecond"] == 3.0
+    assert counted["accumulateBusyTimeMs"] == 0
     silent = values(samples, "taskmanager.job.task", task_id=count.id, subtask_index="0")
     assert silent["currentInputWatermark"] == -(2**63)
 
 
+def test_metrics_of_the_first_operator_of_a_task(operated):
+    samples = list(samples_of(operated))
+    scope = "taskmanager.job.task.operator"
+    source = values(samples, scope, operator_name="Source: events")
+    lag, idle = source.pop("watermarkLag"), source.pop("sourceIdleTime")
+    assert lag > 0
+    assert 2_000 <= idle < 100_000
+    assert source == {
+        "numRecordsIn": 70,
+        "numRecordsInPerSecond": 7.5,
+        "currentOutputWatermark": 5_000,
+        "pendingRecords": 12,
+    }
+    counted = values(samples, scope, operator_name="count", subtask_index="0")
+    assert counted == {
+        "numRecordsIn": 40,
+        "numRecordsInPerSecond": 4.0,
+        "currentInputWatermark": -(2**63),
+    }
+
+
+def test_records_that_leave_the_only_subtask_of_a_task(operated):
+    source, *_ = tasks_of(operated.job)
+    read = tasks_of(operated.job)[1]
+    operated.handle.parts = [
+        *operated.handle.parts,
+        TaskProgress(read.name, 1, 60, None, 0, None, 6.0, 0),
+        TaskProgress(read.name, 1, 10, None, 0, None, 1.0, 1),
+    ]
+    found = values(samples_of(operated), "taskmanager.job.task", task_name=source.name)
+    assert (found["numRecordsOut"], found["numRecordsOutPerSecond"]) == (70, 7.0)
+
+
+def test_a_metric_of_the_user_with_the_name_of_another(operated):
+    node = next(plan.node for plan in operated.job.operators() if plan.name == "count")
+    mine = MetricReport(node, 0, (Measurement("numRecordsIn", "counter", 4),))
+    operated.job.accumulators.add([mine])
+    samples = [
+        sample
+        for sample in samples_of(operated)
+        if (sample.name, sample.labels.get("operator_name")) == ("numRecordsIn", "count")
+    ]
+    assert sorted(sample.value for sample in samples) == [30, 40]
+
+
 def test_metrics_of_the_user(operated):
     found = values(samples_of(operated), "taskmanager.job.task.operator", operator_name="count")
+    found = {name: value for name, value in found.items() if name not in OF_ALL_OPERATORS}
     assert found == {
         "mine.seen": 4,
         "rate": 2.5, "rate_count": 10,
@@ -149,13 +198,13 @@ def test_a_port_that_is_taken():
     ("text", "ports"), [("9249", [9249]), ("9249-9251, 5", [9249, 9250, 9251, 5])]
 )
 def test_ports(text, ports):
-    assert port_range(text) == ports
+    assert port_range(text, "rest.port") == ports
 
 
 @pytest.mark.parametrize("text", ["x", "", "1-", "70000"])
 def test_what_is_no_port(text):
-    with pytest.raises(ValueError, match="port"):
-        port_range(text)
+    with pytest.raises(ValueError, match=f"^rest.port is '{text}', which .* port"):
+        port_range(text, "rest.port")
 
 
 def test_the_log(operated, caplog):

@@ -94,6 +94,15 @@ def test_how_many_come_in_a_second_over_the_last_seconds():
     assert rates == [0.0, 12.5, 7.5, 5.0, 0.0, 8.0]
 
 
+def test_when_records_last_came_in():
+    told, now = [], iter([1.0, 2.0, 3.0, 4.0])
+    progress = Progress("job", [], None, lambda: next(now))
+    for records, state in [(5, 0), (5, 1), (6, 1), (6, 2)]:
+        progress.update(0, None, [part(records=records, state=state)])
+        told.extend(each.last_records_at for each in progress.parts)
+    assert told == [1.0, 1.0, 3.0, 3.0]
+
+
 def test_a_job_that_ends_soon_shows_no_line():
     line, now = io.StringIO(), itertools.count(0.0, 0.1)
     progress = Progress("job", [], TerminalLine(line), lambda: next(now))

@@ -60,8 +60,8 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
     client = _client()
     registry = client.CollectorRegistry()
     registry.register(Families(collect))
-    wished = settings.options.get("port", _PORT)
-    for port in port_range(wished):
+    wished, key = settings.options.get("port", _PORT), f"metrics.reporter.{settings.name}.port"
+    for port in port_range(wished, key):
         try:
             client.start_http_server(port, registry=registry)
         except OSError:
@@ -69,7 +69,7 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
         return
     raise EnvironmentSetupError(
         f"the metric reporter {settings.name!r} finds no free port in {wished}: set "
-        f"metrics.reporter.{settings.name}.port to another one, or to a range such as 9249-9260"
+        f"{key} to another one, or to a range such as 9249-9260"
     )
 
 

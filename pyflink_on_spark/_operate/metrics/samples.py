@@ -6,7 +6,7 @@ import hashlib
 import socket
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,12 @@ JOB = "jobmanager.job"
 TASK = "taskmanager.job.task"
 OPERATOR = "taskmanager.job.task.operator"
 _TIMES = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
+_OUT: dict[str, Callable[[TaskProgress], float]] = {
+    "numRecordsOut": lambda part: part.records,
+    "numRecordsOutPerSecond": lambda part: part.records_per_second,
+}
+_REPORT_SECONDS = 1.0
+"""Hosts report more often than that."""
 Labels = dict[str, str]
 
 
@@ -67,7 +73,12 @@ def samples_of(operated: OperatedJob) -> Iterator[Sample]:
         yield Sample(JOB, name, value, labels)
     tasks = operated.tasks
     yield from _task_samples(operated, tasks, labels)
-    yield from _user_samples(operated, tasks, labels)
+    known = list(_operator_samples(operated, tasks, labels))
+    yield from known
+    places = {_place(sample) for sample in known}
+    for sample in _user_samples(operated, tasks, labels):
+        if _place(sample) not in places:  # of two metrics of one name, Flink too reports the first
+            yield sample
 
 
 def job_metrics(operated: OperatedJob) -> dict[str, float | int | str]:
@@ -102,8 +113,26 @@ def task_metrics(part: TaskProgress, is_source: bool) -> dict[str, float | int |
     }
     for name, share in zip(_TIMES, time_shares(part), strict=True):
         metrics[name] = round(share * 1000)
+    metrics["accumulateBusyTimeMs"] = round(part.busy * 1000)
+    metrics["accumulateBackPressuredTimeMs"] = round(part.backpressured * 1000)
+    return metrics | _event_time_metrics(part, is_source)
+
+
+def operator_metrics(part: TaskProgress, is_source: bool) -> dict[str, float | int | str]:
+    """Return the metrics of the first operator of one subtask of a task."""
+    metrics: dict[str, float | int | str] = {
+        "numRecordsIn": part.records,
+        "numRecordsInPerSecond": part.records_per_second,
+    }
+    if is_source and part.last_records_at is not None:
+        silence = time.monotonic() - part.last_records_at
+        metrics["sourceIdleTime"] = round(silence * 1000) if silence > _REPORT_SECONDS else 0
+    return metrics | _event_time_metrics(part, is_source)
+
+
+def _event_time_metrics(part: TaskProgress, is_source: bool) -> dict[str, int]:
     watermark = MIN_TIMESTAMP if part.watermark is None else part.watermark
-    metrics["currentOutputWatermark" if is_source else "currentInputWatermark"] = watermark
+    metrics = {"currentOutputWatermark" if is_source else "currentInputWatermark": watermark}
     if is_source and MIN_TIMESTAMP < watermark < MAX_WATERMARK:
         metrics["watermarkLag"] = round(time.time() * 1000) - watermark
     if part.backlog is not None:
@@ -132,36 +161,67 @@ def _last_checkpoint(record: CheckpointRecord | None) -> dict[str, float | int |
 def _task_samples(
     operated: OperatedJob, tasks: tuple[JobTask, ...], labels: Labels
 ) -> Iterator[Sample]:
+    for task, part, subtask in _reported(operated, tasks):
+        scope = {**labels, **_task_labels(operated, task, subtask)}
+        for name, value in task_metrics(part, task.has_source).items():
+            yield Sample(TASK, name, value, scope)
+    by_name = {task.name: task for task in tasks}
+    parts = list(operated.parts)
+    for metric, figure in _OUT.items():
+        for name, left in records_out(tasks, parts, figure).items():
+            task = by_name[name]
+            if task.parallelism == 1:
+                scope = {**labels, **_task_labels(operated, task, 0)}
+                yield Sample(TASK, metric, left, scope)
+
+
+def _operator_samples(
+    operated: OperatedJob, tasks: tuple[JobTask, ...], labels: Labels
+) -> Iterator[Sample]:
+    for task, part, subtask in _reported(operated, tasks):
+        scope = {
+            **labels,
+            **_task_labels(operated, task, subtask),
+            **_labels_of_first(task),
+        }
+        for name, value in operator_metrics(part, task.has_source).items():
+            yield Sample(OPERATOR, name, value, scope)
+
+
+def _reported(
+    operated: OperatedJob, tasks: tuple[JobTask, ...]
+) -> Iterator[tuple[JobTask, TaskProgress, int]]:
+    """Yield what subtasks have reported, with their tasks and numbers."""
     by_name: dict[str, JobTask] = {}
     for task in tasks:
         by_name.setdefault(task.name, task)
-    parts = list(operated.parts)
-    for part in parts:
+    for part in list(operated.parts):
         if part.name in by_name and part.subtask is not None:
-            task = by_name[part.name]
-            scope = {**labels, **_task_labels(operated, task, part.subtask)}
-            for name, value in task_metrics(part, task.has_source).items():
-                yield Sample(TASK, name, value, scope)
-    for name, count in records_out(tasks, parts).items():
-        task = by_name[name]
-        if task.parallelism == 1:
-            scope = {**labels, **_task_labels(operated, task, 0)}
-            yield Sample(TASK, "numRecordsOut", count, scope)
+            yield by_name[part.name], part, part.subtask
 
 
-def records_out(tasks: tuple[JobTask, ...], parts: list[TaskProgress]) -> dict[str, int]:
+def records_out(
+    tasks: tuple[JobTask, ...],
+    parts: list[TaskProgress],
+    figure: Callable[[TaskProgress], float] = _OUT["numRecordsOut"],
+) -> dict[str, float]:
     """Return how many elements have left tasks, where the tasks after them tell it.
 
     That is where one task reads from a task, and from no other.
+
+    Args:
+        tasks: those of the job.
+        parts: what their subtasks have reported.
+        figure: what is added up of the subtasks that read.
     """
     names = Counter(task.name for task in tasks)
     readers: dict[str, list[JobTask]] = defaultdict(list)
     for task in tasks:
         for edge in task.inputs:
             readers[edge.source].append(task)
-    arrived: Counter[str] = Counter()
+    arrived: dict[str, float] = defaultdict(int)
     for part in parts:
-        arrived[part.name] += part.records
+        arrived[part.name] += figure(part)
     return {
         task.name: arrived[reader.name]
         for task in tasks
@@ -194,8 +254,7 @@ def _user_samples(
         scope = {
             **labels,
             **_task_labels(operated, task, report.subtask),
-            "operator_id": _operator_id(plan.state_id or plan.name),
-            "operator_name": plan.name,
+            **_operator_labels(plan.name, plan.state_id or plan.name),
         }
         for measurement in report.measurements:
             for name, value in user_metrics(measurement).items():
@@ -213,5 +272,19 @@ def user_metrics(measurement: Measurement) -> dict[str, Any]:
     return {name: value}
 
 
-def _operator_id(name: str) -> str:
-    return hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+def _labels_of_first(task: JobTask) -> Labels:
+    """Return the labels of a task's first operator: a source has the name that Flink shows."""
+    if task.has_source or not task.operators:
+        name = f"Source: {task.name.partition(' -> ')[0]}"
+        return _operator_labels(name, name)
+    first = task.operators[0]
+    return _operator_labels(first.name, first.state_id or first.name)
+
+
+def _operator_labels(name: str, stable_name: str) -> Labels:
+    identifier = hashlib.md5(stable_name.encode(), usedforsecurity=False).hexdigest()
+    return {"operator_id": identifier, "operator_name": name}
+
+
+def _place(sample: Sample) -> tuple[str, str, str]:
+    return sample.labels["operator_id"], sample.labels["subtask_index"], sample.name

@@ -182,7 +182,7 @@ def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
             "end-time": -1 if job.ended is None else job.ended,
             "duration": job.duration,
             "tasks": _upper(task_counts(job.status, task.parallelism)),
-            "metrics": io_of(job, together.get(task.name), out.get(task.name)),
+            "metrics": io_of(job, together.get(task.name), _whole(out.get(task.name))),
         }
         for task in job.tasks
     ]
@@ -207,3 +207,7 @@ def _last_line(error: str) -> str:
 
 def _upper(counts: dict[str, int]) -> dict[str, int]:
     return {state.upper(): count for state, count in counts.items() if state != "total"}
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)

@@ -43,6 +43,7 @@ class TaskProgress:
         busy_share: which part of the last seconds it has worked, from 0 to 1.
         backpressured_share: in which part of the last seconds it could not work.
         states: how many entries each keyed state has in memory.
+        last_records_at: when elements last came in, in s of the driver's monotonic clock.
     """
 
     name: str
@@ -58,6 +59,7 @@ class TaskProgress:
     busy_share: float = 0.0
     backpressured_share: float = 0.0
     states: tuple[StateEntries, ...] = ()
+    last_records_at: float | None = None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,16 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark.state import CheckpointContents, SavepointWriter, StateEntry, StateSummary
+from pyflink_on_spark.state import (
+    CheckpointContents,
+    Opaque,
+    SavepointWriter,
+    StateEntry,
+    StateSummary,
+)
 from pyflink_on_spark.tools.commands import parser_of
 
+_OWN = "pyflink_on_spark."
 _CHANGES = (
     ("drop", ("OPERATOR", "STATE"), "leave a state out; STATE is timers for the timers"),
     ("rename", ("OPERATOR", "STATE", "NAME"), "give a state another name"),
@@ -110,7 +117,16 @@ def _print_summary(contents: CheckpointContents) -> None:
     for source in contents.sources():
         print(f"\nsource {source.id}")
         for position in source.positions:
-            print(f"  {position}")
+            print(f"  {_position(position)}")
+
+
+def _position(position: Any) -> str:
+    """Return a position for people: of one of our sources the attributes that are set."""
+    match position:
+        case Opaque(content=[{**attributes}]) if position.of.startswith(_OWN):
+            named = [f"{k} {v!r}" for k, v in attributes.items() if v is not None]
+            return ", ".join(named)
+    return str(position)
 
 
 def _types(state: StateSummary) -> str:

@@ -10,6 +10,7 @@ import pickle
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._connectors.kafka.partitions import PartitionPosition
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE
 from pyflink_on_spark._runtime.checkpoints.contents import StateEntry
 from pyflink_on_spark._runtime.checkpoints.folder import folder
@@ -17,7 +18,7 @@ from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safe
 from pyflink_on_spark.common import Row
 from pyflink_on_spark.datastream.window import TimeWindow
 from pyflink_on_spark.state import CheckpointContents, to_pandas
-from pyflink_on_spark.tools.state.command import main
+from pyflink_on_spark.tools.state.command import _position, main
 from tests.runtime.checkpoints.checkpointed import MAXIMUM, finish, slot_of, slots, write
 
 
@@ -150,6 +151,15 @@ def test_the_command_lists(place, capsys):
     assert "\noperator op\n" in told
     assert f"\n  v: value, 6 entries (int to int or {__name__}.Own)\n" in told
     assert "\nsource src\n  ('file', 3)\n" in told
+
+
+def test_a_position_of_kafka_is_shown_by_its_attributes():
+    position = PartitionPosition("views", 3, 492)
+    assert _position(load_safely(pickle.dumps(position, 5))) == (
+        "topic 'views', partition 3, offset 492"
+    )
+    assert _position(("file", 3)) == "('file', 3)"
+    assert _position(load_safely(pickle.dumps(Own(1), 5))).startswith(f"<{__name__}.Own")
 
 
 def test_the_command_reads(place, capsys):
