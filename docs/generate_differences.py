@@ -50,8 +50,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   leave that out, depending on the order: then its rows of kind +U come alone.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
-- `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
-  `UnsupportedFlinkFeature`.
+- `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
+  value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
+  them in the sums of rows that are equal in the order.
+- `MATCH_RECOGNIZE` raises `UnsupportedFlinkFeature`.
 
 ## Errors
 
@@ -104,9 +106,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
-  time, changes as input of the windows of table functions, windows of a number of rows,
-  and the connectors kinesis, elasticsearch and CDC. Each raises
+- **Not supported yet:** `MATCH_RECOGNIZE`, changes as input of the windows of table functions,
+  windows of a number of rows, and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 
