@@ -102,6 +102,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
+- **The success file of a partition** comes with the first files of the partition that a checkpoint
+  makes visible. In streaming mode `sink.partition-commit.delay` and the trigger `partition-time`
+  raise `UnsupportedFlinkFeature`, and so does `auto-compaction`.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
