@@ -50,8 +50,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   leave that out, depending on the order: then its rows of kind +U come alone.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
-- `OVER` in the order of a column that is no time attribute and `MATCH_RECOGNIZE` raise
-  `UnsupportedFlinkFeature`.
+- `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
+  value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
+  them in the sums of rows that are equal in the order.
+- `MATCH_RECOGNIZE` raises `UnsupportedFlinkFeature`.
 
 ## Errors
 
@@ -100,13 +102,15 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
+- **The success file of a partition** comes with the first files of the partition that a checkpoint
+  makes visible. In streaming mode `sink.partition-commit.delay` and the trigger `partition-time`
+  raise `UnsupportedFlinkFeature`, and so does `auto-compaction`.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** `MATCH_RECOGNIZE`, OVER in the order of a column that is no
-  time, changes as input of the windows of table functions, windows of a number of rows,
-  and the connectors kinesis, elasticsearch and CDC. Each raises
+- **Not supported yet:** `MATCH_RECOGNIZE`, changes as input of the windows of table functions,
+  windows of a number of rows, and the connectors kinesis, elasticsearch and CDC. Each raises
   `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
 """
 

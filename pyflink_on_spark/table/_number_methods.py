@@ -74,6 +74,10 @@ class AggregateMethods(Operand):
         """Return all texts as one, with a separator between them."""
         return self._of("LISTAGG", separator)
 
+    def percentile(self, percentage, frequency=None) -> Expression:
+        """Return the value that a part of the rows, or several parts, do not exceed."""
+        return self._of("PERCENTILE", percentage, frequency)
+
     @property
     def distinct(self) -> Expression:
         """The same aggregate, of different values only."""

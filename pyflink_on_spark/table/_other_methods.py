@@ -272,6 +272,14 @@ class JsonMethods(Operand):
         kind = "VALUE" if json_type is None else json_type.name
         return self._of("IS JSON", symbols=(kind,))
 
+    def json_quote(self) -> Expression:
+        """Return a text as a string of JSON."""
+        return self._of("JSON_QUOTE")
+
+    def json_unquote(self) -> Expression:
+        """Return the text that a string of JSON stands for."""
+        return self._of("JSON_UNQUOTE")
+
     def json_exists(self, path: str, on_error: JsonExistsOnError = None) -> Expression[bool]:
         """Tell whether a path leads to something."""
         if on_error not in {None, JsonExistsOnError.FALSE}:

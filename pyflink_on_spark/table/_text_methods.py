@@ -150,6 +150,14 @@ class TextMethods(Operand):
         """Return the first match of a regular expression."""
         return self._of("REGEXP_SUBSTR", regex)
 
+    def inet_aton(self) -> Expression:
+        """Return the number of an address, as ``127.0.0.1``."""
+        return self._of("INET_ATON")
+
+    def inet_ntoa(self) -> Expression[str]:
+        """Return the address of a number."""
+        return self._of("INET_NTOA")
+
     def decode(self, charset: str | Expression[str]) -> Expression[str]:
         """Return what its bytes say in a character set."""
         return self._of("DECODE", charset)

@@ -11,9 +11,17 @@ from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table._expression_parts import written_operand
+from pyflink_on_spark.table._json_expressions import (
+    json,
+    json_array,
+    json_array_agg,
+    json_object,
+    json_object_agg,
+    json_string,
+)
 from pyflink_on_spark.table._literals import literal
 from pyflink_on_spark.table._types import logical_type
-from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit, _call
+from pyflink_on_spark.table.expression import Expression, TimePointUnit, _call
 
 __all__ = [
     "col",
@@ -302,38 +310,6 @@ def with_columns(head, *tails) -> Expression:
 def without_columns(head, *tails) -> Expression:
     """Return all columns but some: ``col(...)``, positions, or ranges of them."""
     return Expression(syntax.Call("WITHOUT_COLUMNS", tuple(map(_column, (head, *tails)))))
-
-
-def json_string(value) -> Expression:
-    """Return a value as JSON."""
-    return _call("JSON_STRING", value)
-
-
-def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args) -> Expression:
-    """Return an object of JSON, of names and values in turns."""
-    written = tuple(map(written_operand, args))
-    return Expression(syntax.Call("JSON_OBJECT", written, symbols=(on_null.name,)))
-
-
-def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args) -> Expression:
-    """Return an array of JSON."""
-    written = tuple(map(written_operand, args))
-    return Expression(syntax.Call("JSON_ARRAY", written, symbols=(on_null.name,)))
-
-
-def json(value) -> Expression:
-    """Return the JSON of a text as it is, for ``json_object`` and ``json_array``."""
-    _no_function("json(value)", "Parse the text in a Python function.")
-
-
-def json_object_agg(on_null: JsonOnNull, key_expr: str | Expression[str], value_expr) -> Expression:
-    """Return an object of JSON of the rows of a group."""
-    _no_function("json_object_agg(on_null, key_expr, value_expr)", "Use a Python udaf.")
-
-
-def json_array_agg(on_null: JsonOnNull, item_expr) -> Expression:
-    """Return an array of JSON of the rows of a group."""
-    _no_function("json_array_agg(on_null, item_expr)", "Use a Python udaf.")
 
 
 def current_database() -> Expression:

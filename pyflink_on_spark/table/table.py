@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.joins import distinct, join
+from pyflink_on_spark._sql.binder.joins import distinct
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project, renamed
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sets import set_operation
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
-from pyflink_on_spark._sql.binder.unions import union_all
 from pyflink_on_spark._sql.catalog.objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
 from pyflink_on_spark.table._column_ranges import expanded
+from pyflink_on_spark.table._combined_tables import CombiningMethods
 from pyflink_on_spark.table._console import print_line
 from pyflink_on_spark.table._data_frames import data_frame
 from pyflink_on_spark.table._grouped_tables import (
@@ -36,7 +33,6 @@ from pyflink_on_spark.table._grouping import Grouping
 from pyflink_on_spark.table._missing_methods import ChangelogMethods
 from pyflink_on_spark.table._row_operations import (
     columns_of,
-    correlated,
     flat_mapped,
     mapped,
     named,
@@ -71,7 +67,7 @@ __all__ = [
 ]
 
 
-class Table(ChangelogMethods):
+class Table(CombiningMethods, ChangelogMethods):
     """Rows that a query gives. Nothing runs before it is executed.
 
     Args:
@@ -234,107 +230,6 @@ class Table(ChangelogMethods):
     ) -> FlatAggregateTable:
         """Compute any number of rows of all rows, of which ``select`` then chooses columns."""
         return FlatAggregateTable((self, (), func), self._t_env)
-
-    # -- several tables --------------------------------------------------------------------------
-
-    def union_all(self, right: Table) -> Table:
-        """Return the rows of both tables; equal ones count for themselves.
-
-        Raises:
-            ValidationError: the columns do not fit.
-        """
-        return self._then(union_all(self._node, right._node, None))
-
-    def union(self, right: Table) -> Table:
-        """Return the rows of both tables without doubles; in batch mode only.
-
-        Raises:
-            ValidationError: the columns do not fit.
-        """
-        self._check_bounded("UNION")
-        return self._then(distinct(union_all(self._node, right._node, None)))
-
-    def minus(self, right: Table) -> Table:
-        """Return the rows that the other table has not, without doubles; in batch mode only."""
-        return self._combined(SetOperator.EXCEPT, "MINUS", right, every=False)
-
-    def minus_all(self, right: Table) -> Table:
-        """Return the rows that this table has more often, that often; in batch mode only."""
-        return self._combined(SetOperator.EXCEPT, "MINUS", right, every=True)
-
-    def intersect(self, right: Table) -> Table:
-        """Return the rows of both tables, without doubles; in batch mode only."""
-        return self._combined(SetOperator.INTERSECT, "INTERSECT", right, every=False)
-
-    def intersect_all(self, right: Table) -> Table:
-        """Return the rows of both tables, as often as both have them; in batch mode only."""
-        return self._combined(SetOperator.INTERSECT, "INTERSECT", right, every=True)
-
-    def _combined(self, operator: SetOperator, name: str, right: Table, *, every: bool) -> Table:
-        self._check_bounded(name)
-        return self._then(set_operation(operator, self._node, right._node, every=every))
-
-    def _check_bounded(self, operation: str) -> None:
-        if not self._t_env._session.batch:
-            raise ValidationError(
-                f"The {operation} operation on two unbounded tables is currently not supported."
-            )
-
-    def join(self, right: Table, join_predicate: Expression[bool] = None):
-        """Return the pairs of rows for which a condition is TRUE.
-
-        Raises:
-            ValidationError: both tables have a column of one name.
-        """
-        return self._joined(right, JoinKind.INNER, join_predicate)
-
-    def left_outer_join(self, right: Table, join_predicate: Expression[bool] = None):
-        """Return the pairs of rows, and the rows of this table that have no partner."""
-        return self._joined(right, JoinKind.LEFT, join_predicate)
-
-    def right_outer_join(self, right: Table, join_predicate: Expression[bool]):
-        """Return the pairs of rows, and the rows of the other table that have no partner."""
-        return self._joined(right, JoinKind.RIGHT, join_predicate)
-
-    def full_outer_join(self, right: Table, join_predicate: Expression[bool]):
-        """Return the pairs of rows, and the rows of both tables that have no partner."""
-        return self._joined(right, JoinKind.FULL, join_predicate)
-
-    def join_lateral(
-        self,
-        table_function_call: Expression | UserDefinedTableFunctionWrapper,
-        join_predicate: Expression[bool] = None,
-    ) -> Table:
-        """Return each row with those that a table function has for it."""
-        return self._lateral(table_function_call, join_predicate, left=False)
-
-    def left_outer_join_lateral(
-        self,
-        table_function_call: Expression | UserDefinedTableFunctionWrapper,
-        join_predicate: Expression[bool] = None,
-    ) -> Table:
-        """Return each row with those that a table function has for it, or with NULL."""
-        return self._lateral(table_function_call, join_predicate, left=True)
-
-    def _joined(self, right: Table, kind: JoinKind, predicate: Any) -> Table:
-        both = Scope.of(self._node.schema).joined(Scope.of(right._node.schema))
-        for name in self._node.schema.names:
-            if name in right._node.schema.names:
-                raise ValidationError(f"join relations with ambiguous names: [{name}]")
-        condition = None
-        if predicate is not None:
-            (on,) = written([predicate])
-            binder = ExpressionBinder(both, self._t_env._session.functions)
-            condition = self._folded(binder.condition(on, "Join"))
-        return self._then(join(self._node, right._node, kind, condition))
-
-    def _lateral(self, function: Any, predicate: Any, *, left: bool) -> Table:
-        made = correlated(self._node, self._binder(), function, left=left)
-        if predicate is not None:
-            (on,) = written([predicate])
-            binder = ExpressionBinder(Scope.of(made.schema), self._t_env._session.functions)
-            made = replace(made, condition=self._folded(binder.condition(on, "Join")))
-        return self._then(made)
 
     # -- order -----------------------------------------------------------------------------------
 

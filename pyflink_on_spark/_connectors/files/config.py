@@ -34,6 +34,8 @@ class FileSinkConfig:
         compaction: how finished part files are compacted, or None.
         named_by_subtask: whether the names of part files contain the subtask, not a random id.
         bulk: the bulk format, or None for text with a line for each element.
+        success_file: the name of an empty file in each bucket with part files that are visible;
+            None for no such file.
     """
 
     base_path: str = field(repr=False)  # a URI may have a password
@@ -45,6 +47,7 @@ class FileSinkConfig:
     compaction: Compaction | None = None
     named_by_subtask: bool = False
     bulk: OutputFileFormat | None = None
+    success_file: str | None = None
 
 
 @dataclass(frozen=True)

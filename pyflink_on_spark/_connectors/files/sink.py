@@ -115,6 +115,7 @@ class PartFileSink(Sink):
         else:
             for file in committables:
                 file.commit(self._files)
+        self._announce(committables)
         self._unmark(committables)
 
     def commit_again(self, committables: list[PendingFile]) -> None:
@@ -126,7 +127,14 @@ class PartFileSink(Sink):
                 if self._files.exists(file.in_progress_path):
                     file.commit(self._files)
                 file.remove_originals(self._files)
+        self._announce(committables)
         self._unmark(committables)
+
+    def _announce(self, committables: list[PendingFile]) -> None:
+        name = self._config.success_file
+        if name is not None:
+            for bucket in sorted({file.bucket for file in committables}):
+                self._files.create(f"{bucket}/{name}").close()
 
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:

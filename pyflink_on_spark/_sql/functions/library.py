@@ -8,6 +8,7 @@ from functools import lru_cache
 from pyflink_on_spark._sql.functions.definition import FunctionRegistry
 
 CHAPTERS = (
+    "addresses",
     "aggregating",
     "arithmetic",
     "collections",
@@ -16,9 +17,12 @@ CHAPTERS = (
     "deviations",
     "digests",
     "json",
+    "json_aggregates",
+    "json_quotes",
     "lists",
     "logic",
     "mathematics",
+    "percentiles",
     "ranking",
     "single_value",
     "strings",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.parser.json_calls import JsonCallParser
 from pyflink_on_spark._sql.parser.literals import unit_of
 from pyflink_on_spark._sql.parser.tokens import Kind
-from pyflink_on_spark._sql.parser.types import TypeParser
 from pyflink_on_spark._sql.syntax.expressions import (
     AggregateCall,
     Call,
@@ -45,12 +45,8 @@ _TIME_UNITS = frozenset(
 )
 
 
-class FunctionCallParser(TypeParser):
+class FunctionCallParser(JsonCallParser):
     """Reads what follows a function's name."""
-
-    def expression(self, binding: int = 0) -> Expression:
-        """Read an expression."""
-        raise NotImplementedError
 
     def query(self) -> Query:
         """Read a query."""
@@ -224,10 +220,7 @@ class FunctionCallParser(TypeParser):
             "CEILING": self._to_unit,
             "TIMESTAMPADD": self._unit_first,
             "TIMESTAMPDIFF": self._unit_first,
-            "JSON_VALUE": self._json_value,
-            "JSON_QUERY": self._json_query,
-            "JSON_OBJECT": self._json_object,
-            "JSON_ARRAY": self._json_array,
+            **self._json_calls(),
         }
 
     def _symbol(self) -> str:
@@ -308,79 +301,6 @@ class FunctionCallParser(TypeParser):
         return Call(name, operands, symbols=(unit,), span=self.since(first))
 
     # -- JSON ------------------------------------------------------------------------------------
-
-    def _json_value(self, name: str, first: Span) -> Expression:
-        self.expect("(")
-        operands = [self.expression()]
-        self.expect(",")
-        operands.append(self.expression())
-        returned = self.next().upper if self.accept("RETURNING") else "STRING"
-        behaviours = {"EMPTY": "NULL", "ERROR": "NULL"}
-        while not self.at(")"):
-            word = self.accept_any("NULL", "ERROR", "DEFAULT")
-            if word is None:
-                raise self.unexpected()
-            if word == "DEFAULT":
-                operands.append(self.expression())
-            self.expect("ON")
-            event = self.accept_any("EMPTY", "ERROR")
-            if event is None:
-                raise self.unexpected()
-            behaviours[event] = word
-        self.expect(")")
-        symbols = (returned, behaviours["EMPTY"], behaviours["ERROR"])
-        return Call(name, tuple(operands), symbols=symbols, span=self.since(first))
-
-    def _json_query(self, name: str, first: Span) -> Expression:
-        self.expect("(")
-        text = self.expression()
-        self.expect(",")
-        path = self.expression()
-        wrapper = "WITHOUT"
-        if self.accept("WITH"):
-            word = self.accept_any("CONDITIONAL", "UNCONDITIONAL")
-            wrapper = word or "UNCONDITIONAL"
-            self.accept("ARRAY")
-            self.expect("WRAPPER")
-        elif self.accept("WITHOUT"):
-            self.accept("ARRAY")
-            self.expect("WRAPPER")
-        self.expect(")")
-        return Call(name, (text, path), symbols=(wrapper,), span=self.since(first))
-
-    def _json_object(self, name: str, first: Span) -> Expression:
-        self.expect("(")
-        operands: list[Expression] = []
-        while not self.at(")") and not self._at_null_clause():
-            self.accept("KEY")
-            operands.append(self.expression())
-            if not self.accept("VALUE"):
-                self.expect(":")
-            operands.append(self.expression())
-            if not self.accept(","):
-                break
-        symbols = self._null_clause("NULL")
-        self.expect(")")
-        return Call(name, tuple(operands), symbols=symbols, span=self.since(first))
-
-    def _json_array(self, name: str, first: Span) -> Expression:
-        self.expect("(")
-        operands: tuple[Expression, ...] = ()
-        if not self.at(")") and not self._at_null_clause():
-            operands = self.listed(self.expression)
-        symbols = self._null_clause("ABSENT")
-        self.expect(")")
-        return Call(name, operands, symbols=symbols, span=self.since(first))
-
-    def _at_null_clause(self) -> bool:
-        return self.at_any("NULL", "ABSENT") and self.peek().upper == "ON"
-
-    def _null_clause(self, otherwise: str) -> tuple[str, ...]:
-        if not self._at_null_clause():
-            return (otherwise,)
-        word = self.next().upper
-        self.expect("ON", "NULL")
-        return (word,)
 
     def hints(self) -> tuple[tuple[str, str], ...]:
         """Read the hint OPTIONS, if there is one."""

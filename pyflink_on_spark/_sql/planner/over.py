@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.over import compile_frame, is_reversible
 from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
-from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.functions.aggregates import RankingFunction
 from pyflink_on_spark._sql.operators.batch_over import (
     BatchOverOperator,
     FrameBounds,
     RankedColumn,
 )
+from pyflink_on_spark._sql.operators.ordered_over import OrderedOverOperator
 from pyflink_on_spark._sql.operators.over import ArrivalOverOperator, FrameOperator, OverOperator
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef
+from pyflink_on_spark._sql.plan.expressions import (
+    AggregateInvocation,
+    Constant,
+    InputRef,
+    input_refs,
+    substitute,
+)
 from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
@@ -52,10 +61,17 @@ class OverAggregate(PhysicalNode):
         (source,) = inputs
         node, width = self.node, len(self.inputs[0].schema)
         edges = keyed_edges(translation, source, node.partition, width)
-        parallelism = None if node.partition else 1
+        return self._stream(edges, source, translation)
+
+    def _stream(self, edges: tuple[Edge, ...], source: Stream, translation: Translation) -> Stream:
         operator = self._in_batch(translation) if self._batch else self._streaming(translation)
-        edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
-        return Stream(edges, changelog=False)
+        return Stream(self._added(edges, operator, translation), changelog=False)
+
+    def _added(
+        self, edges: tuple[Edge, ...], operator: Operator, translation: Translation
+    ) -> tuple[Edge, ...]:
+        parallelism = None if self.node.partition else 1
+        return translation.operator(self.name, edges, operator, parallelism=parallelism)
 
     def _streaming(self, translation: Translation) -> FrameOperator:
         node, settings = self.node, translation.settings
@@ -64,11 +80,7 @@ class OverAggregate(PhysicalNode):
         width = len(self.inputs[0].schema)
         retracting = preceding is not None and is_reversible(node.calls)
         assert isinstance(order, InputRef)
-        calls = [
-            replace(call, args=(order,)) if call.function.name in _RANKS else call
-            for call in node.calls
-        ]
-        program = compile_frame(calls, width, settings.time_zone, retracting=retracting)
+        program = compile_frame(_ranked(node), width, settings.time_zone, retracting=retracting)
         ttl = STATE_TTL.read(settings.configuration)
         if order.type.time is Time.ROWTIME:
             return OverOperator(program, order.index, frame.rows, preceding, ttl)
@@ -122,6 +134,43 @@ class OverAggregate(PhysicalNode):
         }
 
 
+class OrderedOverAggregate(OverAggregate):
+    """Gives rows with the values of functions over the rows before them in a column's order.
+
+    Args:
+        source: the input.
+        node: the logical node.
+    """
+
+    def __init__(self, source: PhysicalNode, node: Over) -> None:
+        super().__init__(source, node, batch=False)
+
+    def accepts(self, port: int) -> ModifyKinds:
+        """All changes."""
+        return ModifyKinds.ALL
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """A row changes those that follow in order."""
+        return ModifyKinds.ALL
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """A row has to be found where it was."""
+        return True
+
+    def _stream(self, edges: tuple[Edge, ...], source: Stream, translation: Translation) -> Stream:
+        node, settings = self.node, translation.settings
+        width, zone = len(self.inputs[0].schema), settings.time_zone
+        operator = OrderedOverOperator(
+            compile_frame(_ranked(node), width, zone, retracting=False),
+            compile_sort_key(node.keys, width, zone),
+            rows=node.frame.rows,
+            changelog=source.changelog,
+            before=self.before,
+            ttl=STATE_TTL.read(settings.configuration),
+        )
+        return Stream(self._added(edges, operator, translation), changelog=True)
+
+
 def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNode:
     """Return what computes functions with OVER.
 
@@ -130,14 +179,26 @@ def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNod
     """
     if not batch:
         _check(node)
+        if not _in_time(node):
+            return OrderedOverAggregate(source, node)
     return OverAggregate(source, node, batch)
 
 
+def _ranked(node: Over) -> list[AggregateInvocation]:
+    """Return the functions; RANK gets what rows are ordered by."""
+    order = (node.keys[0].value,)
+    return [
+        replace(call, args=order) if call.function.name in _RANKS else call for call in node.calls
+    ]
+
+
+def _in_time(node: Over) -> bool:
+    order = node.keys[0].value
+    return isinstance(order, InputRef) and order.type.time is not None
+
+
 def _check(node: Over) -> None:
-    below = node.input
-    while isinstance(below, Project):
-        below = below.input
-    if isinstance(below, Over):
+    if _beside_another(node):
         raise TableError(
             "Over Agg: Unsupported use of OVER windows. All aggregates must be computed on the "
             "same window. please re-check the over window statement."
@@ -145,18 +206,35 @@ def _check(node: Over) -> None:
     for call in node.calls:
         if isinstance(call.function, RankingFunction) and not call.function.streaming:
             raise TableError(f"{call.function.name} Function is not supported in stream mode.")
-    if len(node.keys) != 1:
+    if len(node.keys) != 1 or isinstance(node.keys[0].value, Constant):
         raise TableError("The window can only be ordered by a single time column.")
-    key = node.keys[0]
-    if not key.ascending:
+    if not node.keys[0].ascending:
         raise TableError("The window can only be ordered in ASCENDING mode.")
-    if not isinstance(key.value, InputRef) or key.value.type.time is None:
-        if node.frame.lower is not None:
-            raise TableError("Non-time attribute sort is not supported for bounded OVER window.")
-        not_yet(
-            "OVER in the order of a column that is no time attribute",
-            None,
-            "Order by an event time or PROCTIME().",
-        )
+    if not _in_time(node):
+        _check_order(node)
     if node.frame.upper != 0:
         raise TableError("OVER RANGE FOLLOWING windows are not supported yet.")
+
+
+def _check_order(node: Over) -> None:
+    """Refuse what Flink does not compute in the order of a column that is no time attribute."""
+    if node.frame.lower is not None:
+        raise TableError("Non-time attribute sort is not supported for bounded OVER window.")
+    for call in node.calls:
+        if call.function.name == "LAG":
+            raise TableError("LAG is supported in the order of a time attribute only.")
+
+
+def _beside_another(node: Over) -> bool:
+    """Tell whether a node reads the rows of other functions with OVER, but not their results."""
+    values = [*node.partition, *(key.value for key in node.keys)]
+    values += [arg for call in node.calls for arg in call.args]
+    below = node.input
+    while isinstance(below, Project):
+        columns = below.expressions
+        values = [substitute(value, columns) for value in values]
+        below = below.input
+    if not isinstance(below, Over):
+        return False
+    width = len(below.input.schema)
+    return all(index < width for value in values for index in input_refs(value))

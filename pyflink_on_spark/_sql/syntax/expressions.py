@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import Span
@@ -274,3 +274,10 @@ class SortItem:
     expression: Expression
     ascending: bool = True
     nulls_first: bool | None = None
+
+
+def json_item(expression: Expression) -> Expression:
+    """Return a value of JSON; JSON as a text stands for itself only where JSON is made."""
+    if isinstance(expression, Call) and expression.name.upper() == "JSON":
+        return replace(expression, name="$JSON")
+    return expression

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
 from pyflink_on_spark._connectors.files.config import FileSinkConfig, FileSourceConfig
 from pyflink_on_spark._connectors.files.rolling import RollingLimits
@@ -17,6 +16,7 @@ from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_value
+from pyflink_on_spark._sql.connectors.filesystem import announcing
 from pyflink_on_spark._sql.connectors.filesystem.overwriting import OverwritingSink
 from pyflink_on_spark._sql.connectors.filesystem.paths import (
     METADATA,
@@ -61,8 +61,7 @@ _PARALLELISM = Option("sink.parallelism", integer)
 _FILE_SIZE = Option("sink.rolling-policy.file-size", memory_size, default=128 * 1024**2)
 _ROLLOVER = Option("sink.rolling-policy.rollover-interval", duration, default=30 * 60 * 1000)
 _CHECK = Option("sink.rolling-policy.check-interval", duration, default=60 * 1000)
-_COMMIT_POLICY = Option("sink.partition-commit.policy.kind", text)
-_ROLLING = (_FILE_SIZE, _ROLLOVER, _CHECK, _COMMIT_POLICY)
+_ROLLING = (_FILE_SIZE, _ROLLOVER, _CHECK)
 
 
 class FilesystemFactory(TableFactory):
@@ -71,7 +70,7 @@ class FilesystemFactory(TableFactory):
     identifier = "filesystem"
     overwrites = True
     options = (  # type: ignore[assignment]
-        _PATH, _FORMAT, _MONITOR, _PARALLELISM, *_ROLLING,
+        _PATH, _FORMAT, _MONITOR, _PARALLELISM, *_ROLLING, *announcing.OPTIONS,
     )  # fmt: skip
 
     def source(self, context: TableContext) -> TableSource:
@@ -83,7 +82,7 @@ class FilesystemFactory(TableFactory):
         decoder: Decoder = RowsDecoder()
         if records is None:
             decoder = loaded.decoder(parts.stored, own, context.time_zone)
-        options.note((_PARALLELISM, *_ROLLING))
+        options.note((_PARALLELISM, *_ROLLING, *announcing.OPTIONS))
         return _FilesTable(options[_PATH], options[_MONITOR], records, decoder, parts)
 
     def sink(self, context: TableContext) -> TableSink:
@@ -97,17 +96,13 @@ class FilesystemFactory(TableFactory):
         encoder: Encoder = RowsEncoder()
         if bulk is None:
             encoder = loaded.encoder(parts.stored, own, context.time_zone)
-        if options.has(_COMMIT_POLICY):
-            raise_unsupported(
-                "'sink.partition-commit.policy.kind'",
-                kind=Gap.NOT_YET,
-                reason="a partition is not announced",
-                instead="Leave it out: files are visible once their checkpoint is complete.",
-            )
         options.note((_MONITOR, *_ROLLING))
         rolling = RollingLimits(part_size=options[_FILE_SIZE], rollover_interval=options[_ROLLOVER])
         config = FileSinkConfig(
-            options[_PATH], rolling=rolling, bucket_check_interval=options[_CHECK]
+            options[_PATH],
+            rolling=rolling,
+            bucket_check_interval=options[_CHECK],
+            success_file=announcing.success_file(context),
         )
         made = OverwritingSink if context.overwrite else PartFileSink
         return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, made)

@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.formats.json.writing import value_writer
 from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
-from pyflink_on_spark._sql.functions.parameters import always, any_type, characters
+from pyflink_on_spark._sql.functions.parameters import always, any_type, calling, characters
 from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -218,7 +219,7 @@ def _is_json_call(arg: Typed) -> bool:
     """Tell whether an argument is JSON already, which is no text in other JSON."""
     function = getattr(arg, "function", None)
     return function is not None and function.name in {
-        "JSON_OBJECT", "JSON_ARRAY", "JSON_QUERY", "JSON",
+        "JSON_OBJECT", "JSON_ARRAY", "JSON_QUERY", "$JSON",
     }  # fmt: skip
 
 
@@ -250,6 +251,23 @@ def made_array(items: tuple[str, ...], keeps_null: bool) -> str:
     """Return an array of JSON."""
     kept = [item or "null" for item in items if keeps_null or item not in {"null", None}]
     return "[" + ",".join(kept) + "]"
+
+
+def compact(text: str) -> str:
+    """Return JSON without spaces.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+
+
+def _no_json_here(_site: CallSite) -> NoReturn:
+    raise ValidationError(
+        "The JSON() function is currently only supported inside JSON_ARRAY() or as the VALUE "
+        "param of JSON_OBJECT(). Example: JSON_OBJECT('a', JSON('{\"key\": \"value\"}')) or "
+        'JSON_ARRAY(JSON(\'{"key": "value"}\')).'
+    )
 
 
 def _string_code(site: CallSite) -> str:
@@ -291,6 +309,12 @@ FUNCTIONS = (
         (Overload((characters, characters), always(_STRING), _query_code, Nulls.STRICT_NULLABLE),),
     ),
     ScalarFunction("JSON_STRING", (Overload((any_type,), always(_STRING), _string_code),)),
+    ScalarFunction(
+        "JSON", (Overload((characters,), always(_STRING), _no_json_here),), foldable=False
+    ),
+    ScalarFunction(
+        "$JSON", (Overload((characters,), always(_STRING), calling(compact)),), foldable=False
+    ),
     ScalarFunction(
         "JSON_OBJECT",
         (
