@@ -218,14 +218,22 @@ class DisturbedJob(ABC):
         return True
 
     def _end_without_spark(self, family: list[Process]) -> None:
-        """Wait for the driver, which has to end with an error by itself; start it again."""
-        try:
-            code = self._driver.wait(ENDS_WITHOUT_SPARK_WITHIN)
-        except subprocess.TimeoutExpired:
-            self._report.problems.append("the driver outlives its Java process")
-            self._driver.kill()
+        """Wait for the driver, which has to end with an error by itself; start it again.
+
+        A driver whose Java process ends while it starts may start another one.
+        """
+        deadline = time.monotonic() + ENDS_WITHOUT_SPARK_WITHIN
+        while self._driver.poll() is None:
+            if java_processes([p for p in descendants(self._driver.pid) if p not in family]):
+                return
+            if time.monotonic() > deadline:
+                self._report.problems.append("the driver outlives its Java process")
+                self._driver.kill()
+                break
+            time.sleep(0.1)
         else:
-            if code != 1:
+            if self._driver.returncode != 1:
+                code = self._driver.returncode
                 self._report.problems.append(f"without Spark the driver ends with the code {code}")
         self._bury(family)
         self._driver = self._start()
