@@ -16,7 +16,7 @@ from pyflink_on_spark.table import (
 )
 from pyflink_on_spark.table.catalog import Catalog, CatalogDatabase, HiveCatalog
 from pyflink_on_spark.table.descriptors import Rowtime
-from pyflink_on_spark.table.expressions import col, current_database, json
+from pyflink_on_spark.table.expressions import col, current_database
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
 
 
@@ -45,7 +45,7 @@ def t_env():
         (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),
         (lambda env: col("a").bitmap_or(col("b")), "Write it as a Python function"),
         (lambda env: current_database(), "get_current_database"),
-        (lambda env: json("1"), "not yet supported"),
+        (lambda env: col("a").bitmap_and(col("b")), "not yet supported"),
     ],
 )
 def test_the_error_names_the_call_and_the_way_out(t_env, call, text):
