@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pyflink_on_spark._spark.session.application_settings import application_settings
 from pyflink_on_spark._spark.session.encryption import is_encrypted, new_identity
 from pyflink_on_spark._spark.session.spark_defaults import LOOPBACK
 from pyflink_on_spark._spark.transport.handshake import Endpoint
@@ -20,7 +21,7 @@ def driver_endpoint(session: SparkSession, ports: Sequence[int]) -> Endpoint:
         session: the job's.
         ports: the ports to choose from.
     """
-    conf = session.sparkContext.getConf()
+    conf = application_settings(session.sparkContext)
     host = conf.get("spark.driver.host") or LOOPBACK
     bind = conf.get("spark.driver.bindAddress") or host
     return Endpoint(

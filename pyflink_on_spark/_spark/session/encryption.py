@@ -6,6 +6,7 @@ import base64
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._spark.session.application_settings import application_settings
 from pyflink_on_spark._spark.transport.certificate import self_signed
 from pyflink_on_spark._spark.transport.identity import Identity
 
@@ -24,7 +25,7 @@ ASKS_FOR_ENCRYPTION = (
 
 def is_encrypted(session: SparkSession) -> bool:
     """Return whether a session's settings ask for encryption."""
-    conf = session.sparkContext.getConf()
+    conf = application_settings(session.sparkContext)
     return any((conf.get(key) or "").lower() == "true" for key in ASKS_FOR_ENCRYPTION)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session import spark_defaults
+from pyflink_on_spark._spark.session.application_settings import application_settings
 from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java
 from pyflink_on_spark._spark.session.java_text import gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
@@ -177,7 +178,7 @@ def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
 def _start_under_submit(settings: Mapping[str, str]) -> SparkSession:
     """Join the JVM that ``spark-submit`` has set up; master and resources are its business."""
     session = _build(settings)
-    set_by_submit = {key for key, _ in session.sparkContext.getConf().getAll()}
+    set_by_submit = application_settings(session.sparkContext)
     defaults = {key: value for key, value in SQL_DEFAULTS.items() if key not in set_by_submit}
     _apply(session, defaults, wished={})
     _started[session.sparkContext.applicationId] = dict(settings)
