@@ -7,8 +7,18 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from pyspark import SparkConf
 
 from pyflink_on_spark._spark.session.encryption import ASKS_FOR_ENCRYPTION, is_encrypted
+
+
+class Context:
+    def __init__(self, conf):
+        self._conf = conf
+
+    def getConf(self):  # noqa: N802 - as PySpark has it
+        return self._conf
+
 
 SCRIPT = """
 from pyflink_on_spark._spark.transport import handshake
@@ -41,6 +51,7 @@ def test_a_job_of_two_hosts():
 
 @pytest.mark.parametrize("key", [*ASKS_FOR_ENCRYPTION, None])
 def test_what_asks_for_encryption(key):
-    conf = {} if key is None else {key: "true"}
-    session = SimpleNamespace(sparkContext=SimpleNamespace(getConf=lambda: conf))
-    assert is_encrypted(session) is (key is not None)
+    conf = SparkConf(loadDefaults=False)
+    if key is not None:
+        conf.set(key, "true")
+    assert is_encrypted(SimpleNamespace(sparkContext=Context(conf))) is (key is not None)
