@@ -20,7 +20,7 @@ def key(item):
 
 
 def add(item, total):
-    return item[0], total[1] + 1, total[2] + item[1], item[1]
+    return item[0], total[1] + 1, total[2] + item[1], max(total[3], item[1])
 
 
 def describe(total):

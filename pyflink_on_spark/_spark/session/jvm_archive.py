@@ -33,7 +33,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
 SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
 _RECORDER = "pyflink_on_spark._spark.session.jvm_archive_recorder"
 _UNUSED_DAYS = 60
-_SECONDS_TO_NEXT_TRY = 24 * 3600
+_SECONDS_TO_NEXT_TRY = 3600
 _MOST_BYTES = 1024**3
 
 # What the JVM has to say about an archive helps nobody; any other error of its must still be seen.
@@ -83,7 +83,7 @@ class JvmArchive:
             atexit.register(self._record_detached, os.getpid())
 
     def discard(self) -> None:
-        """Remove an archive with which a JVM did not start; record it again after a day.
+        """Remove an archive with which a JVM did not start; record it again after an hour.
 
         The archive need not be the reason: the operating system may have ended the JVM.
         """
@@ -103,7 +103,7 @@ class JvmArchive:
         return self.stem.with_name(f"{self.stem.name}.lock")
 
     def _has_failed(self) -> bool:
-        """Return whether recording failed within the last day."""
+        """Return whether recording failed within the last hour."""
         try:
             return time.time() - self.failure.stat().st_mtime < _SECONDS_TO_NEXT_TRY
         except OSError:
