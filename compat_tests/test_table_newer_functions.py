@@ -53,6 +53,25 @@ def test_quotes_of_json(b):
     })  # fmt: skip
 
 
+def test_json_of_numbers_and_moments(b):
+    check(b, None, {
+        "JSON_STRING(CAST(5 AS DECIMAL(5,2)))": "5.00",
+        "JSON_STRING(CAST(0.0000001 AS DECIMAL(10,8)))": "1.0E-7",
+        "JSON_OBJECT('a' VALUE CAST(5 AS DECIMAL(5,2)))": '{"a":5.00}',
+        "JSON_ARRAY(CAST(5.5 AS DECIMAL(5,2)), CAST(100 AS DECIMAL(20,0)))": "[5.50,100]",
+        "JSON_STRING(TIMESTAMP '2020-01-01 00:00:00')": '"2020-01-01T00:00:00"',
+        "JSON_ARRAY(CAST(1.1 AS FLOAT))": "[1.100000023841858]",
+        "JSON_STRING(ARRAY[CAST(1 AS DECIMAL(5,1))])": "[1.0]",
+        "JSON_STRING(MAP['a', CAST(1 AS DECIMAL(5,1))])": '{"a":1.0}',
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["DATE '2020-01-01'", "TIME '10:00:00'"])
+def test_dates_are_no_json(b, value):
+    with pytest.raises(Exception, match="not scalar or cannot be converted into JSON"):
+        query(b, f"SELECT JSON_OBJECT('a' VALUE {value})")
+
+
 def test_addresses(b):
     known = {
         "127.0.0.1": 2130706433, "255.255.255.255": 4294967295, "127.1": 2130706433,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -14,10 +15,27 @@ from pyflink_on_spark._sql.formats.moments import moment_text
 from pyflink_on_spark._sql.formats.numbers import number_text
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
 
 Write = Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How values are written.
+
+    Args:
+        iso: whether there is a T between date and time.
+        ignore_nulls: whether fields that are NULL are left out.
+        exact: whether numbers keep the digits of their type: 100.00 of a DECIMAL, and a FLOAT as
+            the DOUBLE that it is.
+    """
+
+    iso: bool
+    ignore_nulls: bool = False
+    exact: bool = False
 
 
 class JsonEncoder(Encoder):
@@ -30,12 +48,12 @@ class JsonEncoder(Encoder):
     """
 
     def __init__(self, schema: Schema, iso: bool, ignore_nulls: bool) -> None:
-        self._schema, self._iso, self._ignore_nulls = schema, iso, ignore_nulls
+        self._schema, self._style = schema, Style(iso, ignore_nulls)
 
     def load(self) -> Encode:
         """Return what writes rows."""
         kind = logical.row(self._schema.names, self._schema.types)
-        write = _row_writer(kind, self._iso, self._ignore_nulls)
+        write = _row_writer(kind, self._style)
 
         def encode(rows: Iterator[Any]) -> Iterator[Any]:
             return map(write, rows)
@@ -44,14 +62,17 @@ class JsonEncoder(Encoder):
 
 
 def value_writer(kind: LogicalType) -> Write:
-    """Return what writes a value that may be NULL. It can be pickled."""
+    """Return what writes a value that may be NULL as the functions of JSON do.
+
+    It can be pickled.
+    """
     return _ValueWriter(kind)
 
 
 class _ValueWriter:
     def __init__(self, kind: LogicalType) -> None:
         self._kind = kind
-        self._write = _writer(kind, iso=False, ignore_nulls=False)
+        self._write = _writer(kind, Style(iso=True, exact=True))
 
     def __call__(self, value: Any) -> str:
         return self._write(value)
@@ -60,24 +81,27 @@ class _ValueWriter:
         return _ValueWriter, (self._kind,)
 
 
-def _writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
-    write = _not_null_writer(kind, iso, ignore_nulls)
+def _writer(kind: LogicalType, style: Style) -> Write:
+    write = _not_null_writer(kind, style)
     return lambda value: "null" if value is None else write(value)
 
 
-def _not_null_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
+def _not_null_writer(kind: LogicalType, style: Style) -> Write:
     root = kind.root
+    exact = _exact_writer(kind) if style.exact else None
+    if exact is not None:
+        return exact
     simple = _SIMPLE.get(root)
     if simple is not None:
         return simple
     if root is Root.DECIMAL:
         return number_text(kind.scale or 0)
     if root in {Root.TIME, *logical.TIMESTAMPS}:
-        text = moment_text(kind, iso)
+        text = moment_text(kind, style.iso)
         return lambda value: f'"{text(value)}"'
     if root is Root.ROW:
-        return _row_writer(kind, iso, ignore_nulls)
-    inner = [_writer(child, iso, ignore_nulls) for child in kind.children]
+        return _row_writer(kind, style)
+    inner = [_writer(child, style) for child in kind.children]
     if root is Root.ARRAY:
         return lambda value: f"[{','.join(map(inner[0], value))}]"
     if root in {Root.MAP, Root.MULTISET}:
@@ -86,9 +110,16 @@ def _not_null_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
     raise ValueError(f"JSON has no {kind}")
 
 
-def _row_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
+def _exact_writer(kind: LogicalType) -> Write | None:
+    scale = kind.scale or 0
+    if kind.root is Root.DECIMAL:
+        return lambda value: str(to_decimal(value, scale))
+    return double_text if kind.root is Root.FLOAT else None
+
+
+def _row_writer(kind: LogicalType, style: Style) -> Write:
     fields = [
-        (f"{encode_basestring(name)}:", _writer(child, iso, ignore_nulls))
+        (f"{encode_basestring(name)}:", _writer(child, style))
         for name, child in zip(kind.names, kind.children)
     ]
 
@@ -100,7 +131,7 @@ def _row_writer(kind: LogicalType, iso: bool, ignore_nulls: bool) -> Write:
         parts = [n + text(v) for (n, text), v in zip(fields, row) if v is not None]
         return "{" + ",".join(parts) + "}"
 
-    return write_some if ignore_nulls else write
+    return write_some if style.ignore_nulls else write
 
 
 def _object(items: Any, write: Write) -> str:

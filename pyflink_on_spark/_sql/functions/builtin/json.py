@@ -211,6 +211,8 @@ def _written(site: CallSite, index: int) -> str:
     source = site.source(index)
     if _is_json_call(site.args[index]):
         return source
+    if kind.root in {Root.DATE, Root.TIME}:
+        raise ValidationError(f"Type '{kind}' is not scalar or cannot be converted into JSON.")
     writer = site.bind(value_writer(kind), "json_text")
     return f"{writer}({source})"
 
