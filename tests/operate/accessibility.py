@@ -71,7 +71,7 @@ def served(job: OperatedJob) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/"
     finally:
-        server.shutdown()
+        server.stop()
         server.server_close()
 
 

@@ -30,7 +30,7 @@ def driver(home):
     driver = Driver()
     yield driver
     if driver._server is not None:
-        driver._server.shutdown()
+        driver._server.stop()
         driver._server.server_close()
 
 

@@ -194,7 +194,7 @@ def test_the_result_of_a_savepoint_outlives_the_driver(run, start, records, driv
 
     def stop_and_go(*arguments):
         path = stop(*arguments)
-        driver._server.shutdown()
+        driver._server.stop()
         driver._server.server_close()
         os.unlink(records.all()[0].socket)
         return path
