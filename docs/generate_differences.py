@@ -50,6 +50,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   leave that out, depending on the order: then its rows of kind +U come alone.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
+- `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
+  attribute take all rows so far. PyFlink computes the first with integers, and the second of each
+  row alone.
+- `TYPEOF` of a JSON function is `VARCHAR(2147483647)`, where PyFlink says `STRING`: the same type.
 - `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
