@@ -18,8 +18,9 @@ from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task import outputs, watermark_output
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import ForkOutput, LocalOutput, NoOutput, SideOutput
+from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction

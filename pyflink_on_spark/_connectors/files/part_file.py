@@ -219,15 +219,13 @@ class PartFile:
 
 def _copy(saved: InProgressFile, target: BinaryIO) -> None:
     """Copy as many bytes of a part file as the checkpoint covers."""
-    try:
-        original = open(saved.in_progress_path, "rb")  # noqa: SIM115 - closed below
-    except FileNotFoundError as error:
+    if not os.path.exists(saved.in_progress_path):
         raise FileNotFoundError(
             f"the checkpoint resumes the file {saved.in_progress_path}, which is gone: "
             f"{'it was finished later; ' if os.path.exists(saved.path) else ''}"
             "take the newest checkpoint, or begin without one"
-        ) from error
-    with original, naming(saved.path):
+        )
+    with naming(saved.path), open(saved.in_progress_path, "rb") as original:
         length = os.fstat(original.fileno()).st_size
         if length < saved.size:
             raise OSError(

@@ -27,7 +27,7 @@ _OUT: dict[str, Callable[[TaskProgress], float]] = {
     "numRecordsOutPerSecond": lambda part: part.records_per_second,
 }
 _REPORT_SECONDS = 1.0
-"""Hosts report more often than that."""
+"""Hosts that work report more often than that."""
 Labels = dict[str, str]
 
 

@@ -185,6 +185,9 @@ class ExchangeWriter:
     def _route(self) -> None:
         """Find the receivers of what waits for them."""
         count = len(self._unrouted)
+        if not count:
+            self._one_by_one = NEW_KEYS_ONE_BY_ONE
+            return
         known = len(self._routes.known)
         pairs = _take(self._unrouted, count)
         buffers = self._routes.find_all([key for key, _ in pairs])
@@ -258,20 +261,14 @@ class ExchangeWriter:
         self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:
-        if self._unrouted:
-            self._route()
-        else:
-            self._one_by_one = NEW_KEYS_ONE_BY_ONE
+        self._route()
         for buffer in self._buffers:
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
     def flush(self) -> None:
         """Send everything that waits."""
-        if self._unrouted:
-            self._route()
-        else:
-            self._one_by_one = NEW_KEYS_ONE_BY_ONE
+        self._route()
         for buffer in self._buffers:
             while buffer.values:
                 self._send_bundle(buffer, self._limit)

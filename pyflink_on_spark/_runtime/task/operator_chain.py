@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -21,46 +20,9 @@ from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output, SideOutput
+from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
-
-_LONGEST_SECONDS = 0.005
-_MOST = 128
-
-
-class Pacing:
-    """Hands out a bundle in slices until a deadline has passed.
-
-    A chain draws the next slice when it is through with the last one. So the clock is read once for
-    each slice, not for each element, and a slow function gets slices of one element.
-
-    Args:
-        now: the time in seconds; any clock that never goes back.
-    """
-
-    __slots__ = ("_now", "_size", "taken")
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._size = now, 1
-        self.taken = 0
-        """How many elements were handed out."""
-
-    def slices(self, count: int, deadline: float) -> Iterator[slice]:
-        """Yield slices of ``count`` elements, at least one, until the deadline (s) has passed."""
-        now, before = self._now, self._now()
-        self.taken = 0
-        while self.taken < count:
-            begin, size = self.taken, self._size
-            self.taken = min(begin + size, count)
-            yield slice(begin, self.taken)
-            after = now()
-            took, before = after - before, after
-            if took > _LONGEST_SECONDS:
-                self._size = max(1, int(size * _LONGEST_SECONDS / took))
-            elif size < _MOST:
-                self._size = size * 2
-            if after >= deadline:
-                return
 
 
 class OperatorChain:

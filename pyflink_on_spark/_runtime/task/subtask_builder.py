@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import (
     ForkOutput,
     LocalOutput,
@@ -28,6 +28,7 @@ from pyflink_on_spark._runtime.task.outputs import (
     Output,
     SideOutput,
 )
+from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.plan import (
     JobSettings,
     LocalPlan,

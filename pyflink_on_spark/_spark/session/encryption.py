@@ -31,7 +31,7 @@ def is_encrypted(session: SparkSession) -> bool:
 
 def new_identity(session: SparkSession) -> Identity:
     """Return a new key and its certificate; Java makes them, for Python itself cannot."""
-    jvm: Any = session.sparkContext._jvm
+    jvm: Any = session.sparkContext._jvm  # PySpark has no public way to Java's own classes
     generator = jvm.java.security.KeyPairGenerator.getInstance("EC")
     generator.initialize(jvm.java.security.spec.ECGenParameterSpec("secp256r1"))
     pair = generator.generateKeyPair()

@@ -12,7 +12,10 @@ DIED = "Spark's Java process has ended"
 
 
 def why_gone(session: SparkSession) -> str | None:
-    """Return why nothing can run in a session any more; None if something can."""
+    """Return why nothing can run in a session any more; None if something can.
+
+    PySpark tells it nowhere in public: its calls raise the same errors whatever has happened.
+    """
     java_context = session.sparkContext._jsc
     if java_context is None:
         return STOPPED
