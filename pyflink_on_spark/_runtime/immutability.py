@@ -113,9 +113,14 @@ class ImmutabilityGuard:
         append = values.append
         for value in elements:
             kind = type(value)
-            if kind in immutable or (
-                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
-            ):
+            if kind is tuple and len(value) == 2:  # the most frequent shape, at half the cost
+                first, second = value
+                flat = type(first) in immutable and type(second) in immutable
+            else:
+                flat = kind in immutable or (
+                    kind is tuple and immutable.issuperset(map(type, value))
+                )
+            if flat or is_immutable(value):
                 append(value)
             else:
                 self.sealed = True

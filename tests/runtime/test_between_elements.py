@@ -155,8 +155,9 @@ def test_a_conversion_puts_the_cursor_back_before_it_draws(pairs):
     assert seen == [5, 5, 5, 6, 6, 6]
 
 
-def test_an_assigner_puts_the_cursor_back():
+def test_an_assigner_leaves_the_cursor_alone():
     harness = Harness(AssignTimestamps(UserFunction.of(Shows(50)), None, 0))
     first, second = [], []
-    harness.feed(first, second)
+    list(harness.operator.process(iter([first, second])))
     assert first == second == [LOWEST]
+    assert harness.operator.take_timestamps() == [51, 51]

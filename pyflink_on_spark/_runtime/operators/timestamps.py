@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.operator import Operator
@@ -61,21 +61,17 @@ class AssignTimestamps(Operator):
         )
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the elements; the cursor has their timestamps, and ``take_timestamps`` too."""
+        """Yield the elements; ``take_timestamps`` returns their timestamps."""
         cursor, extract, note = self._cursor, self._extract, self._timestamps.append
-        largest = self._largest
+        highest = MAX_WATERMARK
         for value in elements:
-            timestamp = before = cursor.timestamp
+            timestamp = cursor.timestamp
             if extract is not None:
                 timestamp = extract(value, MIN_TIMESTAMP if timestamp is None else timestamp)
-                if type(timestamp) is not int:
+                if type(timestamp) is not int or timestamp > highest:
                     timestamp = time_in_ms(timestamp)
-                cursor.timestamp = timestamp
-            if timestamp is not None and timestamp > largest:
-                largest = self._largest = time_in_ms(timestamp)
             note(timestamp)
             yield value
-            cursor.timestamp = before
 
     def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""
@@ -107,6 +103,8 @@ class AssignTimestamps(Operator):
         """Return, once, the timestamps of the elements that were yielded."""
         taken = self._timestamps[:]
         self._timestamps.clear()
+        known = [time for time in taken if time is not None] if self._extract is None else taken
+        self._largest = max(self._largest, max(known, default=MIN_TIMESTAMP))  # type: ignore[type-var]
         return taken
 
     def handed_on(self) -> None:
