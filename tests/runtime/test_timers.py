@@ -58,6 +58,18 @@ def test_queue_is_a_sorted_set(steps):
     assert [time for time, *_ in due] == sorted(time for time, *_ in expected)
 
 
+@given(st.lists(st.integers(0, 200), unique=True), st.integers(-1, 201))
+def test_due_times_are_taken_in_order_and_the_rest_stays(times, limit):
+    queue = TimerQueue()
+    for time in times:
+        queue.register(time, "a", None)
+    assert [time for time, *_ in queue.pop_due(limit)] == sorted(t for t in times if t <= limit)
+    queue.register(300, "a", None)
+    rest = sorted(t for t in times if t > limit)
+    assert queue.earliest() == min(rest, default=300)
+    assert [time for time, *_ in queue.pop_due(300)] == [*rest, 300]
+
+
 def test_processing_time_timer_is_due_after_its_time():
     timers = Timers(FakeClock())
     timers.processing.register(10, "a", None)

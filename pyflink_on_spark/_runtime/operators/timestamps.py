@@ -103,8 +103,10 @@ class AssignTimestamps(Operator):
         """Return, once, the timestamps of the elements that were yielded."""
         taken = self._timestamps[:]
         self._timestamps.clear()
-        known = [time for time in taken if time is not None] if self._extract is None else taken
-        self._largest = max(self._largest, max(known, default=MIN_TIMESTAMP))  # type: ignore[type-var]
+        known: Any = taken
+        if self._extract is None:
+            known = [time for time in taken if time is not None]
+        self._largest = max(self._largest, max(known, default=MIN_TIMESTAMP))
         return taken
 
     def handed_on(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
@@ -11,6 +11,8 @@ from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
 from pyflink_on_spark._runtime.types.int64 import time_in_ms
 
+_SORTED_FROM = 16
+"""If more than one in so many timers is due, all of those are sorted."""
 Owner = tuple[Any, Hashable]
 """A key and a namespace."""
 
@@ -78,9 +80,8 @@ class TimerQueue:
     def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
         """Take out all timers up to a time: time, key and namespace, the earliest first."""
         due: list[tuple[int, Any, Hashable]] = []
-        times, all_owners = self._times, self._owners
-        while times and times[0] <= limit:
-            time = heappop(times)
+        all_owners = self._owners
+        for time in self._take_times(limit):
             owners = all_owners.pop(time)
             if type(owners) is dict:
                 due += [(time, *owner) for owner in owners]
@@ -89,6 +90,23 @@ class TimerQueue:
         if self.changed is not None:
             self.changed.update(dict.fromkeys(due))
         return due
+
+    def _take_times(self, limit: int) -> list[int]:
+        """Take out all times up to one, in order.
+
+        When a large part of the heap is due, sorting costs less than taking them out singly.
+        """
+        times = self._times
+        taken: list[int] = []
+        few = len(times) // _SORTED_FROM
+        while times and times[0] <= limit:
+            if len(taken) > few:
+                taken += sorted(time for time in times if time <= limit)
+                times[:] = [time for time in times if time > limit]
+                heapify(times)
+                break
+            taken.append(heappop(times))
+        return taken
 
     def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
         return timer[1:] in self._owners_at(timer[0])
