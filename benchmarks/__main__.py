@@ -1,9 +1,9 @@
 """Prints a table of ratios for every job of `jobs/`, and for the cold start of the word count.
 
-    python -m benchmarks [--pyflink PYTHON] [--jobs keyed_reduce ...] [--seconds 10]
+    python -m benchmarks [--pyflink PYTHON] [--peers PYTHON] [--jobs NAME ...] [--seconds 10]
 
-PYTHON is the interpreter of an environment that has apache-flink; without it the table has no rows
-of real PyFlink.
+PYTHON is the interpreter of an environment that has apache-flink, or bytewax and pathway; without
+it the table has no rows of them.
 
 Each way is run on a few records and on many, and what the second run takes longer is what the
 records cost: start-up, and all else that does not depend on their number, cancels out. The large
@@ -20,7 +20,16 @@ import sys
 from dataclasses import dataclass
 
 from benchmarks.measure import CommandFailed, run
-from benchmarks.ways import JOBS, LOOP, OURS, ROOT, SPARK_BY_HAND, Way, flink_ways
+from benchmarks.ways import (
+    JOBS,
+    LOOP,
+    OURS,
+    ROOT,
+    SPARK_BY_HAND,
+    Way,
+    flink_ways,
+    peer_ways,
+)
 
 SMALL = 20_000
 # Jobs have 1,000 keys, and each key the same number of records.
@@ -98,8 +107,9 @@ def ways_of(job, options):
         check=True,
     )
     known = asked.stdout.split()
-    candidates = [OURS, *(flink_ways(options.pyflink) if options.pyflink else [])]
-    return [way for way in [*candidates, SPARK_BY_HAND, LOOP] if way.way in known]
+    flink = flink_ways(options.pyflink) if options.pyflink else []
+    peers = peer_ways(options.peers) if options.peers else []
+    return [way for way in [OURS, *flink, SPARK_BY_HAND, *peers, LOOP] if way.way in known]
 
 
 def bench_job(job, options):
@@ -174,6 +184,7 @@ def main():
         prog="python -m benchmarks", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--pyflink", metavar="PYTHON", help="interpreter that has apache-flink")
+    parser.add_argument("--peers", metavar="PYTHON", help="one that has bytewax and pathway")
     parser.add_argument("--jobs", nargs="*", choices=jobs, default=list(jobs))
     parser.add_argument("--seconds", type=float, default=10, help="what the records should cost")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each; the fastest counts")

@@ -46,3 +46,8 @@ def flink_ways(python):
         Way(f"PyFlink, {mode}", (python,), "flink", ("--execution-mode", mode))
         for mode in ("process", "thread")
     ]
+
+
+def peer_ways(python):
+    """Other libraries for streams, in the environment of the given interpreter."""
+    return [Way(name, (python,), name) for name in ("bytewax", "pathway")]

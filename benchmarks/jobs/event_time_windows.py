@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 
 from benchmarks.command import main
+from benchmarks.peers import bytewax_lines, pathway_rows
 
 KEYS = 1_000
 WINDOW_MS = 100_000
@@ -103,6 +104,60 @@ def _windows(session, events, folder):
     )
 
 
+def bytewax(records):
+    from datetime import UTC, datetime, timedelta
+
+    import bytewax.operators as op
+    from bytewax.operators import windowing
+
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+
+    def merge(a, b):
+        return a[0], a[1] + b[1], a[2] + b[2], max(a[3], b[3])
+
+    def build(numbers):
+        clock = windowing.EventClock(
+            lambda item: start + timedelta(milliseconds=item[1]),
+            wait_for_system_duration=timedelta(0),
+        )
+        windows = windowing.TumblingWindower(
+            length=timedelta(milliseconds=WINDOW_MS), align_to=start
+        )
+        keyed = op.key_on("key", op.map("event", numbers, event), lambda item: str(key(item)))
+        totals = windowing.fold_window(
+            "window",
+            keyed,
+            clock,
+            windows,
+            lambda: (0, 0, 0, 0),
+            lambda total, item: add(item, total),
+            merge,
+        )
+        plain = op.map("total", totals.down, lambda found: found[1][1])
+        return op.map("line", op.filter("last", plain, is_last(records)), describe)
+
+    return bytewax_lines(records, build)
+
+
+def pathway(records):
+    """Windows of its own, without a Python function for each addition."""
+    import pathway as pw
+
+    def build(numbers):
+        items = numbers.select(item=pw.apply_with_type(event, tuple[int, int], pw.this.n))
+        parts = items.select(key=pw.this.item[0], time=pw.this.item[1])
+        window = pw.temporal.tumbling(duration=WINDOW_MS)
+        return parts.windowby(pw.this.time, window=window, instance=pw.this.key).reduce(
+            key=pw.this._pw_instance,
+            count=pw.reducers.count(),
+            total=pw.reducers.sum(pw.this.time),
+            last=pw.reducers.max(pw.this.time),
+        )
+
+    totals = (tuple(row.values()) for row in pathway_rows(records, build))
+    return [describe(total) for total in totals if is_last(records)(total)]
+
+
 def loop(records):
     totals = {}
     keeps = is_last(records)
@@ -114,4 +169,4 @@ def loop(records):
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop)

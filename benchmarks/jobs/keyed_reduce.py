@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 
 from benchmarks.command import main
+from benchmarks.peers import bytewax_lines, pathway_rows
 
 KEYS = 1_000
 
@@ -92,6 +93,36 @@ def spark(session, records):
     return lines
 
 
+def bytewax(records):
+    import bytewax.operators as op
+
+    def rolling(total, item):
+        total = item if total is None else add(total, item)
+        return total, total
+
+    def build(numbers):
+        keyed = op.key_on("key", op.map("entry", numbers, entry), lambda item: str(key(item)))
+        totals = op.key_rm("total", op.stateful_map("sum", keyed, rolling))
+        return op.map("line", op.filter("last", totals, is_last(records)), describe)
+
+    return bytewax_lines(records, build)
+
+
+def pathway(records):
+    """Sums of its own, without a Python function for each addition."""
+    import pathway as pw
+
+    def build(numbers):
+        items = numbers.select(item=pw.apply_with_type(entry, tuple[int, int, int], pw.this.n))
+        parts = items.select(key=pw.this.item[0], one=pw.this.item[1], number=pw.this.item[2])
+        return parts.groupby(pw.this.key).reduce(
+            pw.this.key, count=pw.reducers.sum(pw.this.one), total=pw.reducers.sum(pw.this.number)
+        )
+
+    rows = pathway_rows(records, build)
+    return [describe((row["key"], row["count"], row["total"])) for row in rows]
+
+
 def loop(records):
     totals = {}
     keeps = is_last(records)
@@ -104,4 +135,4 @@ def loop(records):
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.command import main
+from benchmarks.peers import bytewax_lines
 
 MODULUS = 1_000_003
 
@@ -44,6 +45,16 @@ def spark(session, records):
     return [row.line for row in numbers.mapInArrow(chain, "line string").collect()]
 
 
+def bytewax(records):
+    import bytewax.operators as op
+
+    def build(numbers):
+        even = op.filter("even", op.map("pair", numbers, pair), is_even)
+        return op.map("line", op.filter("rare", op.map("mix", even, mix), is_rare), str)
+
+    return bytewax_lines(records, build)
+
+
 def loop(records):
     for number in range(1, records + 1):
         item = pair(number)
@@ -54,4 +65,4 @@ def loop(records):
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, loop=loop)
