@@ -93,6 +93,11 @@ def are_flat(values: list[Any]) -> bool:
     return kinds <= IMMUTABLE_TYPES
 
 
+def are_immutable(values: list[Any]) -> bool:
+    """Whether nothing can change inside any of the values."""
+    return are_flat(values) or all(map(is_immutable, values))
+
+
 class ImmutabilityGuard:
     """Collects elements as they are at the moment they come.
 

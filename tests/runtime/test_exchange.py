@@ -157,20 +157,27 @@ def test_routes_are_forgotten_when_there_are_many(monkeypatch, one_by_one):
     st.lists(st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=20), max_size=5),
     st.integers(0, 5),
     st.booleans(),
+    st.sets(st.integers(0, 4)),
 )
-def test_new_keys_do_not_change_the_order_of_a_receiver(writes, one_by_one, isolate):
+def test_the_order_of_a_receiver_does_not_depend_on_how_elements_come(
+    writes, one_by_one, isolate, bundles
+):
     numbers = iter(range(1000))
     writes = [[(k, [next(numbers)] if m else next(numbers)) for k, m in pairs] for pairs in writes]
 
-    def sent(limit):
+    def sent(limit, bundles=()):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(exchange_writer, "NEW_KEYS_ONE_BY_ONE", limit)
             writer = Sent(HashPartitioner(), keyed=True, timestamped=True, isolate=isolate)
-            for pairs in writes:
-                writer.write(*pairs, at=range(len(pairs)))
+            for index, pairs in enumerate(writes):
+                if index in bundles:
+                    keys, values = [key for key, _ in pairs], [value for _, value in pairs]
+                    writer.writer.write_bundle(Bundle(values, list(range(len(pairs))), keys))
+                else:
+                    writer.write(*pairs, at=range(len(pairs)))
             return writer.flush()
 
-    expected, found = sent(1000), sent(one_by_one)
+    expected, found = sent(1000), sent(one_by_one, bundles)
     for receiver in range(3):
         assert found.events(receiver) == expected.events(receiver)
 

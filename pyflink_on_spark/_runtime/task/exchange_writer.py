@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
 from pyflink_on_spark._runtime.immutability import (
     IMMUTABLE_TYPES,
     ImmutabilityGuard,
+    are_immutable,
     deserialize_all,
     is_immutable,
     serialize,
@@ -81,6 +82,8 @@ class ExchangeWriter:
         self._buffers = [_Buffer(plan.first_subtask_id + index) for index in reached]
         self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
+        self.by_key = isinstance(plan.partitioner, HashPartitioner)
+        """Whether the key of an element says where it goes."""
         self._unrouted: list[tuple[Any, Any]] = []
         self._unrouted_times: list[int | None] = []
         self._one_by_one = NEW_KEYS_ONE_BY_ONE
@@ -90,9 +93,7 @@ class ExchangeWriter:
     def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
         """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
         self._spread(elements, cursor)
-        self._writes += 1
-        if self._writes % self._check_every == 0:
-            self._flush_full()
+        self._written()
 
     @property
     def fan_out(self) -> int:
@@ -101,11 +102,36 @@ class ExchangeWriter:
 
     def write_bundle(self, bundle: Bundle) -> None:
         """Take over elements that are collected already."""
-        if bundle.timestamps is None:
+        if bundle.keys is not None:
+            self._write_keyed(bundle, bundle.keys)
+        elif bundle.timestamps is None:
             self.write(iter(bundle.values), Cursor())
         else:
             cursor = Cursor()
             self.write(timed(bundle.values, bundle.timestamps, cursor), cursor)
+
+    def _written(self) -> None:
+        self._writes += 1
+        if self._writes % self._check_every == 0:
+            self._flush_full()
+
+    def _write_keyed(self, bundle: Bundle, keys: list[Any]) -> None:
+        self._route()
+        values = bundle.values
+        if self._plan.isolate:
+            if not self._guard.sealed and not are_immutable(values):
+                self._seal_buffers()
+            if self._guard.sealed:
+                values = list(map(serialize, values))
+        buffers = self._routes.find_all(keys)
+        for buffer, key, value in zip(buffers, keys, values, strict=True):
+            buffer.add_value(value)
+            buffer.add_key(key)
+        if self._plan.timestamped:
+            assert bundle.timestamps is not None
+            for buffer, timestamp in zip(buffers, bundle.timestamps, strict=True):
+                buffer.timestamps.append(timestamp)
+        self._written()
 
     def event(self, event: Watermark | ChannelStatus | EndOfInput | Barrier) -> None:
         """Send an event to all receivers, after all elements so far."""
@@ -121,7 +147,8 @@ class ExchangeWriter:
     def _spread_method(
         self, partitioner: Partitioner, sender: int
     ) -> Callable[[Iterator[Any], Cursor], None]:
-        if isinstance(partitioner, HashPartitioner):
+        if self.by_key:
+            assert isinstance(partitioner, HashPartitioner)
             key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
             self._routes = KeyRoutes(self._buffers, key_groups)
             return self._by_key
@@ -136,7 +163,7 @@ class ExchangeWriter:
 
     def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
-        immutable, are_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
+        immutable, all_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
         sealed = isolate and self._guard.sealed
         known: Callable[[Any], _Buffer | None] = self._routes.known.get
         one_by_one = self._one_by_one
@@ -160,7 +187,7 @@ class ExchangeWriter:
                         flat = type(first) in immutable and type(second) in immutable
                     else:
                         flat = kind in immutable or (
-                            kind is tuple and are_immutable(map(type, value))
+                            kind is tuple and all_immutable(map(type, value))
                         )
                     if not flat and not is_immutable(value):
                         self._seal_buffers()

@@ -19,6 +19,8 @@ from pyflink_on_spark._runtime.cursor import Cursor
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
+from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output, SideOutput
 from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
@@ -65,6 +67,13 @@ class OperatorChain:
             self._watermarks is not None
             and not self._watermarks.at_once
             and all(isinstance(operator, ConvertOperator) for operator in operators[:-1])
+        )
+
+        self._only_selects_keys = (
+            len(operators) == 1
+            and isinstance(operators[0], SelectKeyOperator)
+            and isinstance(main, ExchangeWriter)
+            and main.by_key
         )
 
     @property
@@ -136,6 +145,8 @@ class OperatorChain:
         """Process a bundle until time is over; return the number of processed elements."""
         count = len(bundle.values)
         slices = self._pacing.slices(count, deadline)
+        if self._only_selects_keys and bundle.keys is None:
+            return self._send_with_keys(bundle, slices)
         if bundle.timestamps is None:
             self.cursor.timestamp = None
             elements: Iterator[Any] = chain.from_iterable(_parts(bundle, slices))
@@ -149,6 +160,15 @@ class OperatorChain:
             elements = _timed_parts(bundle, slices, self.cursor)
         self.feed(port, elements)
         return self._pacing.taken
+
+    def _send_with_keys(self, bundle: Bundle, slices: Iterator[slice]) -> int:
+        """Hand on a bundle with the keys of its elements; there is no other work for each."""
+        elements = chain.from_iterable(_parts(bundle, slices))
+        keys = [key for key, _ in self._line(0)[0](elements)]
+        done = bundle.first(len(keys))
+        done.keys = keys
+        self._main.write_bundle(done)
+        return len(keys)
 
     def _take(self, channel: Hashable, event: ChannelEvent) -> None:
         valve = self._valve
