@@ -19,7 +19,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA
-from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, complete, read_states
+from pyflink_on_spark._runtime.checkpoints.checkpoint import complete, read_states
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot

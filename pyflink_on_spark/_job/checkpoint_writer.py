@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -14,13 +15,10 @@ from pyflink_on_spark._job.history import CheckpointRecord, JobHistory
 from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.retained import RetainedCheckpoints, telling
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    Metadata,
-    StateFile,
-    check_visible,
-    complete,
-)
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, check_visible, complete
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -167,10 +165,16 @@ class CheckpointWriter:
         changelog = None if savepoint else self._changelog
         contents = WHOLE if changelog is None else changelog.next()
         timeout = self._settings.timeout / 1000
-        answers = hosts.snapshot(number, place.uri, contents, halt=halt, timeout=timeout)
+        answers = {
+            host: replace(answer, committables=in_folder(answer.committables, place))
+            for host, answer in sorted(
+                hosts.snapshot(number, place.uri, contents, halt=halt, timeout=timeout).items()
+            )
+        }
         step("checkpoint: the hosts have written it")
-        files = {host: _file(answer) for host, answer in sorted(answers.items())}
-        check_visible(place, files.values())
+        files = {host: _file(answer) for host, answer in answers.items()}
+        frames = (files_of_frames(answer.committables) for answer in answers.values())
+        check_visible(place, chain(files.values(), *frames))
         return WrittenState(answers, contents, files)
 
     def complete(

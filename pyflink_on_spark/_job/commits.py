@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.connector import LargeCommittable, Sink
 from pyflink_on_spark._runtime.steps import step
 
 Key = TypeVar("Key")
@@ -77,6 +77,8 @@ class Commits(Generic[Key]):
             things = found.get(key)
             if things and not self._final:
                 things, waiting = sink.hold_back(things, self._checkpoint_id)
+                if any(isinstance(thing, LargeCommittable) for thing in waiting):
+                    raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
                 held += [(key, thing) for thing in waiting]
             if things or (self._final and not again):
                 (sink.commit_again if again else sink.commit)(things or [])

@@ -383,4 +383,4 @@ class CheckpointCoordinator:
 
 
 def _size(metadata: Metadata) -> int:
-    return sum(file.size for file in metadata.files)
+    return sum(file.size for file in metadata.data_files)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class HostSnapshot:
     Args:
         state: the file with the state of its subtasks, or its content if it is in memory.
         committables: what its sinks have prepared since the last complete checkpoint: pairs of a
-            sink's number and a thing.
+            sink's number and a thing. If the checkpoint has a folder, the frames of large
+            committables are in a file there.
     """
 
     state: StateFile | bytes

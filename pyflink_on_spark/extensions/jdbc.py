@@ -40,7 +40,8 @@ def jdbc_exactly_once_sink(
     The rows between two checkpoints are part of the second checkpoint. When that checkpoint is
     complete, the driver writes them in one transaction; without checkpoints, at the end of the
     job. The same transaction records the commit in a table of the same database. The sink needs no
-    prepared transactions and works with any table, but all rows pass through the driver.
+    prepared transactions and works with any table. Hosts, and without a folder of checkpoints the
+    driver, need memory for the rows between two checkpoints.
 
     Args:
         sql: as for ``JdbcSink.sink``.

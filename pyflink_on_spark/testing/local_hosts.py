@@ -103,7 +103,8 @@ class LocalHosts:
                 self.turn()
             if request.error is not None:
                 raise request.error
-            return {0: HostSnapshot(writer.finish(), _travelled(self.group.prepared))}
+            state, prepared = writer.finish(self.group.prepared)
+            return {0: HostSnapshot(state, _travelled(prepared))}
         except BaseException as error:
             writer.abandon(error)
             self.group.abort_checkpoint(checkpoint_id)

@@ -16,8 +16,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, RecordHead
+from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
+from pyflink_on_spark._runtime.connector import LargeCommittable
 from pyflink_on_spark._runtime.immutability import serialize
 from tests.runtime.checkpoints.checkpointed import write_file
+
+FRAMES = (b"x" * 50_000, b"y" * 50_000)
 
 
 def write(place, number, *, shared=False):
@@ -35,7 +39,7 @@ def write(place, number, *, shared=False):
         time=0,
         savepoint=False,
         files=[file],
-        committables=["x"],
+        committables=store_frames([("x", LargeCommittable(FRAMES))], target, 1),
     )
     return target
 
@@ -47,7 +51,8 @@ def test_a_checkpoint_is_restored(place, shared):
     metadata = read_metadata(found)
     verify(found, metadata)
     assert metadata.checkpoint_id == 3
-    assert read_committables(found, metadata) == ["x"]
+    ((_, committable),) = read_committables(found, metadata)
+    assert tuple(committable.frames) == FRAMES
     parts = read_states(found, metadata).operators["operator"]
     assert [len(pieces) for pieces in parts[0].keyed.values()] == [1] * 9
     assert parts[0].keyed[8][0].read() == serialize({"n": 3})
@@ -61,12 +66,13 @@ def test_one_without_metadata_is_none(place):
     assert "sesame" not in str(caught.value)
 
 
-def test_a_damaged_file_is_named(place):
+@pytest.mark.parametrize("name", ["slot-1", "committables-1"])
+def test_a_damaged_file_is_named(place, name):
     written = write(place, 1)
-    content = written.read("slot-1")
-    written.write("slot-1", content[:-1])
+    content = written.read(name)
+    written.write(name, content[:-1])
     metadata = read_metadata(written)
-    with pytest.raises(CheckpointError, match=r"chk-1/slot-1 is damaged") as caught:
+    with pytest.raises(CheckpointError, match=rf"chk-1/{name} is damaged") as caught:
         verify(written, metadata)
     assert "sesame" not in str(caught.value)
 

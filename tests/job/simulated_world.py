@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import random
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,22 +24,27 @@ from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.ownership import JobTakenOverError
+from pyflink_on_spark._runtime.checkpoints import stored_frames
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.steps import watch
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark.common import Configuration, Encoder, Types
+from pyflink_on_spark.common import Configuration, Encoder, Row, Types
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors import Sink
 from pyflink_on_spark.datastream.connectors.file_system import (
     BucketAssigner,
     FileSink,
     RollingPolicy,
 )
+from pyflink_on_spark.datastream.connectors.jdbc import JdbcConnectionOptions
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
+from pyflink_on_spark.extensions import jdbc_exactly_once_sink
 from tests.runtime.harness import FakeClock
 from tests.runtime.many_hosts import HostGone, ManyHosts
 from tests.runtime.rounds import CutSource, recording
 
 KEYS = 3
+LINE = Types.ROW_NAMED(["line"], [Types.STRING()])
 _DISK = ("status", "names", "open", "create", "make_durable", "rename", "remove", "remove_folder")
 
 
@@ -92,6 +98,9 @@ class World:
         """The step, and the how-manieth time that it is done, at which the driver is killed."""
         self.fail_at: tuple[str, int] | None = None
         """Likewise, for an OSError."""
+        self.folder.mkdir(exist_ok=True)
+        with contextlib.closing(sqlite3.connect(self.database)) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS t (line TEXT)")
         self.full = 0
         """How many of the next changes of the disk fail."""
         self.log: list[str] = []
@@ -103,9 +112,11 @@ class World:
         for name, original in originals.items():
             setattr(LocalFiles, name, self._watched(name, original))
         unwatch = watch(self._step)
+        few, stored_frames._FEW = stored_frames._FEW, 0
         try:
             yield self
         finally:
+            stored_frames._FEW = few
             unwatch()
             for name, original in originals.items():
                 setattr(LocalFiles, name, original)
@@ -126,13 +137,27 @@ class World:
         return RollingPolicy.default_rolling_policy(self._part_size, 2000, 500)
 
     def lines(self) -> list[str]:
-        """Return what is committed."""
+        """Return what is committed to files."""
         parts = (self.folder / "output").glob("part-*")
         return [line for part in parts for line in part.read_text().splitlines()]
 
+    @property
+    def database(self) -> Path:
+        """Where the table is."""
+        return self.folder / "rows.db"
+
+    def rows(self) -> list[str]:
+        """Return what is committed to the table."""
+        with contextlib.closing(sqlite3.connect(self.database)) as connection:
+            return [line for (line,) in connection.execute("SELECT line FROM t")]
+
     def check(self, complete: bool = False) -> None:
         """Check that nothing is there twice, and nothing is lost in the end."""
-        expected, found = expected_lines(self.elements), Counter(self.lines())
+        self._check(self.lines(), complete)
+        self._check(self.rows(), complete)
+
+    def _check(self, lines: list[str], complete: bool) -> None:
+        expected, found = expected_lines(self.elements), Counter(lines)
         twice = [line for line, count in found.items() if count > 1]
         assert not twice, f"there twice: {twice[:3]}\n{self}"
         other = [line for line in found if line not in expected]
@@ -349,12 +374,29 @@ class Driver:
                 .with_rolling_policy(self.world.rolling_policy())
                 .build()
             ).uid("files")
+            rows = counted.map(Row, LINE).uid("rows")
+            rows.sink_to(_table(self.world.database)).uid("table")
             env.execute("world")
         job = recorder.job
         assert job is not None
         incremental = CheckpointSettings.of(job.settings.configuration).incremental
         state = StateSettings(track_changes=incremental)
         return replace(job, settings=replace(job.settings, state=state))
+
+
+def _table(database: Path) -> Sink:
+    options = JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
+    where = options.with_url(f"jdbc:sqlite:{database}").build()
+    return jdbc_exactly_once_sink("INSERT INTO t VALUES (?)", LINE, where)
+
+
+def after_a_checkpoint(world: World) -> Driver:
+    """Let the first driver live until there is a checkpoint; return the driver."""
+    driver = Driver(world, 0)
+    while not driver.ended and (driver.state == "starts" or not driver.coordinator.resumable):
+        world.clock.time += 20
+        driver.act()
+    return driver
 
 
 def run_to_the_end(world: World, driver: Driver) -> Driver:

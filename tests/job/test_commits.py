@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.files.compaction import (
 )
 from pyflink_on_spark._connectors.files.part_file import PendingFile
 from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.connector import LargeCommittable, Sink
 
 
 class Visible(Sink):
@@ -174,3 +174,16 @@ def test_each_sink_keeps_what_is_its_own():
     sinks = {"a": Keeps(), "b": Keeps()}
     Commits(sinks).keep([("a", 1), ("b", 2), ("a", 3)])
     assert (sinks["a"].kept, sinks["b"].kept) == ([[1, 3]], [[2]])
+
+
+class Waiting(Visible):
+    """Holds everything back."""
+
+    def hold_back(self, committables, checkpoint_id):
+        return [], committables
+
+
+def test_what_a_checkpoint_stores_cannot_be_held_back():
+    commits = Commits({"one": Waiting()})
+    with pytest.raises(TypeError, match="Waiting holds back a LargeCommittable"):
+        checkpoint(commits, 1, ("one", LargeCommittable(())))

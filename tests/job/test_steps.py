@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pyflink_on_spark
-from tests.job.simulated_world import Driver, World, run_to_the_end
+from tests.job.simulated_world import Driver, World, after_a_checkpoint, run_to_the_end
 
 # What is left of a dead driver is collected at any time, and still cannot touch the disk.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -36,24 +36,16 @@ def restored(world):
     return run_to_the_end(world, Driver(world, 1, world.newest_checkpoint(), 3, 1))
 
 
-def _after_a_checkpoint(world):
-    driver = Driver(world, 0)
-    while not driver.ended and (driver.state == "starts" or not driver.coordinator.resumable):
-        world.clock.time += 20
-        driver.act()
-    return driver
-
-
 def saved(world):
     """One with a savepoint while it runs."""
-    driver = _after_a_checkpoint(world)
+    driver = after_a_checkpoint(world)
     driver.save()
     return run_to_the_end(world, driver)
 
 
 def stopped(world, drain=False):
     """One that stops with a savepoint, and continues from there unless all input was read."""
-    driver = _after_a_checkpoint(world)
+    driver = after_a_checkpoint(world)
     driver.stop(drain)
     driver = run_to_the_end(world, driver)
     if len(world.lines()) < world.elements and driver.state == "is done":
@@ -68,7 +60,7 @@ def drained(world):
 
 def cancelled(world):
     """One that is cancelled, and so loses its checkpoints."""
-    driver = _after_a_checkpoint(world)
+    driver = after_a_checkpoint(world)
     driver.cancel()
     return driver
 
@@ -107,6 +99,7 @@ CASES = {
     "savepoint: what it needs is kept": (saved, {}),
     "state: a subtask gives it": (undisturbed, {}),
     "state: the file is complete": (undisturbed, {}),
+    "state: the frames of committables are stored": (undisturbed, {}),
 }
 IN_HOSTS = "host: "
 """What the steps begin with that only hosts of their own processes have: tests/spark."""

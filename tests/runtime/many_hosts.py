@@ -197,7 +197,9 @@ class ManyHosts:
                 writer.abandon(error)
             raise
         return {
-            number: HostSnapshot(writer.finish(), list(self.groups[number].prepared))
+            number: HostSnapshot(
+                *pickle.loads(pickle.dumps(writer.finish(self.groups[number].prepared)))
+            )
             for number, (writer, _) in parts.items()
             if writer is not None
         }

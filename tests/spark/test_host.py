@@ -16,6 +16,7 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
+from pyflink_on_spark._runtime.checkpoints.stored_frames import in_folder
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -27,6 +28,7 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener
+from tests.runtime.large_rows import elements_of, large_job
 from tests.runtime.rounds import job_of
 from tests.spark.connections import HERE
 
@@ -79,9 +81,9 @@ class Quiet(Source):
 class Running:
     """Hosts with a job that has been deployed."""
 
-    def __init__(self, folder, count, build=None, source=None):
+    def __init__(self, folder, count, build=None, source=None, job=None):
         self.folder, self.processes = folder, []
-        job = job_of(
+        job = job or job_of(
             build or (lambda stream: stream.rebalance().map(Noting(str(folder / "notes")))),
             source or Quiet(),
             count,
@@ -104,10 +106,20 @@ class Running:
         return (self.folder / f"notes-{index}").read_text().splitlines()
 
     def close(self):
-        self.pool.close(failed=True)
+        """End the hosts; return what they have prepared that is to be removed."""
+        prepared = self.pool.close(failed=True)
         for process in self.processes:
             process.join(10)
             assert process.exitcode is not None
+        return prepared
+
+
+class Few(Quiet):
+    """Eight numbers, and then no more."""
+
+    def resume(self, split, position, context):
+        yield Bundle(list(range(8))), 8
+        yield from super().resume(split, 8, context)
 
 
 class Numbers(Quiet):
@@ -180,6 +192,21 @@ def test_hosts_end_with_their_driver(running):
     for process in running.processes:
         process.join(20)
         assert process.exitcode == 1
+
+
+def test_much_that_a_sink_prepares_does_not_travel(tmp_path):
+    running = Running(tmp_path, 1, job=large_job(Few(), 1))
+    try:
+        for number in range(1, 1000):  # until a checkpoint has all elements
+            snapshot = running.snapshot(number)[0]
+            assert len(pickle.dumps(snapshot)) < 3_000
+            place = folder((tmp_path / f"chk-{number}").as_uri())
+            if elements_of(in_folder(snapshot.committables, place)) == list(range(8)):
+                break
+            running.pool.notify_checkpoint_aborted(number)
+    finally:
+        prepared = running.close()
+    assert prepared == []
 
 
 def test_a_host_writes_much_state_while_it_works(tmp_path):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
@@ -13,6 +14,8 @@ from pyflink_on_spark._connectors.jdbc.parameters import Parameters
 from pyflink_on_spark._connectors.reachability import Reachability
 
 Also = Callable[[Any], None]
+Batches = Iterable[Sequence[Parameters]]
+"""The parameters of many rows. Each attempt to write them iterates over all batches."""
 
 
 class JdbcClient:
@@ -43,11 +46,11 @@ class JdbcClient:
         self._errors = database.driver().Error, TypeError, ValueError, OverflowError
         self._connection: Any = database.connect()
 
-    def execute(self, rows: Sequence[Parameters], also: Also | None = None) -> None:
+    def execute(self, batches: Batches, also: Also | None = None) -> None:
         """Execute the statement for all rows, or for none.
 
         Args:
-            rows: the parameters.
+            batches: the parameters.
             also: called with a cursor before the rows, in the same transaction.
 
         Raises:
@@ -56,11 +59,11 @@ class JdbcClient:
         """
         for attempt in range(self._retries + 1):
             try:
-                self._transact(rows, also)
+                self._transact(batches, also)
             except self._errors as error:
                 self._roll_back()
                 if not self._database.is_transient(error):
-                    raise self._explained(rows, error) from error
+                    raise self._explained(batches, error) from error
                 if attempt == self._retries:
                     raise JdbcError(
                         f"{self._database.place} failed {attempt + 1} times: {one_line(error)}"
@@ -83,14 +86,14 @@ class JdbcClient:
             with contextlib.suppress(*self._errors):
                 connection.close()
 
-    def _transact(self, rows: Sequence[Parameters], also: Also | None) -> None:
+    def _transact(self, batches: Batches, also: Also | None) -> None:
         if self._connection is None:
             self._connection = self._database.open()
         cursor = self._connection.cursor()
         try:
             if also is not None:
                 also(cursor)
-            if rows:
+            for rows in batches:
                 cursor.executemany(self._sql, rows)
         finally:
             with contextlib.suppress(*self._errors):
@@ -102,14 +105,14 @@ class JdbcClient:
             with contextlib.suppress(*self._errors):
                 self._connection.rollback()
 
-    def _explained(self, rows: Sequence[Parameters], error: Exception) -> JdbcError:
+    def _explained(self, batches: Batches, error: Exception) -> JdbcError:
         """Return the error to raise, with the row that is the reason, if there is one."""
         if self._connection is None:
             return JdbcError(f"cannot connect to {self._database.place}: {one_line(error)}")
         row = None
         try:
             cursor = self._connection.cursor()
-            for row in rows:
+            for row in chain.from_iterable(batches):
                 cursor.execute(self._sql, row)
         except self._errors as again:
             if row is not None and not self._database.is_transient(again):

@@ -15,7 +15,8 @@ from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
 from pyflink_on_spark._connectors.jdbc.placeholders import translate
 from pyflink_on_spark._connectors.jdbc.sink import StatementSink
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.connector import LargeCommittable, SinkWriter
+from pyflink_on_spark._runtime.connector.large_committable import pack, unpack
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -25,16 +26,21 @@ _DAY = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True)
-class RowsOfCheckpoint:
+class RowsOfCheckpoint(LargeCommittable):
     """The rows that one subtask writes with one checkpoint: the committable of the sink.
+
+    The frames contain the parameters of the statement in order.
 
     Args:
         number: the unique number of these rows in the table of commits.
-        rows: the parameters of the statement.
     """
 
     number: str
-    rows: list[Parameters]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state of a pickle, in which earlier versions have a list of rows."""
+        rows = state.pop("rows", None)
+        self.__dict__.update(state if rows is None else {**state, "frames": tuple(pack(rows))})
 
 
 class ExactlyOnceJdbcSink(StatementSink):
@@ -76,15 +82,24 @@ class RowsOfCheckpointWriter(SinkWriter):
 
     def __init__(self, make: ParameterMaker) -> None:
         self._make = make
-        self._rows: list[Parameters] = []
+        self._frames: list[bytes] = []
+        self._open: list[Parameters] = []
 
     def write(self, elements: Iterator[Any]) -> None:
-        while taken := self._make.take(elements, _CHUNK):
-            self._rows += taken
+        while taken := self._make.take(elements, _CHUNK - len(self._open)):
+            self._open += taken
+            if len(self._open) == _CHUNK:
+                self._pack()
 
     def prepare_commit(self) -> list[RowsOfCheckpoint]:
-        rows, self._rows = self._rows, []
-        return [RowsOfCheckpoint(str(uuid.uuid4()), rows)] if rows else []
+        if self._open:
+            self._pack()
+        frames, self._frames = self._frames, []
+        return [RowsOfCheckpoint(tuple(frames), str(uuid.uuid4()))] if frames else []
+
+    def _pack(self) -> None:
+        self._frames += pack(self._open)
+        self._open = []
 
 
 class _CommitsTable:
@@ -117,15 +132,26 @@ class _Commit:
 
     def run(self, client: JdbcClient) -> None:
         """Look up the numbers, and write the rows of the missing ones, in one transaction."""
-        rows: list[Parameters] = []
+        missing: list[RowsOfCheckpoint] = []
 
         def note_commits(cursor: Any) -> None:
-            rows.clear()
+            missing.clear()
             cursor.execute(self._forget, (self._until,))
             for committable in self._committables:
                 cursor.execute(self._find, (committable.number,))
                 if cursor.fetchone() is None:
                     cursor.execute(self._note, (committable.number, time.time_ns() // 1_000_000))
-                    rows.extend(committable.rows)
+                    missing.append(committable)
 
-        client.execute(rows, note_commits)
+        client.execute(_Batches(missing), note_commits)
+
+
+class _Batches:
+    """The rows of committables, a frame at a time, whenever somebody iterates over them."""
+
+    def __init__(self, committables: list[RowsOfCheckpoint]) -> None:
+        self._committables = committables
+
+    def __iter__(self) -> Iterator[list[Parameters]]:
+        for committable in self._committables:
+            yield from map(unpack, committable.frames)

@@ -73,6 +73,6 @@ class JdbcWriter(SinkWriter):
         if not self._rows:
             return
         self._failed = True
-        self._client.execute(self._rows)
+        self._client.execute([self._rows])
         self._failed = False
         self._rows = []

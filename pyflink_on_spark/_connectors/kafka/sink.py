@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class KafkaRecordSink(Sink):
     """Writes each element as a record.
 
-    With ``Guarantee.EXACTLY_ONCE`` the writers write nothing: their committables contain the
-    records. When the checkpoint is complete, the driver writes the records of all subtasks in one
-    transaction; see ``Transactions``.
+    With ``Guarantee.EXACTLY_ONCE`` the writers write nothing: their committables are the records,
+    which hosts store in the folder of the checkpoint. When the checkpoint is complete, the driver
+    writes the records of all subtasks in one transaction; see ``Transactions``.
 
     Args:
         config: the settings of the sink.

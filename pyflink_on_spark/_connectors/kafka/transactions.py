@@ -18,6 +18,8 @@ _DEFAULTS = {
     "transaction.timeout.ms": "600000",
     # librdkafka 2.16 hangs in send_offsets_to_transaction if it bootstraps again meanwhile.
     "metadata.recovery.strategy": "none",
+    # The records are on the storage of checkpoints: few of them have to be in memory.
+    "queue.buffering.max.kbytes": "65536",
 }
 _CONNECTION_PROPERTIES = (
     "bootstrap.",
@@ -55,8 +57,7 @@ class Transactions:
 
     def __init__(self, transactional_id: str, properties: Mapping[str, str]) -> None:
         self._id = transactional_id
-        settings = {key: value for key, value in _DEFAULTS.items() if key not in properties}
-        settings["transactional.id"] = transactional_id
+        settings = {**_defaults(properties), "transactional.id": transactional_id}
         self._producer = RecordProducer(properties, settings=settings)
         self._kafka = self._producer.kafka
         self._markers: dict[str, dict[str, int]] = {}
@@ -185,6 +186,12 @@ class Transactions:
             for found in self._group.ask(self._group.kafka.committed, unknown):
                 self._markers[found.topic] = _parse_markers(found)
         return {partition.topic: self._markers[partition.topic] for partition in wanted}
+
+
+def _defaults(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of librdkafka that the properties leave to this module."""
+    given = client_properties(properties)
+    return {key: value for key, value in _DEFAULTS.items() if key not in given}
 
 
 def _with_batches(before: Mapping[str, int], batches: Iterable[TransactionBatch]) -> dict[str, int]:

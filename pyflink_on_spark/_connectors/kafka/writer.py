@@ -12,9 +12,10 @@ from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
 from pyflink_on_spark._connectors.kafka.producer import RecordProducer
 from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker
 from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget, shutdown_budget_of
-from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch, pack
+from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.connector.large_committable import pack
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -110,14 +111,14 @@ class TransactionBatchWriter(SinkWriter):
             self._pack()
         if not self._frames:
             return []
-        batch = TransactionBatch(self._run, checkpoint, tuple(self._frames), self._id, self._topic)
+        batch = TransactionBatch(tuple(self._frames), self._run, checkpoint, self._id, self._topic)
         self._frames, self._topic = [], ""
         return [batch]
 
     def _pack(self) -> None:
         first = min(map(_topic, self._open))
         self._topic = min(self._topic or first, first)
-        self._frames.append(pack(self._open))
+        self._frames += pack(self._open)
         self._open = []
 
 

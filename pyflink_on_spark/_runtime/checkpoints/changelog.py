@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from pyflink_on_spark._runtime.checkpoints.checkpoint import SHARED, Metadata, StateFile
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.clock import Clock
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    METADATA,
-    SHARED,
-    Metadata,
-    read_metadata,
-)
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, Metadata, read_metadata
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 
 _DEPTH = 2

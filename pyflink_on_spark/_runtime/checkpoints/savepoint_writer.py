@@ -9,12 +9,11 @@ from typing import Any, Self
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     METADATA,
-    StateFileWriter,
     complete,
     find_checkpoint,
     read_committables,
-    state_file,
 )
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFileWriter, state_file
 from pyflink_on_spark._runtime.checkpoints.contents import (
     CheckpointContents,
     StateEntry,
@@ -45,10 +44,11 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     RecordHead,
     read_in_turn,
 )
+from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 
-_FILE = "slot-0"
+_FILE, _PROCESS = "slot-0", 0
 _FIRST = 1
 
 
@@ -264,7 +264,7 @@ class SavepointWriter:
             time=SystemClock().now(),
             savepoint=True,
             files=[file.result()],
-            committables=self._committables(),
+            committables=store_frames(self._committables(), place, _PROCESS),
         )
         return place.shown
 
@@ -311,7 +311,7 @@ class SavepointWriter:
                 for index, content in positions.items():
                     file.write((RecordHead(SOURCE, target, index, 0), content_bytes(content)))
 
-    def _committables(self) -> list[Any]:
+    def _committables(self) -> Committables:
         if self._contents is None:
             return []
         found = read_committables(self._contents.place, self._contents.metadata)

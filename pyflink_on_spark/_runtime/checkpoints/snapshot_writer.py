@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
-from pyflink_on_spark._runtime.checkpoints.checkpoint import StateFile, StateFileWriter, state_file
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    StateFile,
+    StateFileWriter,
+    state_file,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.forked_records import (
     CopyUnusable,
     ForkedRecords,
@@ -19,6 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.forked_records import (
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
+from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.steps import step
@@ -60,15 +65,17 @@ class SnapshotWriter:
         self._stack = ExitStack()
         self._file: StateFileWriter | None = None
         self._copies: list[ForkedRecords] = []
+        self._place: Folder | None = None
+        self._process = process
         self._few = few if can_fork() else None
         self._abandoned: BaseException | None = None
         self._thread: threading.Thread | None = None
-        self._result: StateFile | bytes | BaseException | None = None
+        self._result: tuple[StateFile | bytes, Committables] | BaseException | None = None
         if where is not None:
             name = file_name(contents, checkpoint_id, process)
-            place = folder(where, configuration)
+            self._place = folder(where, configuration)
             self._file = self._stack.enter_context(
-                state_file(place, name, shared=contents != WHOLE)
+                state_file(self._place, name, shared=contents != WHOLE)
             )
 
     def write(self, index: int, state: TaskStateSnapshot) -> None:
@@ -99,8 +106,12 @@ class SnapshotWriter:
                 else:
                     self._file.write(record)
 
-    def finish(self) -> StateFile | bytes:
+    def finish(self, committables: Sequence[Any] = ()) -> tuple[StateFile | bytes, Committables]:
         """Return the file, or the content if it is in memory; waits until it is written.
+
+        Args:
+            committables: those of the checkpoint. They are returned, too; if the checkpoint has a
+                folder, their frames are in a file there.
 
         Raises:
             CheckpointError: if it cannot be written.
@@ -110,24 +121,32 @@ class SnapshotWriter:
                 for copy in self._copies:
                     assert self._file is not None
                     self._file.append(copy)
-                if self._abandoned is not None:
-                    raise self._abandoned
+                self._check_wanted()
+                if self._place is not None:
+                    committables = store_frames(committables, self._place, self._process)
+                    self._check_wanted()
         finally:
             for copy in self._copies:
                 copy.discard()
         step("state: the file is complete")
-        return self._state.to_bytes() if self._file is None else self._file.result()
+        state = self._state.to_bytes() if self._file is None else self._file.result()
+        return state, list(committables)
 
-    def finish_later(self, then: Callable[[], None]) -> None:
+    def _check_wanted(self) -> None:
+        if self._abandoned is not None:
+            raise self._abandoned
+
+    def finish_later(self, then: Callable[[], None], committables: Sequence[Any] = ()) -> None:
         """Do what ``finish`` does, in another thread; ``result`` has what it returns.
 
         Args:
             then: called at the end, in that thread.
+            committables: those of the checkpoint.
         """
 
         def finish() -> None:
             try:
-                self._result = self.finish()
+                self._result = self.finish(committables)
             except BaseException as error:  # noqa: BLE001 - raised by `result`
                 self._result = error
             then()
@@ -145,7 +164,7 @@ class SnapshotWriter:
         """Whether ``result`` has something."""
         return self._result is not None
 
-    def result(self) -> StateFile | bytes:
+    def result(self) -> tuple[StateFile | bytes, Committables]:
         """Return what ``finish`` returned in the other thread, or raise what it raised."""
         assert self._result is not None
         if isinstance(self._result, BaseException):

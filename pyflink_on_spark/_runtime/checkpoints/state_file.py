@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, TypeVar
 
-OPERATOR, KEYED, SOURCE = "operator", "keyed", "source"
+OPERATOR, KEYED, SOURCE, FRAME = "operator", "keyed", "source", "frame"
 _LITTLE = 64 * 1024
 _PREFIX = struct.Struct("<II")
 
@@ -24,10 +24,12 @@ class RecordHead:
     """What a record is about.
 
     Args:
-        kind: OPERATOR (state without keys), KEYED (a piece of a key group) or SOURCE (positions).
+        kind: OPERATOR (state without keys), KEYED (a piece of a key group), SOURCE (positions) or
+            FRAME (a part of a committable).
         name: the stable name of the operator or source.
-        index: of the subtask that wrote it.
-        number: the key group of a piece; an operator's number of key groups; else 0.
+        index: of the subtask that wrote it; of a frame the process.
+        number: the key group of a piece; an operator's number of key groups; the place of a frame
+            in its committable; else 0.
     """
 
     kind: str
@@ -152,14 +154,27 @@ def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Content]]:
         ValueError: something is not what was written.
     """
     with file.open() as stream:
-        for head, content in _records(stream, file):
+        for head, content in _records(stream, file, 0, file.size):
             little = head.kind != KEYED and len(content) <= _LITTLE
             yield head, content._read(stream) if little else content
 
 
-def _records(stream: BinaryIO, file: StoredFile) -> Iterator[tuple[RecordHead, Stored]]:
-    offset, size, where = 0, file.size, file.where
-    while offset < size:
+def contents_between(file: StoredFile, begin: int, end: int) -> Iterator[bytes]:
+    """Yield the contents of the records in a part of a file.
+
+    Raises:
+        ValueError: something is not what was written.
+    """
+    with file.open() as stream:
+        for _, content in _records(stream, file, begin, end):
+            yield content._read(stream)
+
+
+def _records(
+    stream: BinaryIO, file: StoredFile, begin: int, end: int
+) -> Iterator[tuple[RecordHead, Stored]]:
+    offset, where = begin, file.where
+    while offset < end:
         stream.seek(offset)
         prefix = stream.read(_PREFIX.size)
         if len(prefix) < _PREFIX.size:
@@ -175,5 +190,5 @@ def _records(stream: BinaryIO, file: StoredFile) -> Iterator[tuple[RecordHead, S
             Stored(file, offset, content, content_checksum),
         )
         offset += content
-    if offset != size:
+    if offset != end:
         raise ValueError(f"{where} ends in the middle of a record")

@@ -2,11 +2,12 @@
 
 ``source`` describes what a source and its readers implement, ``sink`` what a sink and its writers
 implement. Both modules say which method runs where (in the driver or in a worker), in which order,
-and what may happen twice.
+and what may happen twice. ``large_committable`` is for writers that return much content.
 """
 
 from __future__ import annotations
 
+from pyflink_on_spark._runtime.connector.large_committable import LargeCommittable
 from pyflink_on_spark._runtime.connector.sink import Sink, SinkWriter
 from pyflink_on_spark._runtime.connector.source import (
     Source,
@@ -15,4 +16,12 @@ from pyflink_on_spark._runtime.connector.source import (
     WatermarkRule,
 )
 
-__all__ = ["Sink", "SinkWriter", "Source", "SourceReader", "SplitReader", "WatermarkRule"]
+__all__ = [
+    "LargeCommittable",
+    "Sink",
+    "SinkWriter",
+    "Source",
+    "SourceReader",
+    "SplitReader",
+    "WatermarkRule",
+]

@@ -29,6 +29,11 @@ The driver makes them visible:
 7. ``abort`` with the committables of a job that failed without a checkpoint to resume from.
 8. ``job_ended`` once, however the job has ended.
 
+Committables pass through the memory of the driver. A writer whose committables contain the elements
+themselves returns a ``LargeCommittable``: its content goes from the host to the folder of the
+checkpoint, and the driver reads it in pieces. The content is removed with the checkpoint, so
+``hold_back`` must not keep it for a later one.
+
 **What may happen twice.** The driver can fail between a commit and its record of it. So
 ``commit_again`` may get committables that are visible already, and the same committables may come
 to ``commit_again`` any number of times: both ``commit`` and ``commit_again`` are idempotent.
@@ -166,7 +171,7 @@ class Sink(ABC):
     def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:
         """Return the committables to commit now, and those to commit with a later checkpoint.
 
-        Not called at the end of the job.
+        Not called at the end of the job. A LargeCommittable cannot be held back.
         """
         return committables, []
 
@@ -188,7 +193,7 @@ class Sink(ABC):
         """
 
     def abort(self, committables: list[Any]) -> None:  # noqa: B027
-        """Remove what the committables of a failed job describe."""
+        """Remove what the committables of a failed job describe, except LargeCommittables."""
 
     def job_ended(self) -> None:  # noqa: B027 - most sinks keep nothing open in the driver
         """Release what the sink holds in the driver."""

@@ -19,6 +19,7 @@ from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.connector import LargeCommittable
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
@@ -301,10 +302,10 @@ class Host:
             if not writer.finishing:
                 assert self._channels is not None
                 self._channels.flush()
-                writer.finish_later(self._data.wake)
+                writer.finish_later(self._data.wake, list(self._group.prepared))
             if not writer.finished:
                 return
-            snapshot = HostSnapshot(writer.result(), list(self._group.prepared))
+            snapshot = HostSnapshot(*writer.result())
         except CheckpointError as error:
             self._abandon_snapshot(error)
             self._control.send(number, "unwritten", str(error))
@@ -342,14 +343,15 @@ class Host:
         self._group.end_sources()
 
     def _close(self, _: int, failed: bool) -> list[Any]:
-        """Close all subtasks; return what sinks have prepared that no checkpoint has."""
+        """Close all subtasks; return what a failed job has prepared that is to be removed."""
         self._running, self._closed = False, True
         self._abandon_snapshot(TimeoutError())
         prepared: list[Any] = []
         if self._group is not None:
             if failed:
                 with contextlib.suppress(Exception):
-                    prepared = self._group.committables()
+                    found = self._group.committables()
+                    prepared = [it for it in found if not isinstance(it[1], LargeCommittable)]
             step("host: its subtasks close")
             self._group.close(failed)
         if self._channels is not None:

@@ -100,9 +100,10 @@ def _print_summary(contents: CheckpointContents) -> None:
     metadata = contents.metadata
     when = datetime.datetime.fromtimestamp(metadata.time / 1000, datetime.UTC).astimezone()
     kind = "savepoint" if metadata.savepoint else "checkpoint"
-    size = sum(file.size for file in metadata.files)
+    files = metadata.data_files
+    size = sum(file.size for file in files)
     print(f"{kind} {metadata.checkpoint_id} of {metadata.job_name!r} ({metadata.job_id})")
-    print(f"written {when:%Y-%m-%d %H:%M:%S}, {size:,} bytes in {len(metadata.files)} files")
+    print(f"written {when:%Y-%m-%d %H:%M:%S}, {size:,} bytes in {len(files)} files")
     for operator in contents.operators():
         print(f"\noperator {operator.id}")
         print(

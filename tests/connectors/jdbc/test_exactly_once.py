@@ -5,10 +5,13 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.exactly_once import RowsOfCheckpoint
+from pyflink_on_spark._runtime.connector.large_committable import pack
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink
@@ -80,6 +83,60 @@ def test_a_committable_counts_once(store):
     sink(where, commits_table="commits").commit_again(second)
     assert run("SELECT * FROM t ORDER BY id") == [(1, "a"), (2, "b"), (3, "c")]
     assert len(run("SELECT * FROM commits")) == 2
+
+
+def test_rows_of_many_frames(store, monkeypatch):
+    where, run = store
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.exactly_once._CHUNK", 3)
+    made = sink(where)
+    prepared = committables(made, *(Row(n, "a") for n in range(10)))
+    assert [len(committable.frames) for committable in prepared] == [4]
+    made.commit(prepared)
+    assert run("SELECT id FROM t ORDER BY id") == [(n,) for n in range(10)]
+    refused = committables(made, *(Row(n, "b") for n in range(10, 20)))
+    with pytest.raises(JdbcError, match=r"refuses the row \(13, 'b'\)"):
+        made.commit(refused)
+    assert run("SELECT COUNT(*) FROM t") == [(10,)]
+
+
+def test_a_commit_that_is_retried_begins_with_the_first_row(tmp_path, monkeypatch):
+    """The connection is lost after the first of two frames."""
+    file = tmp_path / "test.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER, name TEXT)")
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.exactly_once._CHUNK", 2)
+    where = options(f"jdbc:sqlite:{file}")
+    made = jdbc_exactly_once_sink(INSERT, PAIR, where, execution(retries=1))._sink
+    (prepared,) = committables(made, Row(1, "a"), Row(2, "b"), Row(3, "c"))
+    losing = replace(prepared, frames=Losing(prepared.frames))
+    made.commit([losing])
+    assert losing.frames.iterations == 2
+    with closing(sqlite3.connect(file)) as connection:
+        rows = connection.execute("SELECT id FROM t ORDER BY id").fetchall()
+    assert rows == [(1,), (2,), (3,)]
+
+
+class Losing:
+    """Frames whose first iteration ends with the error of a database that is locked."""
+
+    def __init__(self, frames):
+        self.frames, self.iterations = frames, 0
+
+    def __iter__(self):
+        self.iterations += 1
+        yield self.frames[0]
+        if self.iterations == 1:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        yield from self.frames[1:]
+
+
+def test_committables_of_earlier_versions_are_read():
+    old = object.__new__(RowsOfCheckpoint)
+    old.__dict__.update(number="n", rows=[(1, "a"), (2, "b")])
+    read = pickle.loads(pickle.dumps(old))
+    assert read == RowsOfCheckpoint(tuple(pack([(1, "a"), (2, "b")])), "n")
 
 
 def test_nothing_written_nothing_noted(store):

@@ -8,8 +8,9 @@ import signal
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch, pack
-from pyflink_on_spark._connectors.kafka.transactions import Transactions
+from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
+from pyflink_on_spark._connectors.kafka.transactions import Transactions, _defaults
+from pyflink_on_spark._runtime.connector.large_committable import pack
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
 
@@ -21,7 +22,7 @@ def client_is_there():
 
 def batch(topic, checkpoint, *values, run="run-0"):
     records = [(topic, None, value.encode(), 0) for value in values]
-    return TransactionBatch(run, checkpoint, (pack(records),), "sink", topic)
+    return TransactionBatch(pack(records), run, checkpoint, "sink", topic)
 
 
 @pytest.fixture
@@ -41,6 +42,12 @@ def open_transactions(kafka):
 @pytest.fixture
 def topic(kafka):
     return kafka.topic(1)
+
+
+@pytest.mark.parametrize("name", ["buffer.memory", "queue.buffering.max.kbytes"])
+def test_a_buffer_that_a_property_limits_has_no_other_limit(name):
+    assert "queue.buffering.max.kbytes" in _defaults({})
+    assert "queue.buffering.max.kbytes" not in _defaults({name: "1048576"})
 
 
 def test_what_is_written_is_not_written_again(kafka, open_transactions, topic):

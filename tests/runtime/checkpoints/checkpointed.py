@@ -8,13 +8,12 @@ from typing import Any
 from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
-    StateFile,
     complete,
     read_metadata,
     read_states,
-    state_file,
     verify,
 )
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, state_file
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
 from pyflink_on_spark._runtime.checkpoints.state_file import Record

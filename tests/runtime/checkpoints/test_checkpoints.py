@@ -19,13 +19,12 @@ from pyflink_on_spark._runtime.checkpoints.changelog import (
     remove_unneeded,
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    SHARED,
-    StateFile,
     find_checkpoint,
     read_committables,
     read_metadata,
     read_states,
 )
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
@@ -295,7 +294,7 @@ def test_metadata_of_another_version(written, number):
     text["format"] = number
     written.write("_metadata", json.dumps(text).encode())
     with pytest.raises(
-        CheckpointError, match=f"another version: it has format {number}; .*key groups"
+        CheckpointError, match=f"another version: it has format {number}, .*formats 3 and 4"
     ):
         restored(written, 1)
 

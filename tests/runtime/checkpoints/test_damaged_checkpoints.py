@@ -19,12 +19,17 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
+from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.connector import LargeCommittable
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.checkpoints.checkpointed import write_file
 
+COMMITTABLES = [("a", 1), ("b", LargeCommittable((b"x" * 40_000, b"y" * 40_000)))]
+FILES = ["slot-0", "slot-1", "committables-1", "committables", "_metadata"]
 
-def write(place, committables=("a", 1)):
+
+def write(place):
     files = []
     for slot in range(2):
         data = OperatorSubtaskState({}, OperatorSnapshot({"list": [slot, "x" * 100]}), 128)
@@ -38,7 +43,7 @@ def write(place, committables=("a", 1)):
         time=0,
         savepoint=False,
         files=files,
-        committables=list(committables),
+        committables=store_frames(COMMITTABLES, place, 1),
     )
 
 
@@ -57,12 +62,13 @@ def place(tmp_path):
 
 def test_all_is_read_as_it_was_written(place):
     states, committables = read(find_checkpoint(f"{place.uri}/_metadata"))
-    assert committables == ["a", 1]
+    assert committables[0] == COMMITTABLES[0]
+    assert tuple(committables[1][1].frames) == COMMITTABLES[1][1].frames
     assert sorted(states.operators["count"]) == [0, 1]
     assert sorted(states.sources["source"]) == [0, 1]
 
 
-@pytest.mark.parametrize("name", ["slot-0", "slot-1", "committables", "_metadata"])
+@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", ["cut", "emptied", "changed", "gone"])
 def test_what_is_damaged_is_named(place, name, damage):
     path = Path(place.path) / name

@@ -449,7 +449,7 @@ def test_a_copy_drops_what_has_expired(tmp_path):
     before = dict(table.namespaces[None].items())
     writer = checkpoint(tmp_path, state)
     assert len(writer._copies) == 1
-    file = writer.finish()
+    file, _ = writer.finish()
     assert dict(table.namespaces[None].items()) == before
     assert {value for _, value in before.values()} == {"old", "new"}
     held = next(tmp_path.rglob(file.name)).read_bytes()
@@ -472,7 +472,7 @@ def test_a_copy_writes_changes(tmp_path):
     assert len(writer._copies) == 1
     for state.key in range(30):
         value.update("after")
-    path = next(tmp_path.rglob(writer.finish().name))
+    path = next(tmp_path.rglob(writer.finish()[0].name))
     file = StoredFile("changes", path.stat().st_size, lambda: path.open("rb"))
     found = {
         key: changed

@@ -110,8 +110,8 @@ class _UpsertWriter(SinkWriter):
         kept = [row for row, removed in self._waiting.values() if not removed]
         if gone:
             keys = ([row[index] for index in self._positions] for row in gone)
-            self._deletes.execute(self._keys.take(iter(keys), len(gone)))
+            self._deletes.execute([self._keys.take(iter(keys), len(gone))])
         if kept:
-            self._upserts.execute(self._rows.take(iter(kept), len(kept)))
+            self._upserts.execute([self._rows.take(iter(kept), len(kept))])
         self._failed = False
         self._waiting.clear()

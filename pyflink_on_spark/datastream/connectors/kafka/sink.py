@@ -43,8 +43,8 @@ class KafkaSink(Sink, SupportsPreprocessing):
 
     On Spark: needs confluent-kafka: ``pip install 'pyflink_on_spark[kafka]'``. With EXACTLY_ONCE
     records are part of the checkpoint; when it is complete, the driver writes the records of all
-    subtasks in one transaction. So the driver needs memory for the records of one checkpoint.
-    Without checkpoints the driver writes all records when the job ends. The consumer group
+    subtasks in one transaction. Checkpoints without a folder need the driver's memory for the
+    records. Without checkpoints the driver writes all records when the job ends. The consumer group
     ``<prefix>-written`` stores which checkpoints are written. Two sinks of one job with the same
     prefix are refused.
     """
