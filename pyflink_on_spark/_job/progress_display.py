@@ -7,6 +7,7 @@ import html
 import sys
 from typing import Any, Protocol, TextIO
 
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.progress import JobProgress
 
@@ -24,26 +25,22 @@ class ProgressDisplay(Protocol):
 
 
 class TerminalLine:
-    """A line of a terminal that is written again and again.
+    """The last line of a terminal, below what jobs print.
 
     Args:
         stream: the terminal.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream, self._shown = stream, False
+        self._stream = stream
 
     def show(self, progress: JobProgress) -> None:
         """Write the line again."""
-        self._stream.write(f"\r\033[K{line_of(progress)}")
-        self._stream.flush()
-        self._shown = True
+        console.show(line_of(progress), self._stream)
 
     def end(self) -> None:
         """End the line."""
-        if self._shown:
-            self._stream.write("\n")
-            self._stream.flush()
+        console.keep()
 
 
 class NotebookLine:

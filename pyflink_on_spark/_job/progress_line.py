@@ -12,6 +12,8 @@ from pyflink_on_spark._job.progress_display import ProgressDisplay
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 
 _SECONDS = 5.0
+_LEAST_SECONDS = 0.1
+"""Reports of two hosts that come at once say nothing about rates."""
 _QUICK_SECONDS = 2.0
 """A job that takes no longer than this shows no line."""
 _Figures = tuple[float, int, float, float]
@@ -80,7 +82,7 @@ class Progress:
             history.popleft()
         then = history[0]
         seconds = now - then[0]
-        if seconds <= 0:
+        if seconds < _LEAST_SECONDS:
             return replace(task, last_records_at=now)
         return replace(
             task,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.syntax.statements import Insert
-from pyflink_on_spark.table._console import print_line
 from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_compiled_plan
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
@@ -78,7 +78,7 @@ class StatementSet:
 
     def print_explain(self, *extra_details: ExplainDetail):
         """Print how the INSERTs are carried out."""
-        print_line(self.explain(*extra_details))
+        console.write(self.explain(*extra_details))
 
     def compile_plan(self) -> CompiledPlan:
         """Return the plan as Flink's file of a plan."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.joins import distinct
@@ -18,7 +19,6 @@ from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.table._column_ranges import expanded
 from pyflink_on_spark.table._combined_tables import CombiningMethods
-from pyflink_on_spark.table._console import print_line
 from pyflink_on_spark.table._data_frames import data_frame
 from pyflink_on_spark.table._grouped_tables import (
     AggregatedTable,
@@ -269,7 +269,7 @@ class Table(CombiningMethods, ChangelogMethods):
 
     def print_schema(self):
         """Print the columns with their types."""
-        print_line(str(self.get_resolved_schema()))
+        console.write(str(self.get_resolved_schema()))
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return how the table is computed."""
@@ -278,7 +278,7 @@ class Table(CombiningMethods, ChangelogMethods):
 
     def print_explain(self, *extra_details: ExplainDetail):
         """Print how the table is computed."""
-        print_line(self.explain(*extra_details))
+        console.write(self.explain(*extra_details))
 
     # -- running ---------------------------------------------------------------------------------
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._sql.printing import printed, printed_listing
 from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
-from pyflink_on_spark.table._console import print_line
 from pyflink_on_spark.table._results import Outcome
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.table_schema import TableSchema
@@ -78,7 +78,7 @@ class TableResult:
         """Print the rows as a table of text."""
         outcome = self._outcome
         if outcome.kind == 0:
-            print_line("OK")
+            console.write("OK")
             return
         if outcome.print_kinds is None:
             rows = [row for _, row in self._taken()]
@@ -88,7 +88,7 @@ class TableResult:
                 outcome.schema, self._taken(), outcome.time_zone, kinds=outcome.print_kinds
             )
         for line in lines:
-            print_line(line)
+            console.write(line)
 
     def _taken(self) -> Iterator[Any]:
         if self._changes is None:

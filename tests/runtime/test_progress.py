@@ -94,6 +94,14 @@ def test_how_many_come_in_a_second_over_the_last_seconds():
     assert rates == [0.0, 12.5, 7.5, 5.0, 0.0, 8.0]
 
 
+def test_two_reports_at_once_have_no_rate():
+    told, now = [], iter([10.0, 10.001, 12.0])
+    progress = Progress("job", [told.append], None, lambda: next(now))
+    for records in (4096, 8192, 8200):
+        progress.update(0, None, [part(records=records)])
+    assert [task.records_per_second for p in told for task in p.tasks] == [0.0, 0.0, 4100.0]
+
+
 def test_when_records_last_came_in():
     told, now = [], iter([1.0, 2.0, 3.0, 4.0])
     progress = Progress("job", [], None, lambda: next(now))

@@ -58,9 +58,9 @@ class StreamingJob(RunningJob):
         self._requests: list[SavepointRequest] = []
         self._interrupted = False
         setting = own.PROGRESS.read(job.settings.configuration)
-        self._progress = Progress(
-            job.name, job.listeners, None if job.bounded else display_for(setting)
-        )
+        # A program that iterates over results may print each of them.
+        quiet = job.collected is not None and setting == "AUTO"
+        self._progress = Progress(job.name, job.listeners, None if quiet else display_for(setting))
         self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
     def start(self) -> None:

@@ -60,7 +60,10 @@ PROGRESS = choice(
     "pyflink-on-spark.progress",
     ("AUTO", "ON", "OFF"),
     "AUTO",
-    effect=works("whether a job shows a line of progress; AUTO: only in a terminal"),
+    effect=works(
+        "whether a job that takes more than two seconds shows a line of progress; AUTO: in a "
+        "terminal or a notebook, unless the program iterates over its results"
+    ),
 )
 SAVEPOINT_ON_SIGNAL = boolean(
     "pyflink-on-spark.savepoint-on-signal",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,6 +10,7 @@ from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._job.base_configuration import base_configuration
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._job.job import JobHandle, current_engine
 from pyflink_on_spark._job.translation import translate
 from pyflink_on_spark._job.unexecuted import UNEXECUTED
@@ -29,7 +28,6 @@ from pyflink_on_spark.datastream.stream_execution_environment.sources import Sou
 from pyflink_on_spark.serializers import PickleSerializer
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
-_console = threading.Lock()
 _numbers = itertools.count()
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 _CLOSED = (
@@ -239,7 +237,4 @@ def _no_batch(source: Transformation) -> str:
 
 
 def _print_lines(lines: list[str]) -> None:
-    text = "\n".join(lines) + "\n"
-    with _console:  # print() writes the text and its end apart: another sink's could come between
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    console.write("\n".join(lines))

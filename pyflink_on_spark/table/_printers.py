@@ -1,21 +1,14 @@
-"""What tables print."""
+"""What the print tables of a job do with their rows."""
 
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import Any
 
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._job.console import console
 from pyflink_on_spark._sql.connectors.printing import PrintTableSink
-
-_console = threading.Lock()
-
-
-def print_line(line: str) -> None:
-    """Print a line; lines of several threads do not get mixed up."""
-    _write(sys.stdout, line)
 
 
 def table_printers(transformations: Iterable[Transformation]) -> dict[str, Any]:
@@ -26,12 +19,6 @@ def table_printers(transformations: Iterable[Transformation]) -> dict[str, Any]:
 
 def _printer(sink: PrintTableSink) -> Any:
     def write(lines: list[str]) -> None:
-        _write(sys.stderr if sink.standard_error else sys.stdout, "\n".join(lines))
+        console.write("\n".join(lines), sys.stderr if sink.standard_error else None)
 
     return write
-
-
-def _write(stream: TextIO, text: str) -> None:
-    with _console:
-        stream.write(text + "\n")
-        stream.flush()
