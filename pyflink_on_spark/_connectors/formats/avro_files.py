@@ -50,7 +50,9 @@ class AvroFileInput(AvroInput):
                 while values := list(islice(records, BUNDLE_SIZE)):
                     yield Bundle(values)
                     count += len(values)
-            except _damage_errors(library) as error:
+            except OSError:
+                raise
+            except Exception as error:  # each codec has errors of its own for damaged blocks
                 raise CorruptRecordError(
                     f"cannot read {split.path} after record {count}: "
                     f"{str(error) or 'it ends too soon'}"
@@ -63,11 +65,6 @@ class AvroFileInput(AvroInput):
             writer_schema: that of the file.
         """
         return parsed(self._definition)
-
-
-def _damage_errors(library: Any) -> tuple[type[Exception], ...]:
-    resolution = library.read.SchemaResolutionError
-    return (ValueError, EOFError, IndexError, KeyError, TypeError, StopIteration, resolution)
 
 
 class AvroFileWriter(OutputFileWriter):

@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions, boolean, one_of, text
 from pyflink_on_spark._sql.formats.format import Decode, Decoder, Encode, Encoder, Format
-from pyflink_on_spark._sql.formats.json.reading import Number, keeps_text, row_reader
+from pyflink_on_spark._sql.formats.json.reading import (
+    WRONG,
+    Number,
+    corrupt,
+    keeps_text,
+    row_reader,
+)
 from pyflink_on_spark._sql.formats.json.writing import JsonEncoder
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import (
@@ -119,13 +125,13 @@ class _ChangesDecoder(Decoder):
             for message in messages:
                 if not message:
                     continue
-                written = message.decode() if type(message) is bytes else message
                 try:
-                    found = [(kind, read(each)) for kind, each in split(loads(written))]
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    content = loads(message.decode() if type(message) is bytes else message)
+                    found = [(kind, read(each)) for kind, each in split(content)]
+                except WRONG as error:
                     if lenient:
                         continue
-                    raise ValueError(f"Corrupt JSON message '{written}': {error}") from None
+                    raise corrupt("Corrupt JSON message", message, error) from None
                 yield from found
 
         return decode

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import csv
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
@@ -88,20 +90,68 @@ def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[s
 
 
 def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
-    texts = (line.decode() if type(line) is bytes else line for line in lines)
+    """Yield the fields of the lines of files, which are texts, or of messages, which are bytes."""
+    first = list(islice(lines, 1))
+    read = _of_messages if first and type(first[0]) is bytes else _of_lines
+    return read(chain(first, lines), dialect)
+
+
+def _of_lines(lines: Iterator[str], dialect: CsvDialect) -> Iterator[list[str]]:
     if dialect.comments:
-        texts = (line for line in texts if not line.startswith("#"))
+        lines = (line for line in lines if not line.startswith("#"))
+    try:
+        yield from filter(None, _parse(lines, dialect))
+    except csv.Error as error:
+        raise ValueError(f"Failed to deserialize CSV: {error}") from None
+
+
+def _of_messages(messages: Iterator[bytes], dialect: CsvDialect) -> Iterator[list[str]]:
+    """Yield the first record of each message; a message never extends into the next one."""
+    while chunk := list(islice(messages, BUNDLE_SIZE)):
+        records = _one_each(chunk, dialect)
+        if records is None:
+            yield from filter(None, (_first_record(message, dialect) for message in chunk))
+        else:
+            yield from filter(None, records)
+
+
+def _one_each(messages: list[bytes], dialect: CsvDialect) -> list[list[str]] | None:
+    """Return the records of messages; None if a message is not just one line with a record."""
+    text = b"\n".join(messages).decode(errors="replace")
+    texts = text.split("\n")
+    if len(texts) != len(messages) or "\r" in text or "\ufffd" in text:
+        return None
+    if dialect.comments and "#" in text:
+        return None
+    try:
+        records = list(_parse(iter(texts), dialect, strict=True))
+    except csv.Error:
+        return None
+    return records if len(records) == len(texts) else None
+
+
+def _first_record(message: bytes, dialect: CsvDialect) -> list[str] | None:
+    try:
+        text = message.decode()
+        if dialect.comments and text.startswith("#"):
+            return None
+        return next(_parse(iter(text.splitlines(keepends=True)), dialect, strict=True), None)
+    except (csv.Error, UnicodeDecodeError) as error:
+        if dialect.lenient:
+            return None
+        shown = message.decode(errors="replace")
+        raise ValueError(f"Failed to deserialize CSV row '{shown}': {error}") from None
+
+
+def _parse(lines: Iterator[str], dialect: CsvDialect, strict: bool = False) -> Iterator[list[str]]:
     quoting: Any = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
-    return (
-        record
-        for record in csv.reader(
-            texts,
-            delimiter=dialect.delimiter,
-            quotechar=dialect.quote,
-            escapechar=dialect.escape,
-            quoting=quoting,
-        )
-        if record
+    return csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        escapechar=dialect.escape,
+        quoting=quoting,
+        strict=strict,
     )
 
 

@@ -16,6 +16,9 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
 
 Read = Callable[[Any], Any]
+WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""What is raised for messages that are not as they should be."""
+_SHOWN = 200
 
 
 class Number(str):
@@ -58,16 +61,23 @@ def row_reader(schema: Schema, strict: bool = False) -> Read:
 def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
     def decode(messages: Iterator[Any]) -> Iterator[Any]:
         for message in messages:
-            text = message.decode() if type(message) is bytes else message
             try:
-                row = read(loads(text))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                row = read(loads(message.decode() if type(message) is bytes else message))
+            except WRONG as error:
                 if lenient:
                     continue
-                raise ValueError(f"Failed to deserialize JSON '{text}': {error}") from None
+                raise corrupt("Failed to deserialize JSON", message, error) from None
             yield row
 
     return decode
+
+
+def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
+    """Return the error for a message that cannot be read."""
+    text = message.decode(errors="replace") if isinstance(message, bytes) else message
+    if isinstance(error, RecursionError):
+        return ValueError(f"{what} '{text[:_SHOWN]}...': it is nested too deeply")
+    return ValueError(f"{what} '{text}': {error}")
 
 
 def keeps_text(kind: LogicalType) -> bool:
