@@ -38,11 +38,16 @@ from pyflink_on_spark._sql.planner.staged_calls import (
     with_staged_columns,
 )
 from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
-from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
+from pyflink_on_spark._sql.planner.windows import (
+    SessionTable,
+    WindowAggregate,
+    WindowTableFunction,
+)
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 
+_NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
 Make = Callable[[Any, "Implementation"], PhysicalNode]
 """Makes a physical node of a logical one."""
 
@@ -56,8 +61,6 @@ class Implementation:
 
     def __init__(self, settings: QuerySettings) -> None:
         self.settings = settings
-        self.aggregated: set[logical.WindowTable] = set()
-        """Sessions that something aggregates."""
         self._digests = Digests()
         self._made: dict[int, PhysicalNode] = {}
 
@@ -111,6 +114,11 @@ def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
 
 def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     batch = plan.settings.batch
+    for call in node.calls:
+        if call.function.batch_only and not batch:
+            raise TableError(
+                f"{call.function.name} aggregate function does not support yet for streaming."
+            )
     windows = windows_of(node.input)
     parts: dict[int, int] = {}
     window: logical.WindowTable | None = None
@@ -123,9 +131,9 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     session = window.kind is logical.WindowKind.SESSION
     if session:
         if batch:
-            raise TableError("Unaligned windows like session are not supported in batch mode yet.")
+            raise TableError(_NO_SESSIONS)
         _check_sessions(window, len(node.keys) - len(parts))
-        plan.aggregated.add(window)
+        node = replace(node, input=_with_single_rows(node.input))
     if batch and not session:
         source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
@@ -145,7 +153,7 @@ def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | Non
     below = calc(source.schema, source, query.condition, None)
     made = SliceAggregate(node.schema, below, query)
     try:
-        made.program(plan.settings.time_zone)
+        made.program(plan.settings.time_zone, retracting=False)
     except NotImplementedError:
         return None
     return made
@@ -160,10 +168,22 @@ def _check_sessions(window: logical.WindowTable, groups: int) -> None:
         )
 
 
+def _with_single_rows(node: logical.Node) -> logical.Node:
+    """Return a node in which rows have the sessions that they alone would make."""
+    if isinstance(node, logical.WindowTable):
+        return replace(node, single=True)
+    if isinstance(node, logical.Project | logical.Filter | LogicalExpand):
+        return replace(node, input=_with_single_rows(node.input))
+    return node
+
+
 def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
-    if node.kind is logical.WindowKind.SESSION and node not in plan.aggregated:
-        not_yet("SESSION without GROUP BY", None, "Group by window_start and window_end.")
-    return WindowTableFunction(plan.implement(node.input), node)
+    source = plan.implement(node.input)
+    if node.kind is not logical.WindowKind.SESSION or node.single:
+        return WindowTableFunction(source, node)
+    if plan.settings.batch:
+        raise TableError(_NO_SESSIONS)
+    return SessionTable(source, node)
 
 
 def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:

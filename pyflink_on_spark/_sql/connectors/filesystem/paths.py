@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-_DEFAULT_NAME = "__DEFAULT_PARTITION__"
 # What Hive writes with a percent sign in names of folders.
 _PLAIN = " !$&()+,;<>@_`|~-."
 
@@ -86,6 +85,7 @@ class DecodeWithPaths(Operator):
         partition: the name of each partition column, and a function that reads its text.
         order: for each column of a row its place among those of messages, then of partitions.
         metadata: the keys of the metadata.
+        default: the name of the folder for no value.
     """
 
     frozen = True
@@ -96,9 +96,10 @@ class DecodeWithPaths(Operator):
         partition: tuple[tuple[str, Program], ...],
         order: tuple[int, ...],
         metadata: tuple[str, ...],
+        default: str,
     ) -> None:
         self._decoder, self._partition = decoder, partition
-        self._order, self._metadata = order, metadata
+        self._order, self._metadata, self._default = order, metadata, default
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -132,10 +133,9 @@ class DecodeWithPaths(Operator):
         values = tuple([self._value(folders, name, read) for name, read in self._readers])
         return values, tuple([_READERS[key](path) for key in self._metadata])
 
-    @staticmethod
-    def _value(folders: dict[str, str], name: str, read: Callable[[Any], Any]) -> Any:
+    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], Any]) -> Any:
         written = unquote(folders[name])
-        return None if written == _DEFAULT_NAME else read((written,))
+        return None if written == self._default else read((written,))
 
 
 class EncodeWithFolders(Operator):
@@ -145,6 +145,7 @@ class EncodeWithFolders(Operator):
         encoder: writes the columns that are in the messages.
         partition: the name of each partition column, its place, and what writes it as text.
         columns: the places of the columns that are in the messages.
+        default: the name of the folder for no value.
     """
 
     frozen = True
@@ -154,8 +155,10 @@ class EncodeWithFolders(Operator):
         encoder: Encoder,
         partition: tuple[tuple[str, Program], ...],
         columns: tuple[int, ...],
+        default: str,
     ) -> None:
-        self._encoder, self._partition, self._columns = encoder, partition, columns
+        self._encoder, self._partition = encoder, partition
+        self._columns, self._default = columns, default
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -181,7 +184,7 @@ class EncodeWithFolders(Operator):
         parts = []
         for name, write in self._writers:
             text = write(row)
-            parts.append(f"{name}={quote(text or _DEFAULT_NAME, safe=_PLAIN)}")
+            parts.append(f"{name}={quote(text or self._default, safe=_PLAIN)}")
         return "/".join(parts)
 
 
@@ -214,33 +217,3 @@ class OfPairs(OutputFileFormat):
     def open(self, file: BinaryIO) -> OutputFileWriter:
         """Begin a file."""
         return self._messages.open(file)
-
-
-class Lines(OutputFileFormat):
-    """Writes messages as lines."""
-
-    def check_input(self, type_info: Any) -> None:
-        """Do nothing: the table has checked the columns."""
-
-    def converter(self) -> Callable[[Any], Any]:
-        """Return what makes bytes of a message."""
-        return _line
-
-    def open(self, file: BinaryIO) -> OutputFileWriter:
-        """Begin a file."""
-        return _LineWriter(file)
-
-
-def _line(message: Any) -> bytes:
-    return message.encode() if type(message) is str else message
-
-
-class _LineWriter(OutputFileWriter):
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, elements: Any) -> None:
-        self._file.write(b"".join([line + b"\n" for line in elements]))
-
-    def finish(self) -> None:
-        self._file.flush()
