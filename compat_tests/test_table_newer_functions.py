@@ -66,6 +66,52 @@ def test_json_of_numbers_and_moments(b):
     })  # fmt: skip
 
 
+def test_json_of_large_and_small_numbers(b):
+    check(b, None, {
+        "JSON_STRING(1e20)": "1.0E+20",
+        "JSON_STRING(1e7)": "1.0E+7",
+        "JSON_STRING(1e6)": "1000000.0",
+        "JSON_STRING(12345678.9e0)": "12345678.9",
+        "JSON_STRING(1.5e-4)": "0.00015",
+        "JSON_STRING(1e-7)": "1.0E-7",
+        "JSON_STRING(1.234e300)": "1.234E+300",
+        "JSON_STRING(0e0)": "0.0",
+        "JSON_STRING(-0e0)": "0.0",
+        "JSON_STRING(CAST(1e20 AS FLOAT))": "1.0000000200408773E+20",
+        "JSON_STRING(CAST(1e10 AS FLOAT))": "1.0E+10",
+        "JSON_STRING(CAST('NaN' AS DOUBLE))": '"NaN"',
+        "JSON_STRING(CAST('Infinity' AS DOUBLE))": '"Infinity"',
+        "JSON_STRING(CAST(0.00000012 AS DECIMAL(20,10)))": "1.200E-7",
+        "JSON_STRING(CAST(0 AS DECIMAL(20,10)))": "0E-10",
+        "JSON_OBJECT('a' VALUE 1e20)": '{"a":1.0E+20}',
+        "JSON_ARRAY(1e20, 1e-7, 1e6)": "[1.0E+20,1.0E-7,1000000.0]",
+        "JSON_STRING(ARRAY[1e20])": "[1.0E+20]",
+        "CAST(1e20 AS STRING)": "1.0E20",
+    })  # fmt: skip
+
+
+def test_no_order_in_aggregates(b):
+    numbers = "(VALUES 1,3,2) AS t(v)"
+    check(b, numbers, {
+        "JSON_ARRAYAGG(v ORDER BY v DESC)": "[1,3,2]",
+        "JSON_ARRAYAGG(v) WITHIN GROUP (ORDER BY v DESC)": "[1,3,2]",
+        "ARRAY_AGG(v ORDER BY v)": [1, 3, 2],
+    })  # fmt: skip
+    with pytest.raises(Exception, match="ORDER BY unexpected"):
+        query(b, f"SELECT SUM(v ORDER BY v) FROM {numbers}")
+    with pytest.raises(Exception, match="must not contain a WITHIN GROUP clause"):
+        query(b, f"SELECT SUM(v) WITHIN GROUP (ORDER BY v) FROM {numbers}")
+
+
+def test_counts_of_different_values(b, t_env):
+    text = "SELECT k, APPROX_COUNT_DISTINCT(v) FROM (VALUES (1,'a'),(1,'b'),(1,'a')) AS t(k,v)"
+    assert query(b, f"{text} GROUP BY k") == [(1, 2)]
+    with pytest.raises(Exception, match="not support yet for streaming"):
+        query(t_env, f"{text} GROUP BY k")
+    assert query(b, "SELECT SINGLE_VALUE(v) FROM (VALUES 1) AS t(v)") == [(1,)]
+    assert query(b, "SELECT TRANSLATE3('hello', 'elo', 'ip')") == [("hipp",)]
+
+
 @pytest.mark.parametrize("value", ["DATE '2020-01-01'", "TIME '10:00:00'"])
 def test_dates_are_no_json(b, value):
     with pytest.raises(Exception, match="not scalar or cannot be converted into JSON"):

@@ -123,6 +123,8 @@ class ExpressionParser(FunctionCallParser):
     @staticmethod
     def _negative(operand: Literal, span: Span) -> Expression:
         kind = operand.type
+        if kind.root is logical.Root.BIGINT and operand.value == 2**31:
+            kind = logical.INT.with_nullable(False)
         if kind.root is logical.Root.DECIMAL and kind.scale == 0 and operand.value == 2**63:
             kind = logical.BIGINT.with_nullable(False)
         return Literal(-operand.value, kind, span=span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,7 @@ from pyflink_on_spark._sql.planner.windows import (
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.types.logical import Root
 
 _NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
 Make = Callable[[Any, "Implementation"], PhysicalNode]
@@ -114,11 +115,7 @@ def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
 
 def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     batch = plan.settings.batch
-    for call in node.calls:
-        if call.function.batch_only and not batch:
-            raise TableError(
-                f"{call.function.name} aggregate function does not support yet for streaming."
-            )
+    _check_calls(node, batch)
     windows = windows_of(node.input)
     parts: dict[int, int] = {}
     window: logical.WindowTable | None = None
@@ -233,7 +230,28 @@ def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> Physica
     return watermark_assigner(node.schema, source, node.column, node.watermark)
 
 
+def _check_calls(node: logical.Aggregate, batch: bool) -> None:
+    for call in node.calls:
+        if call.function.batch_only and not batch:
+            raise TableError(
+                f"{call.function.name} aggregate function does not support yet for streaming."
+            )
+    if batch:
+        distinct = [arg for call in node.calls if call.distinct for arg in call.args]
+        _check_orderable([*node.keys, *distinct])
+
+
+def _check_orderable(keys: Sequence[Typed]) -> None:
+    for key in keys:
+        if key.type.root in {Root.VARIANT, Root.BITMAP}:
+            raise TableError(
+                f"Type({key.type}) is not an orderable data type, it is not supported as a "
+                "ORDER_BY/GROUP_BY/JOIN_EQUAL field."
+            )
+
+
 def _sort(node: logical.Sort, plan: Implementation) -> PhysicalNode:
+    _check_orderable([key.value for key in node.keys])
     staged = with_staged_columns(node.input, [key.value for key in node.keys])
     if staged is None:
         return sort(node, plan.implement(node.input), plan.settings.batch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.files.part_file import PendingFile
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._sql.connectors.filesystem.partition_commits import (
     Partition,
     PartitionedConfig,
@@ -109,5 +110,12 @@ def test_partitions_follow_their_files(tmp_path):
 
 def test_the_end_completes_what_is_left(tmp_path):
     tested = sink(tmp_path, ProcessingTimeTrigger(HOUR))
-    tested.commit([partition(tmp_path, "p=1"), partition(tmp_path, "p=2"), Reached(0, 0)])
+    partitions = [partition(tmp_path, "p=1"), partition(tmp_path, "p=2")]
+    tested.commit([*partitions, Reached(MAX_WATERMARK, 0)])
     assert markers(tmp_path) == ["p=1", "p=2"]
+
+
+def test_a_job_that_stops_completes_only_what_is_due(tmp_path):
+    tested = sink(tmp_path, ProcessingTimeTrigger(1000))
+    tested.commit([partition(tmp_path, "p=1", 0), partition(tmp_path, "p=2", 5), Reached(7, 1001)])
+    assert markers(tmp_path) == ["p=1"]

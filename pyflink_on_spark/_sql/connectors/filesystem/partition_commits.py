@@ -15,7 +15,7 @@ from typing import Any
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._sql.connectors.filesystem.partition_time import PartitionTime
 from pyflink_on_spark._sql.connectors.filesystem.sink import TableFileSink
 
@@ -167,21 +167,21 @@ class PartitionSink(TableFileSink):
 
     def hold_back(self, committables: list[Any], checkpoint_id: int) -> tuple[list[Any], list[Any]]:
         ready, held = super().hold_back(_files(committables), checkpoint_id)
-        moments = [each for each in committables if isinstance(each, Reached)]
-        partitions = _partitions(committables)
-        due: set[str] = set()
-        if moments:
-            reached = Reached(
-                min(moment.watermark for moment in moments), max(moment.now for moment in moments)
-            )
-            trigger = self._config.trigger
-            due = {
-                name
-                for name, partition in partitions.items()
-                if trigger.is_due(name, partition.begun, reached)
-            }
+        moments, partitions = _moments(committables), _partitions(committables)
+        due = self._due(partitions, moments)
         now = [*ready, *moments, *(partitions[name] for name in due)]
         return now, [*held, *(partitions[name] for name in partitions.keys() - due)]
+
+    def _due(self, partitions: dict[str, Partition], moments: list[Reached]) -> set[str]:
+        """Return the partitions that are complete: all of them if the input has ended."""
+        if not moments:
+            return set()
+        watermark = min(moment.watermark for moment in moments)
+        if watermark >= MAX_WATERMARK:
+            return set(partitions)
+        reached = Reached(watermark, max(moment.now for moment in moments))
+        is_due = self._config.trigger.is_due
+        return {name for name, each in partitions.items() if is_due(name, each.begun, reached)}
 
     def keep(self, committables: list[Any]) -> None:
         super().keep([each for each in committables if not isinstance(each, Partition | Reached)])
@@ -198,8 +198,15 @@ class PartitionSink(TableFileSink):
         super().abort(_files(committables))
 
     def _mark(self, committables: list[Any]) -> None:
-        for _, partition in sorted(_partitions(committables).items()):
-            self._put_marker(partition.folder, self._config.marker)
+        """Mark partitions as complete, but not all of a job that stops before its input ends."""
+        partitions, moments = _partitions(committables), _moments(committables)
+        due = self._due(partitions, moments) if moments else partitions.keys()
+        for name in sorted(due):
+            self._put_marker(partitions[name].folder, self._config.marker)
+
+
+def _moments(committables: Iterable[Any]) -> list[Reached]:
+    return [each for each in committables if isinstance(each, Reached)]
 
 
 def _files(committables: Iterable[Any]) -> list[PendingFile]:
