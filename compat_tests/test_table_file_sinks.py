@@ -9,6 +9,8 @@ from pyflink.table import EnvironmentSettings, TableEnvironment
 
 from compat_tests.tables import query
 
+pytestmark = pytest.mark.whole("cuts finish files and complete partitions at other moments")
+
 COMMIT = "sink.partition-commit."
 ROLLING = "sink.rolling-policy."
 SUCCESS = {COMMIT + "policy.kind": "success-file"}

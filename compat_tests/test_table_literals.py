@@ -8,7 +8,7 @@ import pytest
 from pyflink.table import EnvironmentSettings, TableEnvironment
 from pyflink.table.expressions import col, current_database, current_watermark, temporal_overlaps
 
-from compat_tests.tables import csv_table, query, rows, value
+from compat_tests.tables import check_values, csv_table, query, rows, value
 
 
 @pytest.fixture
@@ -16,9 +16,8 @@ def b():
     return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
 
 
-@pytest.mark.parametrize(
-    ("literal", "expected"),
-    [
+def test_characters_by_their_numbers(b):
+    expected = [
         (r"U&'\0041b'", "Ab"),
         (r"u&'\00e9'", "é"),
         (r"U&'\D83D\DE00'", "\U0001f600"),
@@ -29,10 +28,8 @@ def b():
         ("U&''", ""),
         (r"CONCAT(U&'\0041', 'z')", "Az"),
         ("'é'", "é"),
-    ],
-)
-def test_characters_by_their_numbers(b, literal, expected):
-    assert value(b, literal) == expected
+    ]  # fmt: skip
+    check_values(b, dict(expected))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +53,8 @@ JANUARY = "DATE '2020-01-01', DATE '2020-01-05'"
 MONTH = "TIMESTAMP '2020-01-01 00:00:00', INTERVAL '1' MONTH"
 
 
-@pytest.mark.parametrize(
-    ("periods", "expected"),
-    [
+def test_overlaps(b):
+    expected = [
         ("(TIME '2:55:00', INTERVAL '1' HOUR) OVERLAPS (TIME '3:30:00', INTERVAL '2' HOUR)", True),
         ("(TIME '9:00:00', TIME '10:00:00') OVERLAPS (TIME '10:15:00', INTERVAL '3' HOUR)", False),
         ("(TIME '9:00:00', TIME '10:00:00') OVERLAPS (TIME '10:00:00', INTERVAL '3' HOUR)", True),
@@ -73,10 +69,8 @@ MONTH = "TIMESTAMP '2020-01-01 00:00:00', INTERVAL '1' MONTH"
         (f"ROW({JANUARY}) OVERLAPS ROW(DATE '2020-01-06', DATE '2020-01-07')", False),
         (f"NOT ({JANUARY}) OVERLAPS (DATE '2020-01-06', DATE '2020-01-07')", True),
         (f"PERIOD ({JANUARY}) OVERLAPS PERIOD (DATE '2020-01-06', DATE '2020-01-07')", False),
-    ],
-)  # fmt: skip
-def test_overlaps(b, periods, expected):
-    assert value(b, periods) is expected
+    ]  # fmt: skip
+    check_values(b, dict(expected))
 
 
 def test_periods_of_columns(b):

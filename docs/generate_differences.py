@@ -106,6 +106,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
+- `APPROX_COUNT_DISTINCT` counts exactly.
 - **Partitions and compaction.** `sink.partition-commit.policy.class` and
   `partition.time-extractor.class` raise `UnsupportedFlinkFeature`, since there are no Java classes.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for

@@ -131,7 +131,7 @@ def field_of(value: Variant, name: str) -> Variant | None:
 
 
 def item_of(value: Variant, index: int) -> Variant | None:
-    """Return an item of an array, or None if it has too few.
+    """Return an item of an array, counted from 1, or None if it has too few.
 
     Raises:
         ValueError: the value is no array.
@@ -142,4 +142,4 @@ def item_of(value: Variant, index: int) -> Variant | None:
             "Integer index access on variant requires an array variant, but a non-array variant "
             "was provided."
         )
-    return content[index] if 0 <= index < len(content) else None
+    return content[index - 1] if 0 < index <= len(content) else None
