@@ -130,7 +130,7 @@ def test_watermarks_in_a_time_zone(t_env, tmp_path):
     })  # fmt: skip
     with Running(t_env, HOURS) as job:
         job.until(lambda: markers(tmp_path))
-        # Two hours behind UTC: the watermark reaches 00:00 there when it is 02:00 here.
+        # The zone is two hours off: 00:00 there is 02:00 here.
         assert (tmp_path / "dt=2024-01-01" / "hr=02").exists()
 
 

@@ -21,7 +21,7 @@ def parse_json(text: str, allow_duplicates: bool = False) -> Variant:
 
 
 def try_parse_json(text: str, allow_duplicates: bool = False) -> Variant | None:
-    """Read JSON; None if the text is none."""
+    """Read JSON; return None for a text that is not JSON."""
     try:
         return parse_variant(text, allow_duplicates)
     except ValueError:
