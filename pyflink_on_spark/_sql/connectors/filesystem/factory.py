@@ -264,7 +264,11 @@ class _FilesSink(TableSink):
             form = None if bulk is None else OfPairs(bulk)
             config = replace(self._config, buckets=PartitionBuckets(), bulk=form)
             encode = EncodeWithFolders(
-                self._encoder, self._parts.writers(), self._parts.columns, self._parts.default
+                self._encoder,
+                self._parts.writers(),
+                self._parts.columns,
+                self._parts.default,
+                changelog,
             )
             return Writing(self._made(config), encode, self._parallelism)
         sink = self._made(replace(self._config, buckets=BasePathBuckets(), bulk=bulk))

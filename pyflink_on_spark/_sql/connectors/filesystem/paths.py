@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -14,6 +15,7 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.format import Decoder, Encoder
+from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
@@ -120,13 +122,15 @@ class DecodeWithPaths(Operator):
                 yield message
 
         order, known = self._order, self._known
+        kinds = self._decoder.changes is not ModifyKinds.INSERT
         for row in self._decode(messages()):
             found = known.get(current)
             if found is None:
                 found = known[current] = self._of(current)
             values, metadata = found
-            both = row + values
-            yield (*[both[place] for place in order], *metadata)
+            both = (row[1] if kinds else row) + values
+            whole = (*[both[place] for place in order], *metadata)
+            yield (row[0], whole) if kinds else whole
 
     def _of(self, path: str) -> tuple[Any, Any]:
         folders = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
@@ -146,6 +150,7 @@ class EncodeWithFolders(Operator):
         partition: the name of each partition column, its place, and what writes it as text.
         columns: the places of the columns that are in the messages.
         default: the name of the folder for no value.
+        changelog: whether elements are pairs of the kind and the row.
     """
 
     frozen = True
@@ -156,9 +161,12 @@ class EncodeWithFolders(Operator):
         partition: tuple[tuple[str, Program], ...],
         columns: tuple[int, ...],
         default: str,
+        changelog: bool,
     ) -> None:
         self._encoder, self._partition = encoder, partition
         self._columns, self._default = columns, default
+        self._changelog = changelog
+        self._takes_kinds = encoder.accepts is not ModifyKinds.INSERT
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -170,6 +178,8 @@ class EncodeWithFolders(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
         folder, columns = "", self._columns
+        if self._takes_kinds and not self._changelog:
+            elements = zip(repeat(INSERT), elements)
 
         def rows() -> Iterator[Any]:
             nonlocal folder
@@ -177,7 +187,13 @@ class EncodeWithFolders(Operator):
                 folder = self._folder(row)
                 yield tuple([row[index] for index in columns])
 
-        for message in self._encode(rows()):
+        def changes() -> Iterator[Any]:
+            nonlocal folder
+            for kind, row in elements:
+                folder = self._folder(row)
+                yield kind, tuple([row[index] for index in columns])
+
+        for message in self._encode(changes() if self._takes_kinds else rows()):
             yield folder, message
 
     def _folder(self, row: Any) -> str:
