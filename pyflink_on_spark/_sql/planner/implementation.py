@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, substitute
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -129,16 +129,19 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     if session:
         if batch:
             raise TableError(_NO_SESSIONS)
-        _check_sessions(window, len(node.keys) - len(parts))
-        node = replace(node, input=_with_single_rows(node.input))
-    if batch and not session:
+        session = _groups_are_sessions(node, parts, window)
+        if session:
+            node = replace(node, input=_with_single_rows(node.input))
+    elif batch:
         source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
     sliced = _sliced(node, plan)
     if sliced is not None:
         return sliced
     source = plan.implement(node.input)
-    return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+    return WindowAggregate(
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=session
+    )
 
 
 def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
@@ -156,13 +159,19 @@ def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | Non
     return made
 
 
-def _check_sessions(window: logical.WindowTable, groups: int) -> None:
-    if window.partition is not None and len(window.partition) != groups:
-        not_yet(
-            "a session whose PARTITION BY has other columns than GROUP BY",
-            None,
-            "Group by the columns of PARTITION BY.",
-        )
+def _groups_are_sessions(
+    node: logical.Aggregate, parts: dict[int, int], window: logical.WindowTable
+) -> bool:
+    """Tell whether an aggregate has a group for each session, of all of its rows."""
+    if window.partition is None:
+        return True
+    below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
+    while isinstance(below, logical.Project):
+        keys = [substitute(key, below.expressions) for key in keys]
+        below = below.input
+    columns = {key.index for key in keys if isinstance(key, InputRef)}
+    whole = len(keys) == len(columns) and columns == set(window.partition)
+    return whole and isinstance(below, logical.WindowTable)
 
 
 def _with_single_rows(node: logical.Node) -> logical.Node:

@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.operators.window_aggregate import (
     WindowAggregateOperator,
 )
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
+from pyflink_on_spark._sql.plan.nodes import WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
@@ -98,6 +98,7 @@ class WindowAggregate(PhysicalNode):
         calls: what is computed.
         window: the windows.
         parts: the positions of the start, the end and the time of windows among the keys.
+        merges_sessions: whether rows have sessions of their own, which are merged here.
     """
 
     name = "WindowAggregate"
@@ -110,9 +111,12 @@ class WindowAggregate(PhysicalNode):
         calls: tuple[AggregateInvocation, ...],
         window: WindowTable,
         parts: dict[int, int],
+        *,
+        merges_sessions: bool,
     ) -> None:
         super().__init__(schema, source)
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
+        self._merges_sessions = merges_sessions
 
     def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come when a window ends."""
@@ -131,7 +135,7 @@ class WindowAggregate(PhysicalNode):
         attribute = self.window.input.schema.types[self.window.time]
         event_time, local = attribute.time is Time.ROWTIME, zone_of(self.window, zone)
         operator: WindowAggregateOperator | SessionAggregateOperator
-        if self.window.kind is WindowKind.SESSION:
+        if self._merges_sessions:
             sessions = self._sessions(width, zone, source.changelog)
             operator = SessionAggregateOperator(sessions, event_time, local)
         else:
