@@ -42,7 +42,6 @@ def test_values(b):
         (f"BITMAP_CARDINALITY(BITMAP_ANDNOT({ONE}, {ONE}))", 0),
         (f"BITMAP_TO_STRING(BITMAP_AND({ONE}, CAST(NULL AS BITMAP)))", None),
         (f"BITMAP_TO_BYTES({TWO})", bytes.fromhex("3A300000010000000000020010000000020003000400")),
-        (f"CAST({TWO} AS BYTES)", bytes.fromhex("3A300000010000000000020010000000020003000400")),
         (f"BITMAP_TO_BYTES({RUN})", bytes.fromhex("3B300000010000130001000100 1300")),
         ("BITMAP_TO_BYTES(BITMAP_BUILD(ARRAY[1,2,65536,-5]))", bytes.fromhex(
             "3A300000 03000000 0000 0100 0100 0000 FFFF 0000 20000000 24000000 26000000"
@@ -81,7 +80,7 @@ def test_numbers_of_rows(t_env):
 )
 def test_no_groups_and_no_order(b, kind, query_of):
     source = f"(SELECT {kind} AS m FROM (VALUES ARRAY[1,2], ARRAY[2,1]) AS t(v))"
-    with pytest.raises(Exception, match="is not an orderable data type"):
+    with pytest.raises(Exception, match=r"is not an orderable data type|MatchError: VARIANT"):
         query(b, query_of.format(source))
 
 
@@ -117,11 +116,13 @@ def test_rows_that_change(t_env):
         "BITMAP_BUILD(1)",
         "BITMAP_CARDINALITY(ARRAY[1])",
         "BITMAP_OR(BITMAP_BUILD(ARRAY[1]))",
+        "CAST(BITMAP_BUILD(ARRAY[1]) AS BYTES)",
+        "CAST(x'00' AS BITMAP)",
         "JSON_STRING(BITMAP_BUILD(ARRAY[1]))",
     ],
 )
 def test_wrong_arguments(b, expression):
-    with pytest.raises(Exception, match=r"Invalid|Cannot apply|argument|JSON"):
+    with pytest.raises(Exception, match=r"Invalid|Cannot apply|argument|JSON|No match|[cC]ast"):
         value(b, f"{expression} IS NULL")
 
 

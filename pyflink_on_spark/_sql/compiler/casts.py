@@ -11,7 +11,6 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.definition import Code
 from pyflink_on_spark._sql.plan.expressions import Conversion
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.bitmaps import to_bytes
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 from pyflink_on_spark._sql.types.text import sql_text
@@ -156,8 +155,6 @@ def _to_bytes(source: LogicalType, target: LogicalType, _lenient: bool) -> Code 
         return lambda site: f"({site.source(0)}).encode(){cut}{padded}"
     if source.root in logical.BYTES_LIKE:
         return lambda site: f"({site.source(0)}){cut}{padded}"
-    if source.root is Root.BITMAP:
-        return lambda site: f"{site.bind(to_bytes, 'to_bytes')}({site.source(0)}){cut}{padded}"
     return None
 
 
