@@ -30,6 +30,13 @@ def value(t_env: Any, expression: str) -> Any:
     return result
 
 
+def check_values(t_env: Any, expected: dict[str, Any], source: str = "") -> None:
+    """Computes expressions in one query, and compares their values."""
+    text = f"SELECT {', '.join(expected)}"
+    (found,) = query(t_env, f"{text} FROM {source}" if source else text)
+    assert dict(zip(expected, found)) == expected
+
+
 def last(t_env: Any, text: str) -> list[tuple[Any, ...]]:
     """Returns the rows of a query that are left after all changes, in order of their text."""
     kept: Counter[tuple[Any, ...]] = Counter()

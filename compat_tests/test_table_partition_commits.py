@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
-from compat_tests.tables import query
+from compat_tests.tables import last, query
 
 COMMIT = "sink.partition-commit."
 
@@ -70,3 +70,18 @@ def test_without_a_policy(t_env, tmp_path):
 def test_what_is_wrong(t_env, tmp_path, options, message):
     with pytest.raises(Exception, match=message):
         written(t_env, tmp_path, options)
+
+
+def test_changes_in_partitions(tmp_path):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    t_env.get_config().set("parallelism.default", "1")
+    t_env.execute_sql(
+        "CREATE TABLE t (n BIGINT, p STRING) PARTITIONED BY (p) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'debezium-json')"
+    )
+    t_env.execute_sql(
+        "INSERT INTO t SELECT COUNT(*), p FROM (VALUES 'x', 'y', 'x') AS v(p) GROUP BY p"
+    ).wait()
+    t_env.execute_sql("INSERT INTO t VALUES (5, 'z')").wait()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p=x", "p=y", "p=z"]
+    assert last(t_env, "SELECT p, n FROM t") == [("x", 2), ("y", 1), ("z", 5)]

@@ -76,6 +76,71 @@ def test_session(w):
     ]  # fmt: skip
 
 
+SESSIONS = "TABLE(SESSION(TABLE w PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+
+
+def test_rows_with_their_sessions(w):
+    text = f"SELECT k, v, window_start, window_end, window_time FROM {SESSIONS}"
+    assert sorted(query(w, text)) == [
+        ("a", 1, at(1), at(6), at(5.999)), ("a", 3, at(9), at(17), at(16.999)),
+        ("a", 4, at(9), at(17), at(16.999)), ("b", 2, at(3), at(8), at(7.999)),
+        ("b", 5, at(31), at(36), at(35.999)),
+    ]  # fmt: skip
+    text = (
+        "SELECT v, window_start FROM TABLE(SESSION(TABLE w, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+    )
+    assert sorted(query(w, text)) == [
+        (1, at(1)), (2, at(1)), (3, at(9)), (4, at(9)), (5, at(31)),
+    ]  # fmt: skip
+
+
+def test_the_first_rows_of_sessions(w):
+    first = (
+        "SELECT k, v, window_start, window_end FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "
+        f"window_start, window_end, k ORDER BY v DESC) AS r FROM {SESSIONS}) WHERE r <= 1"
+    )
+    assert sorted(query(w, f"SELECT k, v FROM ({first})")) == [
+        ("a", 1), ("a", 4), ("b", 2), ("b", 5),
+    ]  # fmt: skip
+    text = f"SELECT k, SUM(v) FROM ({first}) GROUP BY k, window_start, window_end"
+    assert sorted(query(w, text)) == [("a", 1), ("a", 4), ("b", 2), ("b", 5)]
+
+
+def test_groups_that_are_no_sessions(w):
+    text = f"SELECT window_start, window_end, COUNT(*), SUM(v) FROM {SESSIONS}"
+    assert sorted(query(w, f"{text} GROUP BY window_start, window_end")) == [
+        (at(1), at(6), 1, 1), (at(3), at(8), 1, 2), (at(9), at(17), 2, 7),
+        (at(31), at(36), 1, 5),
+    ]  # fmt: skip
+    text = f"SELECT v > 3, window_start, COUNT(*) FROM {SESSIONS}"
+    assert sorted(query(w, f"{text} GROUP BY v > 3, window_start, window_end")) == [
+        (False, at(1), 1), (False, at(3), 1), (False, at(9), 1), (True, at(9), 1),
+        (True, at(31), 1),
+    ]  # fmt: skip
+
+
+def test_rows_that_do_not_count_hold_sessions_together(t_env, tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("".join(f"a,{v},2024-01-01 00:00:{3 * v:02d}\n" for v in (1, 2, 3)))
+    t_env.execute_sql(
+        "CREATE TABLE w (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
+        f"WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"
+    )
+    text = f"SELECT k, window_start, window_end, COUNT(*) FROM {SESSIONS} WHERE v <> 2"
+    assert query(t_env, f"{text} GROUP BY k, window_start, window_end") == [
+        ("a", at(3), at(14), 2)
+    ]  # fmt: skip
+
+
+def test_joins_of_sessions(w):
+    text = (
+        f"SELECT a.k, a.v, b.v FROM (SELECT * FROM {SESSIONS}) a JOIN (SELECT * FROM {SESSIONS}) b "
+        "ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.k = b.k "
+        "WHERE a.v < b.v"
+    )
+    assert query(w, text) == [("a", 3, 4)]
+
+
 def test_groups_by_windows(w):
     text = (
         "SELECT k, TUMBLE_START(ts, INTERVAL '10' SECOND), TUMBLE_END(ts, INTERVAL '10' SECOND), "

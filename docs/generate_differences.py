@@ -106,16 +106,16 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.
-- **The success file of a partition** comes with the first files of the partition that a checkpoint
-  makes visible. In streaming mode `sink.partition-commit.delay` and the trigger `partition-time`
-  raise `UnsupportedFlinkFeature`, and so does `auto-compaction`.
+- `APPROX_COUNT_DISTINCT` counts exactly.
+- **Partitions and compaction.** `sink.partition-commit.policy.class` and
+  `partition.time-extractor.class` raise `UnsupportedFlinkFeature`, since there are no Java classes.
 - **Python aggregate functions** update their group after each row. PyFlink emits one update for
   each bundle; the rows at the end are the same.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** `MATCH_RECOGNIZE`, changes as input of the windows of table functions,
-  windows of a number of rows, and the connectors kinesis, elasticsearch and CDC. Each raises
-  `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
+- **Not supported yet:** `MATCH_RECOGNIZE`, windows of a number of rows, and the connectors kinesis,
+  elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors
+  that there are.
 """
 
 

@@ -24,6 +24,7 @@ class Commits(Generic[Key]):
         self._checkpoint_id = 0
         self._final = False
         self._held: list[tuple[Key, Any]] = []
+        self._resumed = False
 
     def check_durable(self) -> None:
         """Raise if a checkpoint that outlives the process could not be committed after it.
@@ -48,7 +49,12 @@ class Commits(Generic[Key]):
             self._sinks[key].keep(found)
 
     def checkpoint_complete(
-        self, things: Iterable[tuple[Key, Any]], checkpoint_id: int, *, final: bool = False
+        self,
+        things: Iterable[tuple[Key, Any]],
+        checkpoint_id: int,
+        *,
+        final: bool = False,
+        resumed: bool = False,
     ) -> None:
         """Take what a checkpoint has, as ``with_held`` returned it, now that it is written.
 
@@ -57,7 +63,9 @@ class Commits(Generic[Key]):
             checkpoint_id: the checkpoint's number.
             final: whether nothing of it is held back: no checkpoint follows, or the job that took
                 the checkpoint may have continued and committed what is held back.
+            resumed: whether the latter is the reason.
         """
+        self._resumed = resumed
         self._completed, self._checkpoint_id, self._held = list(things), checkpoint_id, []
         self._final = final
 
@@ -75,7 +83,8 @@ class Commits(Generic[Key]):
             if again:
                 sink.take_over()
             things = found.get(key)
-            if things and not self._final:
+            holds = not self._final or (self._resumed and not final and sink.holds_again)
+            if things and holds:
                 things, waiting = sink.hold_back(things, self._checkpoint_id)
                 if any(isinstance(thing, LargeCommittable) for thing in waiting):
                     raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
@@ -84,6 +93,7 @@ class Commits(Generic[Key]):
                 (sink.commit_again if again else sink.commit)(things or [])
                 step("commit: a sink has committed")
         self._completed, self._final, self._held = [], False, [*held, *self._held]
+        self._resumed = False
 
     def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
         """Throw away what writers have prepared and no checkpoint has."""

@@ -132,7 +132,7 @@ class CheckpointCoordinator:
         self._number = metadata.checkpoint_id
         self.restore = metadata.checkpoint_id, place.uri
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
-        self._commits.checkpoint_complete(committables, self._number, final=True)
+        self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
             self._ownership.take_over(place.parent())

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._bitmap_methods import BitmapMethods
 from pyflink_on_spark.table._expression_parts import written_operand
 from pyflink_on_spark.table._expression_text import expression_text
 from pyflink_on_spark.table._missing_methods import MissingMethods
@@ -53,6 +54,7 @@ class Expression(
     TimeMethods,
     CollectionMethods,
     JsonMethods,
+    BitmapMethods,
     MissingMethods,
     Generic[T],
 ):

@@ -314,24 +314,19 @@ def without_columns(head, *tails) -> Expression:
 
 def current_database() -> Expression:
     """Return the name of the current database."""
-    _no_function("current_database()", "Use lit(t_env.get_current_database()).")
+    return _call("CURRENT_DATABASE")
 
 
 def current_watermark(rowtimeAttribute) -> Expression:
-    """Return the watermark of a rowtime attribute."""
-    _no_function(
-        "current_watermark(rowtimeAttribute)",
-        "Read it in a ProcessFunction of to_data_stream: ctx.timer_service().current_watermark().",
-    )
+    """Return the watermark of a rowtime attribute; NULL before there is one."""
+    return _call("CURRENT_WATERMARK", rowtimeAttribute)
 
 
 def temporal_overlaps(
     left_time_point, left_temporal, right_time_point, right_temporal
 ) -> Expression:
-    """Tell whether two intervals of time overlap."""
-    _no_function(
-        "temporal_overlaps(...)", "Compare the ends: (l_start <= r_end) & (r_start <= l_end)."
-    )
+    """Tell whether two intervals of time overlap; each is a moment and an end or a length."""
+    return _call("OVERLAPS", left_time_point, left_temporal, right_time_point, right_temporal)
 
 
 def descriptor(*column_names: str) -> Expression:

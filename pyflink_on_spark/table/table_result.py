@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
@@ -71,8 +71,13 @@ class TableResult:
         return self._outcome.kind
 
     def collect(self) -> CloseableIterator:
-        """Return the rows as they come; closing what is returned ends the job."""
-        return CloseableIterator(self._rows(), None)
+        """Return the rows as they come; closing what is returned ends the job.
+
+        Raises:
+            TypeError: a column has a type without Python objects, VARIANT or BITMAP.
+        """
+        convert = row_converter(self._outcome.schema.types, to_collected)
+        return CloseableIterator(self._rows(convert), None)
 
     def print(self):
         """Print the rows as a table of text."""
@@ -95,9 +100,8 @@ class TableResult:
             self._changes = self._outcome.changes()
         return self._changes
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self, convert: Callable[[Any], list[Any]]) -> Iterator[Row]:
         changes = self._taken()
-        convert = row_converter(self._outcome.schema.types, to_collected)
         try:
             for kind, values in changes:
                 row = Row(*convert(values))

@@ -96,6 +96,16 @@ def test_what_another_job_has_saved_is_not_held_back(commits, sinks):
     assert commits.with_held([]) == []
 
 
+def test_a_sink_may_hold_back_what_another_job_has_held_back(commits, sinks):
+    sinks["one"].holds_again = True
+    commits.checkpoint_complete([("one", 1), ("one", 5)], 1, final=True, resumed=True)
+    commits.commit(again=True)
+    assert sinks["one"].again == [[1]]
+    assert checkpoint(commits, 5) == [("one", 5)]
+    checkpoint(commits, 6, ("one", 9), final=True)
+    assert sinks["one"].commits == [[5], [9]]
+
+
 def test_a_commit_that_failed_is_done_again(commits, sinks):
     sinks["two"].fails = True
     with pytest.raises(OSError, match="no space left"):

@@ -16,7 +16,7 @@ from pyflink_on_spark.table import (
 )
 from pyflink_on_spark.table.catalog import Catalog, CatalogDatabase, HiveCatalog
 from pyflink_on_spark.table.descriptors import Rowtime
-from pyflink_on_spark.table.expressions import col, current_database
+from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
 
 
@@ -43,9 +43,8 @@ def t_env():
         (lambda env: env.create_statement_set().compile_plan(), "StatementSet.compile_plan"),
         (lambda env: env.from_elements([(1,)]).to_changelog(), "to_changelog_stream"),
         (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),
-        (lambda env: col("a").bitmap_or(col("b")), "Write it as a Python function"),
-        (lambda env: current_database(), "get_current_database"),
-        (lambda env: col("a").bitmap_and(col("b")), "not yet supported"),
+        (lambda env: col("a").object_update("b", 1), "Write it as a Python function"),
+        (lambda env: col("a").as_argument("b"), "not yet supported"),
     ],
 )
 def test_the_error_names_the_call_and_the_way_out(t_env, call, text):

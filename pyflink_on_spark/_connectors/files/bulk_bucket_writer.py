@@ -55,9 +55,17 @@ class BulkPartFile(PartFile):
     def finish(self) -> None:
         with naming(self._path):
             self._open_writer().finish()
-            if not self._file.closed:  # Arrow's writers close what they write to
+            closed = self._file.closed  # Arrow's writers close what they write to
+            if not closed:
                 self.size = self._file.tell()
         super().finish()
+        if closed:
+            self.size = self._files.status(self._in_progress_path).size
+
+    @property
+    def flushed(self) -> int:
+        """The bytes in the file, without those that the format still buffers."""
+        return self._file.tell()
 
     def _open_writer(self) -> OutputFileWriter:
         assert self._writer is not None
@@ -70,12 +78,18 @@ class BulkPartFile(PartFile):
 
 
 class BulkBucketWriter(BucketWriter):
-    """Writes elements to part files that are finished at checkpoints and at the end only."""
+    """Writes elements to part files that are finished at each checkpoint, or earlier."""
 
     _encoder: Any  # an OutputFileFormat
 
     def write(self, texts: Sequence[Any], now: int) -> None:
-        """Write converted elements at a processing time in ms."""
+        """Write converted elements at a processing time in ms.
+
+        They go to a new part file if what the format has flushed exceeds the policy's size.
+        """
+        limit, part = self._policy.part_size, self._part
+        if limit is not None and isinstance(part, BulkPartFile) and part.flushed > limit:
+            self.roll()
         if self._part is None:
             path = self._names.next_path(self._folder)
             hidden = self._owner.in_progress_path(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -60,12 +61,18 @@ class FileSourceConfig:
         enumeration: whether large files are split; Flink never splits text files.
         discovery_interval: the time between two searches for new files, in ms; None: read only the
             files that exist when the job starts.
+        path_pattern: a regular expression that the whole path of a file matches; None: any path.
     """
 
     file_format: InputFileFormat
     paths: tuple[str, ...] = field(repr=False)  # a URI may have a password
     enumeration: Enumeration = Enumeration.WHOLE_FILES
     discovery_interval: int | None = None
+    path_pattern: str | None = None
+
+    def selects(self, path: str) -> bool:
+        """Tell whether a file is read, by its path."""
+        return self.path_pattern is None or re.fullmatch(self.path_pattern, path) is not None
 
     @classmethod
     def of(cls, file_format: InputFileFormat, paths: Sequence[str]) -> FileSourceConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ class MonitoringReader(SplitReader):
         interval: the time between two searches, in ms.
         restored: the snapshots of all subtasks, or None.
         context: the context of the subtask.
+        selects: tells whether a file is read, by its path.
     """
 
     def __init__(
@@ -50,9 +51,10 @@ class MonitoringReader(SplitReader):
         interval: int,
         restored: Sequence[Any] | None,
         context: OperatorContext,
+        selects: Callable[[str], bool] = lambda path: True,
     ) -> None:
         super().__init__(source, [], None, context)
-        self._places, self._interval = places, interval
+        self._places, self._interval, self._selects = places, interval, selects
         self._clock, self._task = context.clock, context.task
         self._next_search: int | None = None
         self._known: set[str] = set()
@@ -83,7 +85,7 @@ class MonitoringReader(SplitReader):
 
     def _search(self) -> None:
         for path in sorted(set(new_files(self._places, self._known))):
-            if self._is_mine(path):
+            if self._is_mine(path) and self._selects(path):
                 self._known.add(path)
                 self._todo.append((FileSplit(path), None, 0))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
 from pyflink_on_spark._connectors.files.bulk_bucket_writer import BulkBucketWriter
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.hidden_names import mark_of
@@ -39,6 +40,9 @@ class PartFileSink(Sink):
         ModuleNotFoundError: a package for the file system is missing.
     """
 
+    writer_class: ClassVar[type[FileSinkWriter]] = FileSinkWriter
+    """What writes in a subtask."""
+
     def __init__(
         self,
         config: FileSinkConfig,
@@ -67,20 +71,20 @@ class PartFileSink(Sink):
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         self._check_input(self._input_type)
-        config, bulk = self._config, self._config.bulk
+        config = self._config
         if not self._files.resumable:
             config = replace(config, rolling=replace(config.rolling, on_checkpoint=True))
-        if bulk is not None:
-            to_text, encoder, writer = bulk.converter(), bulk, BulkBucketWriter
-            return FileSinkWriter(config, to_text, encoder, context, self._id, writer, self._place)
-        return FileSinkWriter(
-            config,
-            java_text(self._input_type),
-            LineEncoder(self._charset),
-            context,
-            self._id,
-            place=self._place,
+        to_text, encoder, bucket_writer = self._form()
+        return self.writer_class(
+            config, to_text, encoder, context, self._id, bucket_writer, self._place
         )
+
+    def _form(self) -> tuple[Callable[[Any], Any], Any, type[BucketWriter]]:
+        """Return what converts elements, what encodes them, and what writes to one bucket."""
+        bulk = self._config.bulk
+        if bulk is not None:
+            return bulk.converter(), bulk, BulkBucketWriter
+        return java_text(self._input_type), LineEncoder(self._charset), BucketWriter
 
     def _unmark(self, committables: list[PendingFile]) -> None:
         for file in committables:
@@ -134,7 +138,13 @@ class PartFileSink(Sink):
         name = self._config.success_file
         if name is not None:
             for bucket in sorted({file.bucket for file in committables}):
-                self._files.create(f"{bucket}/{name}").close()
+                self._put_marker(bucket, name)
+
+    def _put_marker(self, folder: str, name: str) -> None:
+        """Put a new empty file into a folder, in place of an older one."""
+        path = f"{folder}/{name}"
+        self._files.remove(path)
+        self._files.create(path).close()
 
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:

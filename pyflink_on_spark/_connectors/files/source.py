@@ -50,7 +50,7 @@ class SplitFileSource(Source):
         if not self.bounded:
             self._check_paths()
             return []  # each subtask finds its own files
-        files = find_files(self._places)
+        files = [file for file in find_files(self._places) if self.config.selects(file.path)]
         if self.config.enumeration is Enumeration.WHOLE_FILES:
             return [FileSplit(file.path) for file in files]
         is_splittable = self.config.file_format.is_splittable
@@ -76,7 +76,8 @@ class SplitFileSource(Source):
         interval = self.config.discovery_interval
         if interval is None:
             return super().reader(splits, restored, context)
-        return MonitoringReader(self, self._places, interval, restored, context)
+        selects = self.config.selects
+        return MonitoringReader(self, self._places, interval, restored, context, selects)
 
     def _check_paths(self) -> None:
         for place in self._places:

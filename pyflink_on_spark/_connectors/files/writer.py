@@ -183,9 +183,8 @@ class FileSinkWriter(SinkWriter):
     def _bucket(self, name: str) -> BucketWriter:
         bucket = self._buckets.get(name)
         if bucket is None:
-            folder = os.path.join(self._base_path, name)
             bucket = self._bucket_writer(
-                folder,
+                self._folder(name),
                 self._names(),
                 self._owner,
                 self._encoder,
@@ -194,6 +193,9 @@ class FileSinkWriter(SinkWriter):
             )
             self._buckets[name] = bucket
         return bucket
+
+    def _folder(self, name: str) -> str:
+        return os.path.join(self._base_path, name)
 
     def _names(self) -> PartNames:
         if self._config.named_by_subtask:

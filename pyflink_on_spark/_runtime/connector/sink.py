@@ -175,6 +175,10 @@ class Sink(ABC):
         """
         return committables, []
 
+    holds_again: bool = False
+    """Whether a job that resumes from another job's checkpoint holds back what that job has held
+    back, and may have committed since."""
+
     def commit(self, committables: list[Any]) -> None:  # noqa: B027
         """Make committables of all writers visible. Idempotent."""
 

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.overloads import convert_args, wrong_count, wrong_types
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.windows import windows_of
-from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.functions.aggregates import AggregateFunction, RankingFunction
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -22,6 +22,9 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Aggregate, Node
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
+
+_IN_ANY_ORDER = ("ARRAY_AGG", "JSON_ARRAYAGG")
+"""What may have ORDER BY, which Flink does not follow: values are in the order of rows."""
 
 
 def contains_aggregate(node: Any, functions: Functions) -> bool:
@@ -175,12 +178,12 @@ def aggregate_invocation(
         raise invalid(f"No match found for function signature {call.name}(...)", node.span)
     if not isinstance(function, AggregateFunction):
         raise invalid(f"'{call.name}' is no aggregate function", node.span)
-    if details.order_by and function.name == "LISTAGG":
+    if details.order_by and not function.name.startswith(_IN_ANY_ORDER):
         raise invalid(
             f"Aggregate expression '{call.name}' must not contain a WITHIN GROUP clause", node.span
         )
-    if details.order_by:
-        not_yet("ORDER BY in an aggregate function", node.span, "Order the rows before.")
+    for item in details.order_by:
+        binder.bind(item.expression)
     args = [binder.bind(arg) for arg in call.args]
     condition = None
     if details.filter is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from pyflink_on_spark._sql.binder.overlaps import bind_overlaps
 from pyflink_on_spark._sql.binder.overloads import calcite_name, convert, invoke
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
 from pyflink_on_spark._sql.compiler.casts import can_cast
@@ -97,6 +98,8 @@ class ExpressionBinder:
             field = node.args[1]
             assert isinstance(field, syntax.Literal)
             return field_of(self.bind(node.args[0]), field.value, field.span)
+        if node.name == "OVERLAPS":
+            return bind_overlaps(node, self.bind, self._functions.find)
         args = [self.bind(arg) for arg in node.args]
         function = self.function(node)
         if function is None:

@@ -102,6 +102,21 @@ class AggregateCompiler:
             lines += self._change(slots, number, retract, accumulator)
         return lines or ["pass"]
 
+    def counted_changes(self, count: str) -> list[str]:
+        """Return statements that add ``row`` to ``acc`` or take it back, as ``kind`` says.
+
+        Args:
+            count: the source of the slot that counts rows.
+        """
+        return [
+            "if kind & 1:",
+            f"    {count} -= 1",
+            *indented(self.changes(retract=True)),
+            "else:",
+            f"    {count} += 1",
+            *indented(self.changes(retract=False)),
+        ]
+
     def merges(self, accumulator: str, other: str) -> list[str]:
         """Return statements that add another accumulator to one."""
         lines: list[str] = []
@@ -218,12 +233,7 @@ def compile_group_aggregate(
     ]
     if retracting:
         lines += [
-            "        if kind & 1:",
-            "            acc[1] -= 1",
-            *indented(compiler.changes(retract=True), 3),
-            "        else:",
-            "            acc[1] += 1",
-            *indented(compiler.changes(retract=False), 3),
+            *indented(compiler.counted_changes("acc[1]"), 2),
             "        note(key)",
             "        old = acc[0]",
             "        if acc[1] <= 0:",
@@ -259,13 +269,7 @@ def compile_batch_aggregate(
     group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
     change = indented(compiler.changes(retract=False), 2)
     if retracting:
-        change = [
-            "        acc[1] += -1 if kind & 1 else 1",
-            "        if kind & 1:",
-            *indented(compiler.changes(retract=True), 3),
-            "        else:",
-            *indented(compiler.changes(retract=False), 3),
-        ]
+        change = indented(compiler.counted_changes("acc[1]"), 2)
     lines = [
         "def add(pairs, groups):",
         "    get = groups.get",
@@ -282,103 +286,6 @@ def compile_batch_aggregate(
         f"        yield acc[0] + {joined_tuple(compiler.values())}",
         "def parts():",
         "    return add, rows, empty",
-    ]
-    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
-
-
-def compile_window_aggregate(
-    keys: Sequence[Typed],
-    end: Typed,
-    calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-) -> Program:
-    """Return the parts of a window aggregate.
-
-    ``add(pairs, use, watermark, note)`` adds rows to the accumulators of their windows, of which
-    ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has passed
-    are dropped. ``rows(accumulators)`` makes the results.
-
-    Args:
-        keys: the columns that the result begins with.
-        end: the end of a row's window.
-        calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-    """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=1)
-    group = joined_tuple([compiler.expressions.value(key) for key in keys])
-    lines = [
-        "def add(pairs, use, watermark, note):",
-        "    current = groups = None",
-        "    for key, row in pairs:",
-        f"        end = {compiler.expressions.value(end)}",
-        "        if end - 1000 <= watermark: continue",
-        "        if end != current:",
-        "            current, groups = end, use(end)",
-        "        acc = groups.get(key)",
-        "        if acc is None:",
-        f"            acc = groups[key] = [{group}, {', '.join(compiler.initial)}]",
-        *indented(compiler.changes(retract=False), 2),
-        "        note((end, key))",
-        "def rows(groups):",
-        "    for acc in groups:",
-        f"        yield acc[0] + {joined_tuple(compiler.values())}",
-        "def parts():",
-        "    return add, rows",
-    ]
-    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
-
-
-def compile_session_aggregate(
-    keys: Sequence[Typed | None],
-    start: Typed,
-    end: Typed,
-    calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-) -> Program:
-    """Return the parts of an aggregate over sessions: ``create, add, merge, rows``.
-
-    An accumulator is the row of keys, the start and the end of the session, and slots.
-
-    Args:
-        keys: the columns that the result begins with; the names ``start`` and ``end`` stand for
-            those of the session.
-        start: the start of a row's own session.
-        end: the end of it.
-        calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-    """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=3)
-    value = compiler.expressions.value
-    known: list[str] = []
-    result: list[str] = []
-    for key in keys:
-        if key is not None and key == start:
-            result.append("acc[1]")
-        elif key is not None and key == end:
-            result.append("acc[2]")
-        elif key is None:
-            result.append("acc[2] - 1000")
-        else:
-            result.append(f"acc[0][{len(known)}]")
-            known.append(value(key))
-    made = joined_tuple([*result, *compiler.values()])
-    own = joined_tuple(known) if known else "()"
-    lines = [
-        "def create(row):",
-        f"    return [{', '.join([own, value(start), value(end), *compiler.initial])}]",
-        "def add(acc, row):",
-        *indented(compiler.changes(retract=False)),
-        "def merge(acc, other):",
-        *indented(compiler.merges("acc", "other")),
-        "def rows(groups):",
-        "    for acc in groups:",
-        f"        yield {made}",
-        "def parts():",
-        "    return create, add, merge, rows",
     ]
     return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
 

@@ -42,7 +42,11 @@ def cast(conversion: Conversion) -> tuple[Code, bool]:
 
 def can_cast(source: LogicalType, target: LogicalType) -> bool:
     """Tell whether there is a conversion from one type to another."""
-    if source.same_values(target) or source.root is Root.NULL:
+    if source.root is Root.NULL:
+        return True
+    if Root.VARIANT in {source.root, target.root}:
+        return False
+    if source.same_values(target):
         return True
     return _find(source, target, lenient=False) is not None
 

@@ -49,6 +49,8 @@ def compile_slices(
     calls: Sequence[AggregateInvocation],
     width: int,
     time_zone: str,
+    *,
+    retracting: bool,
 ) -> Program:
     """Return the parts of a window aggregate: ``add, merged, rows``.
 
@@ -66,11 +68,16 @@ def compile_slices(
         calls: what is computed.
         width: how many columns rows have.
         time_zone: the session's, by name.
+        retracting: whether elements are pairs of the kind and the row. Then an accumulator counts
+            its rows, and a group without rows gives no result.
 
     Raises:
         NotImplementedError: the accumulators of a function cannot be merged.
     """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=False, reserved=2)
+    compiler = AggregateCompiler(
+        calls, width, time_zone, retracting=retracting, reserved=3 if retracting else 2
+    )
+    change = compiler.counted_changes("acc[2]") if retracting else compiler.changes(retract=False)
     value = compiler.expressions.value
     group = joined_tuple([value(key) for key in keys if not isinstance(key, int)] or [])
     time = "now()" if slices.by_clock else f"row[{slices.time}]"
@@ -83,7 +90,7 @@ def compile_slices(
     last = "" if slices.kind is not WindowKind.HOP else f" + {slices.size - slices.step}"
     if slices.kind is WindowKind.CUMULATE:
         last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
-    slots = "".join(f", {each}" for each in compiler.initial)
+    slots = "".join(f", {each}" for each in (["0"] if retracting else []) + compiler.initial)
     result, place = [], 0
     for key in keys:
         if isinstance(key, int):
@@ -94,7 +101,7 @@ def compile_slices(
     lines = [
         "def add(pairs, use, reached, note):",
         "    current = groups = get = None",
-        "    for key, row in pairs:",
+        f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         f"        time = {time}",
         f"        if time is None: raise ValueError({NULL_TIME!r})",
         *local,
@@ -106,7 +113,7 @@ def compile_slices(
         "        acc = get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [{group or '()'}, reached + 1000{slots}]",
-        *indented(compiler.changes(retract=False), 2),
+        *indented(change, 2),
         "        if note is not None: note((end, key))",
         "def merged(groups, others, end, ended):",
         "    for key, other in others.items():",
@@ -116,11 +123,12 @@ def compile_slices(
         "        acc = groups.get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [other[0], ended{slots}]",
+        *(["        acc[2] += other[2]"] if retracting else []),
         *indented(compiler.merges("acc", "other"), 2),
         "def rows(groups, end):",
         f"    start, time = {slices.start_of('end')}, {moment}",
         "    for acc in groups.values():",
-        "        if acc[1] >= end: continue",
+        f"        if acc[1] >= end{' or acc[2] == 0' if retracting else ''}: continue",
         f"        yield {joined_tuple([*result, *compiler.values()])}",
         "def parts():",
         "    return add, merged, rows",

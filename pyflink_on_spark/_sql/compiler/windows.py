@@ -24,6 +24,51 @@ class Clock(Binding):
         return lambda: now() * 1000
 
 
+def compile_session_rows(
+    window: WindowTable, zone: str | None, *, by_clock: bool, changelog: bool
+) -> Program:
+    """Return the parts of a table of sessions: ``create, add, merge, rows``.
+
+    They are those of ``compile_session_aggregate``. An accumulator has nothing, the start and the
+    end of the session, and its rows.
+
+    Args:
+        window: the sessions.
+        zone: the time zone that windows are in; None where that makes no difference.
+        by_clock: whether the clock says when a row comes, and no column.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+    time = "now()" if by_clock else f"row[{window.time}]"
+    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
+    moment = "end - 1000"
+    local = []
+    if zone is not None:
+        bindings |= {"to_local": to_local, "to_instant": to_instant}
+        local = [f"    time = to_local(time, {zone!r})"]
+        moment = f"to_instant(end - 1000, {zone!r})"
+    made = "row + window"
+    source = [
+        "def create(row):",
+        *(["    row = row[1]"] if changelog else []),
+        f"    time = {time}",
+        f"    if time is None: raise ValueError({NULL_TIME!r})",
+        *local,
+        f"    return [(), time, time + {window.size}, []]",
+        "def add(acc, row):",
+        "    acc[3].append(row)",
+        "def merge(acc, other):",
+        "    acc[3] += other[3]",
+        "def rows(groups):",
+        "    for _, start, end, found in groups:",
+        f"        window = start, end, {moment}",
+        f"        for {'kind, row' if changelog else 'row'} in found:",
+        f"            yield {f'(kind, {made})' if changelog else made}",
+        "def parts():",
+        "    return create, add, merge, rows",
+    ]
+    return Program("\n".join(source) + "\n", "parts", bindings)
+
+
 def compile_windows(
     window: WindowTable, zone: str | None, *, by_clock: bool, changelog: bool
 ) -> Program:

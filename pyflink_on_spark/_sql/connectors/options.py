@@ -97,8 +97,15 @@ class TableOptions:
             ) from None
 
     def note(self, options: Iterable[Option[Any]]) -> None:
-        """Count options as understood, also those that play no part in what is done now."""
-        self.used.update(self.prefix + option.key for option in options)
+        """Count options as understood, also those that play no part in what is done now.
+
+        Raises:
+            ValidationError: the text of one is wrong.
+        """
+        for option in options:
+            self.used.add(self.prefix + option.key)
+            if self.has(option):
+                self[option]
 
     def has(self, option: Option[Any]) -> bool:
         """Tell whether an option was given."""

@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
@@ -162,6 +163,23 @@ class EncodeOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the messages."""
         return self._encode(elements)
+
+
+def check_has_text(schema: Schema) -> None:
+    """Check that formats of text have all types.
+
+    Raises:
+        ValidationError: a column is of a type that they do not have.
+    """
+    for name, kind in zip(schema.names, schema.types):
+        if not _has_text(kind):
+            raise ValidationError(f"Unsupported type '{kind}' for field '{name}'.")
+
+
+def _has_text(kind: LogicalType) -> bool:
+    if kind.root in {Root.VARIANT, Root.BITMAP}:
+        return False
+    return all(map(_has_text, kind.children))
 
 
 class EncodeInserts(EncodeOperator):

@@ -84,12 +84,14 @@ class AggregateFunction:
         overloads: its forms; the first one that takes the arguments is used.
         forms: how error messages show the forms.
         aliases: other names.
+        batch_only: whether there is none in streaming mode.
     """
 
     name: str
     overloads: tuple[AggregateOverload, ...]
     forms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    batch_only: bool = False
     is_operator = False
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.builtin.session import current_database
 from pyflink_on_spark._sql.functions.library import builtin_functions
+
+CURRENT_DATABASE = "CURRENT_DATABASE"
 
 
 class FunctionCatalog:
-    """Finds functions by name."""
+    """Finds functions by name.
 
-    def __init__(self) -> None:
+    Args:
+        database: gives the name of the current database.
+    """
+
+    def __init__(self, database: Callable[[], str]) -> None:
+        self._database = database
         self.system: dict[str, Any] = {}
         """The user's functions that are in no database, by their names in capitals."""
 
@@ -37,8 +46,18 @@ class FunctionCatalog:
 
     def find(self, name: str) -> Any:
         """Return the function of a name in any case, or None."""
-        found = self.system.get(_key(name))
-        return builtin_functions().find(name) if found is None else found
+        key = _key(name)
+        found = self.system.get(key)
+        if found is not None:
+            return found
+        if key == CURRENT_DATABASE:
+            return current_database(self._database())
+        return builtin_functions().find(name)
+
+    @staticmethod
+    def builtin_names() -> list[str]:
+        """Return the names of Flink's own functions."""
+        return [CURRENT_DATABASE, *builtin_functions().names()]
 
 
 def _key(name: str) -> str:

@@ -11,6 +11,7 @@ CHAPTERS = (
     "addresses",
     "aggregating",
     "arithmetic",
+    "bitmaps",
     "collections",
     "comparison",
     "conditional",
@@ -22,11 +23,14 @@ CHAPTERS = (
     "lists",
     "logic",
     "mathematics",
+    "overlaps",
     "percentiles",
     "ranking",
+    "session",
     "single_value",
     "strings",
     "times",
+    "variants",
 )
 """The modules of ``functions.builtin``; each has its functions in ``FUNCTIONS``."""
 

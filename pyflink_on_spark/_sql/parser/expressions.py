@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.parser import literals
 from pyflink_on_spark._sql.parser.function_calls import FunctionCallParser
 from pyflink_on_spark._sql.parser.keywords import (
@@ -34,6 +34,7 @@ _OR, _AND, _NOT, _IS, _COMPARED, _RANGED, _PLUS, _TIMES, _SIGN = 22, 24, 26, 28,
 _BINARY = {
     "OR": _OR,
     "AND": _AND,
+    "OVERLAPS": _IS,
     "=": _COMPARED,
     "<>": _COMPARED,
     "!=": _COMPARED,
@@ -86,7 +87,23 @@ class ExpressionParser(FunctionCallParser):
         if word in {"=", "<>", "<", ">", "<=", ">="} and self.at_any("ANY", "SOME", "ALL"):
             return self._quantified(left, word)
         right = self.expression(power)
+        if word == "OVERLAPS":
+            return self._overlaps(left, right)
         return Call("<>" if word == "!=" else word, (left, right), span=_around(left, right))
+
+    def _overlaps(self, left: Expression, right: Expression) -> Expression:
+        span = _around(left, right)
+        args: list[Expression] = []
+        for period in (left, right):
+            whole = isinstance(period, Call) and period.name == "ROW" and len(period.args) == 2
+            if not isinstance(period, Call) or not whole:
+                raise invalid(
+                    "Cannot apply 'OVERLAPS': each operand has to be a period, as (start, end). "
+                    "Supported form(s): '<DATETIME> OVERLAPS <DATETIME>'",
+                    span,
+                )
+            args += period.args
+        return Call("OVERLAPS", tuple(args), span=span)
 
     def _prefix(self) -> Expression:
         token = self.token
@@ -106,6 +123,8 @@ class ExpressionParser(FunctionCallParser):
     @staticmethod
     def _negative(operand: Literal, span: Span) -> Expression:
         kind = operand.type
+        if kind.root is logical.Root.BIGINT and operand.value == 2**31:
+            kind = logical.INT.with_nullable(False)
         if kind.root is logical.Root.DECIMAL and kind.scale == 0 and operand.value == 2**63:
             kind = logical.BIGINT.with_nullable(False)
         return Literal(-operand.value, kind, span=span)
@@ -196,9 +215,15 @@ class ExpressionParser(FunctionCallParser):
             return literals.number(self.next())
         if token.kind is Kind.STRING:
             self.next()
+            if self.at("UESCAPE"):
+                raise literals.wrong_literal(
+                    "UESCAPE cannot be specified without Unicode literal introducer"
+                )
             return literals.string(token.text, token.span)
         if token.kind is Kind.BYTES:
             return literals.byte_string(self.next())
+        if token.kind is Kind.UNICODE:
+            return self._unicode()
         if token.upper == "(":
             return self._parenthesized()
         if token.upper == "*":
@@ -209,6 +234,11 @@ class ExpressionParser(FunctionCallParser):
         if token.kind is Kind.WORD:
             return self._word(token.upper)
         raise self.unexpected()
+
+    def _unicode(self) -> Expression:
+        token = self.next()
+        escape = self.string() if self.accept("UESCAPE") else "\\"
+        return literals.unicode_string(token.text, escape, self.since(token.span))
 
     def _word(self, word: str) -> Expression:
         token = self.token
@@ -231,6 +261,9 @@ class ExpressionParser(FunctionCallParser):
         }.get(word)
         if read is not None and (word in {"CASE", "INTERVAL"} or self.peek().upper in {"(", "["}):
             return read()
+        if word == "PERIOD" and self.peek().upper == "(":
+            self.next()
+            return self._parenthesized()
         if word in WITHOUT_PARENTHESES and self.peek().upper != "(":
             self.next()
             return Call(word, span=token.span)

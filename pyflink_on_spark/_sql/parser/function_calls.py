@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.errors import Span, SqlParseError
 from pyflink_on_spark._sql.parser.json_calls import JsonCallParser
 from pyflink_on_spark._sql.parser.literals import unit_of
 from pyflink_on_spark._sql.parser.tokens import Kind
@@ -68,7 +68,11 @@ class FunctionCallParser(JsonCallParser):
             return self._aggregate(Call(name, span=self.since(first)), first, star=True)
         distinct = self.accept_any("DISTINCT", "ALL") == "DISTINCT"
         args = () if self.at(")") else self.listed(self._argument)
-        order_by = self._order_by() if self.at("ORDER") else ()
+        order_by: tuple[SortItem, ...] = ()
+        if self.at("ORDER"):
+            if name.upper() != "ARRAY_AGG":
+                raise SqlParseError("SQL parse failed. ORDER BY unexpected")
+            order_by = self.order_by()
         self.expect(")")
         call = Call(name, args, span=self.since(first))
         return self._aggregate(call, first, distinct=distinct, order_by=order_by)
@@ -106,7 +110,7 @@ class FunctionCallParser(JsonCallParser):
                 if parenthesized
                 else self._columns_before_arguments()
             )
-        order_by = self._order_by() if self.at("ORDER") else ()
+        order_by = self.order_by() if self.at("ORDER") else ()
         return TableArgument(query, partition_by, order_by, span=self.since(first))
 
     def _columns_before_arguments(self) -> tuple[Expression, ...]:
@@ -119,7 +123,8 @@ class FunctionCallParser(JsonCallParser):
             found.append(self.expression())
         return tuple(found)
 
-    def _order_by(self) -> tuple[SortItem, ...]:
+    def order_by(self) -> tuple[SortItem, ...]:
+        """Read ORDER BY."""
         self.expect("ORDER", "BY")
         return self.listed(self.sort_item)
 
@@ -152,10 +157,7 @@ class FunctionCallParser(JsonCallParser):
         if self.at_any("IGNORE", "RESPECT") and self.peek().upper == "NULLS":
             nulls = self.next().upper
             self.next()
-        if self.accept("WITHIN", "GROUP"):
-            self.expect("(")
-            order_by = self._order_by()
-            self.expect(")")
+        order_by = self._within_group() or order_by
         condition = None
         if self.at("FILTER", "("):
             self.expect("FILTER", "(", "WHERE")
@@ -178,7 +180,7 @@ class FunctionCallParser(JsonCallParser):
         partition_by: tuple[Expression, ...] = ()
         if self.accept("PARTITION", "BY"):
             partition_by = self.listed(self.expression)
-        order_by = self._order_by() if self.at("ORDER") else ()
+        order_by = self.order_by() if self.at("ORDER") else ()
         word = self.accept_any("ROWS", "RANGE")
         if word is None:
             self.expect(")")

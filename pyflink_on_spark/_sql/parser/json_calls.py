@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.errors import Span, not_yet
+from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.parser.types import TypeParser
-from pyflink_on_spark._sql.syntax.expressions import Call, Expression, json_item
+from pyflink_on_spark._sql.syntax.expressions import (
+    AggregateCall,
+    Call,
+    Expression,
+    SortItem,
+    json_item,
+)
 
 
 class JsonCallParser(TypeParser):
@@ -15,6 +21,15 @@ class JsonCallParser(TypeParser):
     def expression(self, binding: int = 0) -> Expression:
         """Read an expression."""
         raise NotImplementedError
+
+    def order_by(self) -> tuple[SortItem, ...]:
+        """Read ORDER BY."""
+        raise NotImplementedError
+
+    def _within_group(self) -> tuple[SortItem, ...]:
+        if not self.accept("WITHIN", "GROUP"):
+            return ()
+        return self.in_parentheses(self.order_by)[0]
 
     def _json_calls(self) -> dict[str, Callable[[str, Span], Expression]]:
         return {
@@ -112,7 +127,13 @@ class JsonCallParser(TypeParser):
 
     def _json_array_aggregate(self, name: str, first: Span) -> Expression:
         self.expect("(")
-        return self._json_aggregate(name, first, (self._json_text(),), "ABSENT")
+        args = (self._json_text(),)
+        order_by = self.order_by() if self.at("ORDER") else ()
+        call = self._json_aggregate(name, first, args, "ABSENT")
+        order_by = self._within_group() or order_by
+        if not order_by:
+            return call
+        return AggregateCall(call, order_by=order_by, span=self.since(first))
 
     def _json_text(self) -> Expression:
         value = self.expression()
@@ -120,9 +141,7 @@ class JsonCallParser(TypeParser):
 
     def _json_aggregate(
         self, name: str, first: Span, args: tuple[Expression, ...], otherwise: str
-    ) -> Expression:
-        if self.at("ORDER"):
-            not_yet(f"ORDER BY in {name}", self.token.span, "Order the rows before.")
+    ) -> Call:
         (word,) = self._null_clause(otherwise)
         self.expect(")")
         if self.at_any("FILTER", "OVER"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.errors import Span, SqlParseError, invalid
 from pyflink_on_spark._sql.parser.tokens import Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
@@ -31,6 +31,9 @@ UNITS = frozenset(MONTHS_PER_UNIT) | frozenset(MICROS_PER_UNIT)
 _PLURALS = {f"{unit}S": unit for unit in UNITS}
 _RANGE = ("DAY", "HOUR", "MINUTE", "SECOND")
 _SPLIT = re.compile(r"[ :]")
+# A sign counts as a digit, as in Java.
+_FOUR_DIGITS = re.compile("[0-9a-fA-F+][0-9a-fA-F]{3}")
+_NO_ESCAPES = frozenset('0123456789abcdefABCDEF+" \t\n\r')
 
 
 def unit_of(word: str) -> str | None:
@@ -59,6 +62,40 @@ def string(text: str, span: Span) -> Literal:
     """Return the constant for a text."""
     # Flink's shortest CHAR has no character at all.
     return Literal(text, logical.char(len(text)).with_nullable(False), span=span)
+
+
+def unicode_string(text: str, escape: str, span: Span) -> Literal:
+    """Return the constant for ``U&'...'``, in which an escape and four digits are a character."""
+    if len(escape) != 1:
+        raise wrong_literal(f"UESCAPE '{escape}' must be exactly one character")
+    if escape in _NO_ESCAPES:
+        raise wrong_literal(
+            f"UESCAPE '{escape}' may not be hex digit, whitespace, plus sign, or double quote"
+        )
+    made: list[str] = []
+    index = 0
+    while (found := text.find(escape, index)) >= 0:
+        made.append(text[index:found])
+        if text.startswith(escape, found + 1):
+            made.append(escape)
+            index = found + 2
+            continue
+        digits = text[found + 1 : found + 5]
+        if not _FOUR_DIGITS.fullmatch(digits):
+            raise wrong_literal(
+                f"Unicode escape sequence starting at character {found} is not exactly four hex "
+                "digits"
+            )
+        made.append(chr(int(digits, 16)))
+        index = found + 5
+    joined = "".join([*made, text[index:]])
+    # Two escapes may be the halves of one character.
+    return string(joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), span)
+
+
+def wrong_literal(reason: str) -> SqlParseError:
+    """Return the error for a literal that cannot be read."""
+    return SqlParseError(f"SQL parse failed. {reason}")
 
 
 def byte_string(token: Token) -> Literal:

@@ -42,7 +42,7 @@ class QueryParser(RelationParser):
     def _ordered(self) -> Query:
         first = self.token
         query = self._united()
-        order_by = self._order_by() if self.at("ORDER") else ()
+        order_by = self.order_by() if self.at("ORDER") else ()
         limit: Expression | None = None
         offset: Expression | None = None
         if self.accept("LIMIT") and not self.accept("ALL"):

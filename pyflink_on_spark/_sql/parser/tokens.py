@@ -16,6 +16,7 @@ class Kind(enum.Enum):
     QUOTED = "quoted name"
     STRING = "string"
     BYTES = "binary string"
+    UNICODE = "string with escapes"
     INTEGER = "integer"
     DECIMAL = "decimal"
     DOUBLE = "double"
@@ -46,6 +47,7 @@ _TOKEN = re.compile(
     (?P<blank>\s+|--[^\n]*|//[^\n]*|/\*(?!\+).*?\*/)
   | (?P<hint>/\*\+.*?\*/)
   | (?P<bytes>[xX]'(?:[^']|'')*')
+  | (?P<unicode>[uU]&'(?:[^']|'')*')
   | (?P<string>'(?:[^']|'')*')
   | (?P<double>(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+)
   | (?P<decimal>\d+\.\d*|\.\d+)
@@ -92,6 +94,8 @@ def _token(match: re.Match[str], text: str) -> Token:
         return Token(Kind.SYMBOL, written, span, written)
     if group == "string":
         return Token(Kind.STRING, written[1:-1].replace("''", "'"), span)
+    if group == "unicode":
+        return Token(Kind.UNICODE, written[3:-1].replace("''", "'"), span)
     if group == "quoted":
         return Token(Kind.QUOTED, written[1:-1].replace("``", "`"), span)
     if group == "bytes":

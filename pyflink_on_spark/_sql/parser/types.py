@@ -22,6 +22,8 @@ _SIMPLE = {
     "BYTES": logical.BYTES,
     "DATE": logical.DATE,
     "NULL": logical.NULL,
+    "VARIANT": logical.VARIANT,
+    "BITMAP": logical.BITMAP,
 }
 _LENGTHS: dict[str, Callable[[int], LogicalType]] = {
     "CHAR": logical.char,

@@ -274,8 +274,6 @@ class WindowKind(enum.Enum):
 class WindowTable(Unary):
     """Gives each row once for each of its windows; their start, end and time follow the columns.
 
-    A row of a session has the window that it alone would make.
-
     Args:
         kind: of the windows.
         time: the position of the time attribute.
@@ -283,6 +281,8 @@ class WindowTable(Unary):
         step: between the starts of windows, or the ends of cumulating ones; microseconds.
         offset: of all windows; microseconds.
         partition: the columns that sessions are apart by; None for those of the groups.
+        single: whether a row has the session that it alone would make, since what follows merges
+            sessions.
     """
 
     kind: WindowKind
@@ -291,6 +291,7 @@ class WindowTable(Unary):
     step: int = 0
     offset: int = 0
     partition: tuple[int, ...] | None = None
+    single: bool = False
 
     @property
     def shape(self) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, substitute
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -38,11 +38,17 @@ from pyflink_on_spark._sql.planner.staged_calls import (
     with_staged_columns,
 )
 from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
-from pyflink_on_spark._sql.planner.windows import WindowAggregate, WindowTableFunction
+from pyflink_on_spark._sql.planner.windows import (
+    SessionTable,
+    WindowAggregate,
+    WindowTableFunction,
+)
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.types.logical import Root
 
+_NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
 Make = Callable[[Any, "Implementation"], PhysicalNode]
 """Makes a physical node of a logical one."""
 
@@ -56,8 +62,6 @@ class Implementation:
 
     def __init__(self, settings: QuerySettings) -> None:
         self.settings = settings
-        self.aggregated: set[logical.WindowTable] = set()
-        """Sessions that something aggregates."""
         self._digests = Digests()
         self._made: dict[int, PhysicalNode] = {}
 
@@ -111,6 +115,7 @@ def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
 
 def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     batch = plan.settings.batch
+    _check_calls(node, batch)
     windows = windows_of(node.input)
     parts: dict[int, int] = {}
     window: logical.WindowTable | None = None
@@ -123,17 +128,20 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     session = window.kind is logical.WindowKind.SESSION
     if session:
         if batch:
-            raise TableError("Unaligned windows like session are not supported in batch mode yet.")
-        _check_sessions(window, len(node.keys) - len(parts))
-        plan.aggregated.add(window)
-    if batch and not session:
+            raise TableError(_NO_SESSIONS)
+        session = _groups_are_sessions(node, parts, window)
+        if session:
+            node = replace(node, input=_with_single_rows(node.input))
+    elif batch:
         source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
     sliced = _sliced(node, plan)
     if sliced is not None:
         return sliced
     source = plan.implement(node.input)
-    return WindowAggregate(node.schema, source, node.keys, node.calls, window, parts)
+    return WindowAggregate(
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=session
+    )
 
 
 def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
@@ -145,25 +153,43 @@ def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | Non
     below = calc(source.schema, source, query.condition, None)
     made = SliceAggregate(node.schema, below, query)
     try:
-        made.program(plan.settings.time_zone)
+        made.program(plan.settings.time_zone, retracting=False)
     except NotImplementedError:
         return None
     return made
 
 
-def _check_sessions(window: logical.WindowTable, groups: int) -> None:
-    if window.partition is not None and len(window.partition) != groups:
-        not_yet(
-            "a session whose PARTITION BY has other columns than GROUP BY",
-            None,
-            "Group by the columns of PARTITION BY.",
-        )
+def _groups_are_sessions(
+    node: logical.Aggregate, parts: dict[int, int], window: logical.WindowTable
+) -> bool:
+    """Tell whether an aggregate has a group for each session, of all of its rows."""
+    if window.partition is None:
+        return True
+    below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
+    while isinstance(below, logical.Project):
+        keys = [substitute(key, below.expressions) for key in keys]
+        below = below.input
+    columns = {key.index for key in keys if isinstance(key, InputRef)}
+    whole = len(keys) == len(columns) and columns == set(window.partition)
+    return whole and isinstance(below, logical.WindowTable)
+
+
+def _with_single_rows(node: logical.Node) -> logical.Node:
+    """Return a node in which rows have the sessions that they alone would make."""
+    if isinstance(node, logical.WindowTable):
+        return replace(node, single=True)
+    if isinstance(node, logical.Project | logical.Filter | LogicalExpand):
+        return replace(node, input=_with_single_rows(node.input))
+    return node
 
 
 def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
-    if node.kind is logical.WindowKind.SESSION and node not in plan.aggregated:
-        not_yet("SESSION without GROUP BY", None, "Group by window_start and window_end.")
-    return WindowTableFunction(plan.implement(node.input), node)
+    source = plan.implement(node.input)
+    if node.kind is not logical.WindowKind.SESSION or node.single:
+        return WindowTableFunction(source, node)
+    if plan.settings.batch:
+        raise TableError(_NO_SESSIONS)
+    return SessionTable(source, node)
 
 
 def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
@@ -213,7 +239,28 @@ def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> Physica
     return watermark_assigner(node.schema, source, node.column, node.watermark)
 
 
+def _check_calls(node: logical.Aggregate, batch: bool) -> None:
+    for call in node.calls:
+        if call.function.batch_only and not batch:
+            raise TableError(
+                f"{call.function.name} aggregate function does not support yet for streaming."
+            )
+    if batch:
+        distinct = [arg for call in node.calls if call.distinct for arg in call.args]
+        _check_orderable([*node.keys, *distinct])
+
+
+def _check_orderable(keys: Sequence[Typed]) -> None:
+    for key in keys:
+        if key.type.root in {Root.VARIANT, Root.BITMAP}:
+            raise TableError(
+                f"Type({key.type}) is not an orderable data type, it is not supported as a "
+                "ORDER_BY/GROUP_BY/JOIN_EQUAL field."
+            )
+
+
 def _sort(node: logical.Sort, plan: Implementation) -> PhysicalNode:
+    _check_orderable([key.value for key in node.keys])
     staged = with_staged_columns(node.input, [key.value for key in node.keys])
     if staged is None:
         return sort(node, plan.implement(node.input), plan.settings.batch)

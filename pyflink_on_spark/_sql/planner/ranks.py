@@ -104,8 +104,6 @@ def _of_windows(top: TopN, rank: Over) -> TopN:
     if not {0, 1} <= parts.keys():
         return top
     window, _ = windows[parts[1]]
-    if window.kind is logical.WindowKind.SESSION:
-        return top
     return WindowTopN(top, window, parts[1])
 
 

@@ -111,16 +111,20 @@ class SliceAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.query = query
 
-    def accepts(self, port: int) -> ModifyKinds:
-        """Rows are only added to windows."""
-        return ModifyKinds.INSERT
-
     def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """Rows come when a window ends."""
         return ModifyKinds.INSERT
 
-    def program(self, zone: str) -> tuple[Slices, Program]:
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def program(self, zone: str, *, retracting: bool) -> tuple[Slices, Program]:
         """Return the windows, and what aggregates them.
+
+        Args:
+            zone: the session's time zone.
+            retracting: whether elements are pairs of the kind and the row.
 
         Raises:
             NotImplementedError: the accumulators of a function cannot be merged.
@@ -134,11 +138,15 @@ class SliceAggregate(PhysicalNode):
             attribute.time is Time.PROCTIME, zone_of(window, zone),
         )  # fmt: skip
         width = len(self.inputs[0].schema)
-        return slices, compile_slices(query.keys, slices, query.calls, width, zone)
+        return slices, compile_slices(
+            query.keys, slices, query.calls, width, zone, retracting=retracting
+        )
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""
-        slices, program = self.program(translation.settings.time_zone)
+        slices, program = self.program(
+            translation.settings.time_zone, retracting=inputs[0].changelog
+        )
         plain = [key for key in self.query.keys if not isinstance(key, int)]
         edges = keyed_edges(translation, inputs[0], plain, len(self.inputs[0].schema))
         operator = SliceAggregateOperator(program, slices)

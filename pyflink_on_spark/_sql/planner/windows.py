@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.aggregates import (
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.window_aggregates import (
     compile_session_aggregate,
     compile_window_aggregate,
 )
-from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.compiler.windows import compile_windows
+from pyflink_on_spark._sql.compiler.windows import compile_session_rows, compile_windows
 from pyflink_on_spark._sql.operators.calc import CalcOperator
 from pyflink_on_spark._sql.operators.window_aggregate import (
     SessionAggregateOperator,
     WindowAggregateOperator,
 )
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
-from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
@@ -66,6 +66,28 @@ class WindowTableFunction(PhysicalNode):
         }
 
 
+class SessionTable(WindowTableFunction):
+    """Gives each row with its session, when the session ends."""
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        window, types = self.window, self.window.input.schema.types
+        event_time = types[window.time].time is Time.ROWTIME
+        local = zone_of(window, translation.settings.time_zone)
+        program = compile_session_rows(
+            window, local, by_clock=not event_time, changelog=source.changelog
+        )
+        keys = [InputRef(types[index], index) for index in window.partition or ()]
+        edges = keyed_edges(translation, source, keys, len(types))
+        operator = SessionAggregateOperator(program, event_time, local)
+        parallelism = None if keys else 1
+        return Stream(
+            translation.operator(self.name, edges, operator, parallelism=parallelism),
+            source.changelog,
+        )
+
+
 class WindowAggregate(PhysicalNode):
     """Gives a row for each group and window, when the window ends.
 
@@ -76,6 +98,7 @@ class WindowAggregate(PhysicalNode):
         calls: what is computed.
         window: the windows.
         parts: the positions of the start, the end and the time of windows among the keys.
+        merges_sessions: whether rows have sessions of their own, which are merged here.
     """
 
     name = "WindowAggregate"
@@ -88,13 +111,20 @@ class WindowAggregate(PhysicalNode):
         calls: tuple[AggregateInvocation, ...],
         window: WindowTable,
         parts: dict[int, int],
+        *,
+        merges_sessions: bool,
     ) -> None:
         super().__init__(schema, source)
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
+        self._merges_sessions = merges_sessions
 
-    def accepts(self, port: int) -> ModifyKinds:
-        """Rows are only added to windows."""
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """Rows come when a window ends."""
         return ModifyKinds.INSERT
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""
@@ -105,12 +135,14 @@ class WindowAggregate(PhysicalNode):
         attribute = self.window.input.schema.types[self.window.time]
         event_time, local = attribute.time is Time.ROWTIME, zone_of(self.window, zone)
         operator: WindowAggregateOperator | SessionAggregateOperator
-        if self.window.kind is WindowKind.SESSION:
-            sessions = self._sessions(width, zone)
+        if self._merges_sessions:
+            sessions = self._sessions(width, zone, source.changelog)
             operator = SessionAggregateOperator(sessions, event_time, local)
         else:
             end = self.keys[self._part(1)]
-            program = compile_window_aggregate(self.keys, end, self.calls, width, zone)
+            program = compile_window_aggregate(
+                self.keys, end, self.calls, width, zone, retracting=source.changelog
+            )
             operator = WindowAggregateOperator(program, event_time, local)
         edges = keyed_edges(translation, source, plain, width)
         parallelism = None if plain else 1
@@ -119,12 +151,14 @@ class WindowAggregate(PhysicalNode):
             changelog=False,
         )
 
-    def _sessions(self, width: int, zone: str) -> Program:
+    def _sessions(self, width: int, zone: str, retracting: bool) -> Program:
         start, end = self.keys[self._part(0)], self.keys[self._part(1)]
         keys: list[Typed | None] = [
             None if self.parts.get(index) == 2 else key for index, key in enumerate(self.keys)
         ]
-        return compile_session_aggregate(keys, start, end, self.calls, width, zone)
+        return compile_session_aggregate(
+            keys, start, end, self.calls, width, zone, retracting=retracting
+        )
 
     def _part(self, wanted: int) -> int:
         return next(index for index, part in self.parts.items() if part == wanted)

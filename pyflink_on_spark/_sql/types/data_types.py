@@ -80,7 +80,7 @@ def to_data_type(kind: LogicalType) -> api.DataType:
     """Return the API's type for one of SQL's.
 
     Raises:
-        ValidationError: the API has none.
+        TypeError: the API has none.
     """
     made = _to_data_type(kind)
     nullable: api.DataType = made if kind.nullable else made.not_null()
@@ -107,4 +107,6 @@ def _to_data_type(kind: LogicalType) -> Any:
     if root is Root.ROW:
         fields = [_make.RowField(name, child) for name, child in zip(kind.names, inner)]
         return _make.RowType(fields)
-    raise ValidationError(f"there is no DataType for {kind}")
+    raise TypeError(
+        f"Unsupported type: {kind}, it is not supported yet in current python type system"
+    )

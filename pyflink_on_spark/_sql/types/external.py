@@ -23,8 +23,16 @@ _MICRO = datetime.timedelta(microseconds=1)
 
 
 def to_python(kind: LogicalType) -> Convert | None:
-    """Return what makes the Python object for a value that is not NULL; None if it is the same."""
+    """Return what makes the Python object for a value that is not NULL; None if it is the same.
+
+    Raises:
+        TypeError: there is no such object, as in PyFlink.
+    """
     root = kind.root
+    if root in {Root.VARIANT, Root.BITMAP}:
+        raise TypeError(
+            f"Unsupported type: {kind}, it is not supported yet in current python type system"
+        )
     simple = _OUT.get(root)
     if simple is not None:
         return simple

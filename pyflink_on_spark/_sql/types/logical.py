@@ -18,6 +18,8 @@ ARRAY                      ``tuple``
 ROW                        ``tuple``
 MAP                        ``dict``, never changed
 MULTISET                   ``dict`` of value and count, never changed
+VARIANT                    ``tuple`` of a kind and a content: see ``types/variants.py``
+BITMAP                     ``frozenset`` of ``int``
 RAW                        any object
 NULL                       ``None``
 ========================== =======================================================================
@@ -57,6 +59,8 @@ class Root(enum.Enum):
     MAP = "MAP"
     MULTISET = "MULTISET"
     ROW = "ROW"
+    VARIANT = "VARIANT"
+    BITMAP = "BITMAP"
     RAW = "RAW"
     NULL = "NULL"
     SYMBOL = "SYMBOL"
@@ -163,6 +167,8 @@ TIME = LogicalType(Root.TIME, precision=0)
 NULL = LogicalType(Root.NULL)
 SYMBOL = LogicalType(Root.SYMBOL, nullable=False)
 RAW = LogicalType(Root.RAW)
+VARIANT = LogicalType(Root.VARIANT)
+BITMAP = LogicalType(Root.BITMAP)
 INTERVAL_MONTH = LogicalType(Root.INTERVAL_MONTH)
 INTERVAL_SECOND = LogicalType(Root.INTERVAL_SECOND)
 

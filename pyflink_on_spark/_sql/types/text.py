@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.bitmaps import bitmap_text
 from pyflink_on_spark._sql.types.decimals import decimal_text
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import (
@@ -15,6 +16,7 @@ from pyflink_on_spark._sql.types.temporal import (
     time_text,
     timestamp_text,
 )
+from pyflink_on_spark._sql.types.variants import variant_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +113,8 @@ _SIMPLE: dict[Root, Text] = {
     **dict.fromkeys(logical.CHARACTERS, str),
     **dict.fromkeys(logical.BYTES_LIKE, _bytes_text),
     Root.DATE: date_text,
+    Root.VARIANT: variant_json,
+    Root.BITMAP: bitmap_text,
     Root.INTERVAL_SECOND: _interval_text,
     Root.INTERVAL_MONTH: _months_text,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark.table.module import ModuleEntry
 
@@ -47,7 +46,7 @@ class Modules:
         On Spark: without the functions that Flink keeps for itself and those not there yet.
         """
         own = {name.lower() for name in self._session.functions.system}
-        return sorted(own | set(builtin_functions().names()))
+        return sorted(own | set(self._session.functions.builtin_names()))
 
     def drop_function(self, path: str) -> bool:
         """Remove a function from a catalog; tell whether there was one.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
+from pyflink_on_spark._connectors.files.compaction import Compaction, Compactor, Concatenation
 from pyflink_on_spark._connectors.files.config import FileSinkConfig, FileSourceConfig
 from pyflink_on_spark._connectors.files.rolling import RollingLimits
-from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
@@ -16,18 +16,30 @@ from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_value
-from pyflink_on_spark._sql.connectors.filesystem import announcing
-from pyflink_on_spark._sql.connectors.filesystem.overwriting import OverwritingSink
+from pyflink_on_spark._sql.connectors.filesystem import commit_options
+from pyflink_on_spark._sql.connectors.filesystem.packing import Packing, Rewriting
+from pyflink_on_spark._sql.connectors.filesystem.partition_commits import (
+    PartitionedConfig,
+    PartitionSink,
+)
 from pyflink_on_spark._sql.connectors.filesystem.paths import (
     METADATA,
     DecodeWithPaths,
     EncodeWithFolders,
-    Lines,
     OfPairs,
     PartitionBuckets,
     WithPaths,
 )
-from pyflink_on_spark._sql.connectors.options import Option, duration, integer, memory_size, text
+from pyflink_on_spark._sql.connectors.filesystem.sink import OverwritingSink, TableFileSink
+from pyflink_on_spark._sql.connectors.options import (
+    Option,
+    TableOptions,
+    boolean,
+    duration,
+    integer,
+    memory_size,
+    text,
+)
 from pyflink_on_spark._sql.connectors.table import (
     Reading,
     TableContext,
@@ -52,16 +64,20 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
-from pyflink_on_spark.common.typeinfo import Types
 
 _PATH = Option("path", text, required=True)
 _FORMAT = Option("format", text, required=True)
+_DEFAULT_NAME = Option("partition.default-name", text, default="__DEFAULT_PARTITION__")
 _MONITOR = Option("source.monitor-interval", duration)
+_PATTERN = Option("source.path.regex-pattern", text)
 _PARALLELISM = Option("sink.parallelism", integer)
 _FILE_SIZE = Option("sink.rolling-policy.file-size", memory_size, default=128 * 1024**2)
 _ROLLOVER = Option("sink.rolling-policy.rollover-interval", duration, default=30 * 60 * 1000)
+_INACTIVITY = Option("sink.rolling-policy.inactivity-interval", duration, default=30 * 60 * 1000)
 _CHECK = Option("sink.rolling-policy.check-interval", duration, default=60 * 1000)
-_ROLLING = (_FILE_SIZE, _ROLLOVER, _CHECK)
+_COMPACTION = Option("auto-compaction", boolean, default=False)
+_COMPACTED_SIZE = Option("compaction.file-size", memory_size)
+_FILES = (_FILE_SIZE, _ROLLOVER, _INACTIVITY, _CHECK, _COMPACTION, _COMPACTED_SIZE)
 
 
 class FilesystemFactory(TableFactory):
@@ -70,7 +86,8 @@ class FilesystemFactory(TableFactory):
     identifier = "filesystem"
     overwrites = True
     options = (  # type: ignore[assignment]
-        _PATH, _FORMAT, _MONITOR, _PARALLELISM, *_ROLLING, *announcing.OPTIONS,
+        _PATH, _FORMAT, _DEFAULT_NAME, _MONITOR, _PATTERN, _PARALLELISM, *_FILES,
+        *commit_options.OPTIONS,
     )  # fmt: skip
 
     def source(self, context: TableContext) -> TableSource:
@@ -82,8 +99,13 @@ class FilesystemFactory(TableFactory):
         decoder: Decoder = RowsDecoder()
         if records is None:
             decoder = loaded.decoder(parts.stored, own, context.time_zone)
-        options.note((_PARALLELISM, *_ROLLING, *announcing.OPTIONS))
-        return _FilesTable(options[_PATH], options[_MONITOR], records, decoder, parts)
+        options.note((_PARALLELISM, *_FILES, *commit_options.OPTIONS))
+        commit_options.check_time_zone(options)
+        found = FileSourceConfig.of(records or TextLines(), (options[_PATH],))
+        config = replace(
+            found, discovery_interval=options[_MONITOR], path_pattern=options[_PATTERN]
+        )
+        return _FilesTable(config, records is None, decoder, parts)
 
     def sink(self, context: TableContext) -> TableSink:
         """Return a table to be written."""
@@ -96,16 +118,49 @@ class FilesystemFactory(TableFactory):
         encoder: Encoder = RowsEncoder()
         if bulk is None:
             encoder = loaded.encoder(parts.stored, own, context.time_zone)
-        options.note((_MONITOR, *_ROLLING))
-        rolling = RollingLimits(part_size=options[_FILE_SIZE], rollover_interval=options[_ROLLOVER])
-        config = FileSinkConfig(
-            options[_PATH],
-            rolling=rolling,
-            bucket_check_interval=options[_CHECK],
-            success_file=announcing.success_file(context),
+        options.note((_MONITOR, _PATTERN, *_FILES))
+        commit_options.check_time_zone(options)
+        config = _sink_config(context)
+        if options[_COMPACTION] and not context.batch:
+            records = loaded.file_input(parts.stored, own, context.time_zone)
+            config = replace(config, compaction=_compaction(options, records, bulk))
+        sink: type[TableFileSink] = OverwritingSink if context.overwrite else TableFileSink
+        if isinstance(config, PartitionedConfig):
+            sink = PartitionSink
+        return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, sink)
+
+
+def _sink_config(context: TableContext) -> FileSinkConfig:
+    options = context.options
+    rolling = RollingLimits(
+        options[_FILE_SIZE],
+        options[_ROLLOVER],
+        options[_INACTIVITY],
+        on_checkpoint=options[_COMPACTION] and not context.batch,
+    )
+    path, check = options[_PATH], options[_CHECK]
+    marker = commit_options.success_file(context)
+    if marker is None or context.batch:
+        return FileSinkConfig(
+            path, rolling=rolling, bucket_check_interval=check, success_file=marker
         )
-        made = OverwritingSink if context.overwrite else PartFileSink
-        return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, made)
+    return PartitionedConfig(
+        path,
+        rolling=rolling,
+        bucket_check_interval=check,
+        trigger=commit_options.commit_trigger(options),
+        marker=marker,
+    )
+
+
+def _compaction(
+    options: TableOptions, records: InputFileFormat | None, bulk: OutputFileFormat | None
+) -> Compaction:
+    size = options[_COMPACTED_SIZE] or options[_FILE_SIZE]
+    compactor: Compactor = Concatenation()
+    if records is not None and bulk is not None:
+        compactor = Rewriting(records, bulk)
+    return Compaction(Packing(size), compactor)
 
 
 @dataclass(frozen=True)
@@ -116,15 +171,18 @@ class _Partitioning:
         schema: all columns.
         names: the partition columns.
         time_zone: the session's, by name.
+        default: the name of the folder for no value.
     """
 
     schema: Schema
     names: tuple[str, ...]
     time_zone: str
+    default: str
 
     @classmethod
     def of(cls, context: TableContext) -> _Partitioning:
-        return cls(context.schema.physical, context.partition_by, context.time_zone)
+        default = context.options[_DEFAULT_NAME]
+        return cls(context.schema.physical, context.partition_by, context.time_zone, default)
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -167,30 +225,22 @@ class _Partitioning:
 
 class _FilesTable(TableSource):
     def __init__(
-        self,
-        path: str,
-        interval: int | None,
-        records: InputFileFormat | None,
-        decoder: Decoder,
-        parts: _Partitioning,
+        self, config: FileSourceConfig, decodes: bool, decoder: Decoder, parts: _Partitioning
     ) -> None:
-        self._path, self._interval, self._decoder = path, interval, decoder
-        self._records, self._parts = records, parts
+        self._config, self._decodes, self._decoder, self._parts = config, decodes, decoder, parts
         self.changes = decoder.changes
 
     def metadata(self) -> Mapping[str, LogicalType]:
         return METADATA
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
-        records: InputFileFormat = self._records or TextLines()
-        decode: Operator | None = None if self._records else DecodeOperator(self._decoder)
-        if metadata or self._parts.names:
-            records = WithPaths(records)
-            parts = self._parts
-            decode = DecodeWithPaths(self._decoder, parts.readers(), parts.order, metadata)
-        config = FileSourceConfig.of(records, (self._path,))
-        if self._interval is not None:
-            config = replace(config, discovery_interval=self._interval)
+        config, parts = self._config, self._parts
+        decode: Operator | None = DecodeOperator(self._decoder) if self._decodes else None
+        if metadata or parts.names:
+            config = replace(config, file_format=WithPaths(config.file_format))
+            decode = DecodeWithPaths(
+                self._decoder, parts.readers(), parts.order, metadata, parts.default
+            )
         return Reading(SplitFileSource(config), decode)
 
 
@@ -202,26 +252,29 @@ class _FilesSink(TableSink):
         bulk: OutputFileFormat | None,
         parallelism: int | None,
         parts: _Partitioning,
-        made: type[PartFileSink],
+        made: type[TableFileSink],
     ) -> None:
         self._config, self._encoder, self._bulk = config, encoder, bulk
         self._parallelism, self._parts, self._made = parallelism, parts, made
         self.accepts = encoder.accepts
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
+        bulk = self._bulk
         if self._parts.names:
-            return self._partitioned()
-        config = replace(self._config, buckets=BasePathBuckets(), bulk=self._bulk)
-        if self._bulk is not None:
-            return Writing(self._made(config), None, self._parallelism)
-        sink = self._made(config).with_input_type(Types.STRING())
-        encode: Operator = EncodeOperator(self._encoder)
+            form = None if bulk is None else OfPairs(bulk)
+            config = replace(self._config, buckets=PartitionBuckets(), bulk=form)
+            encode = EncodeWithFolders(
+                self._encoder,
+                self._parts.writers(),
+                self._parts.columns,
+                self._parts.default,
+                changelog,
+            )
+            return Writing(self._made(config), encode, self._parallelism)
+        sink = self._made(replace(self._config, buckets=BasePathBuckets(), bulk=bulk))
+        if bulk is not None:
+            return Writing(sink, None, self._parallelism)
+        encode_rows: Operator = EncodeOperator(self._encoder)
         if self._encoder.accepts is not ModifyKinds.INSERT and not changelog:
-            encode = EncodeInserts(self._encoder)
-        return Writing(sink, encode, self._parallelism)
-
-    def _partitioned(self) -> Writing:
-        bulk = OfPairs(self._bulk or Lines())
-        config = replace(self._config, buckets=PartitionBuckets(), bulk=bulk)
-        encode = EncodeWithFolders(self._encoder, self._parts.writers(), self._parts.columns)
-        return Writing(self._made(config), encode, self._parallelism)
+            encode_rows = EncodeInserts(self._encoder)
+        return Writing(sink, encode_rows, self._parallelism)

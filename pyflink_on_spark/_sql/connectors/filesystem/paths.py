@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -14,6 +15,7 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.format import Decoder, Encoder
+from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-_DEFAULT_NAME = "__DEFAULT_PARTITION__"
 # What Hive writes with a percent sign in names of folders.
 _PLAIN = " !$&()+,;<>@_`|~-."
 
@@ -86,6 +87,7 @@ class DecodeWithPaths(Operator):
         partition: the name of each partition column, and a function that reads its text.
         order: for each column of a row its place among those of messages, then of partitions.
         metadata: the keys of the metadata.
+        default: the name of the folder for no value.
     """
 
     frozen = True
@@ -96,9 +98,10 @@ class DecodeWithPaths(Operator):
         partition: tuple[tuple[str, Program], ...],
         order: tuple[int, ...],
         metadata: tuple[str, ...],
+        default: str,
     ) -> None:
         self._decoder, self._partition = decoder, partition
-        self._order, self._metadata = order, metadata
+        self._order, self._metadata, self._default = order, metadata, default
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -119,23 +122,24 @@ class DecodeWithPaths(Operator):
                 yield message
 
         order, known = self._order, self._known
+        kinds = self._decoder.changes is not ModifyKinds.INSERT
         for row in self._decode(messages()):
             found = known.get(current)
             if found is None:
                 found = known[current] = self._of(current)
             values, metadata = found
-            both = row + values
-            yield (*[both[place] for place in order], *metadata)
+            both = (row[1] if kinds else row) + values
+            whole = (*[both[place] for place in order], *metadata)
+            yield (row[0], whole) if kinds else whole
 
     def _of(self, path: str) -> tuple[Any, Any]:
         folders = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
         values = tuple([self._value(folders, name, read) for name, read in self._readers])
         return values, tuple([_READERS[key](path) for key in self._metadata])
 
-    @staticmethod
-    def _value(folders: dict[str, str], name: str, read: Callable[[Any], Any]) -> Any:
+    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], Any]) -> Any:
         written = unquote(folders[name])
-        return None if written == _DEFAULT_NAME else read((written,))
+        return None if written == self._default else read((written,))
 
 
 class EncodeWithFolders(Operator):
@@ -145,6 +149,8 @@ class EncodeWithFolders(Operator):
         encoder: writes the columns that are in the messages.
         partition: the name of each partition column, its place, and what writes it as text.
         columns: the places of the columns that are in the messages.
+        default: the name of the folder for no value.
+        changelog: whether elements are pairs of the kind and the row.
     """
 
     frozen = True
@@ -154,8 +160,13 @@ class EncodeWithFolders(Operator):
         encoder: Encoder,
         partition: tuple[tuple[str, Program], ...],
         columns: tuple[int, ...],
+        default: str,
+        changelog: bool,
     ) -> None:
-        self._encoder, self._partition, self._columns = encoder, partition, columns
+        self._encoder, self._partition = encoder, partition
+        self._columns, self._default = columns, default
+        self._changelog = changelog
+        self._takes_kinds = encoder.accepts is not ModifyKinds.INSERT
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -167,6 +178,8 @@ class EncodeWithFolders(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
         folder, columns = "", self._columns
+        if self._takes_kinds and not self._changelog:
+            elements = zip(repeat(INSERT), elements)
 
         def rows() -> Iterator[Any]:
             nonlocal folder
@@ -174,14 +187,20 @@ class EncodeWithFolders(Operator):
                 folder = self._folder(row)
                 yield tuple([row[index] for index in columns])
 
-        for message in self._encode(rows()):
+        def changes() -> Iterator[Any]:
+            nonlocal folder
+            for kind, row in elements:
+                folder = self._folder(row)
+                yield kind, tuple([row[index] for index in columns])
+
+        for message in self._encode(changes() if self._takes_kinds else rows()):
             yield folder, message
 
     def _folder(self, row: Any) -> str:
         parts = []
         for name, write in self._writers:
             text = write(row)
-            parts.append(f"{name}={quote(text or _DEFAULT_NAME, safe=_PLAIN)}")
+            parts.append(f"{name}={quote(text or self._default, safe=_PLAIN)}")
         return "/".join(parts)
 
 
@@ -214,33 +233,3 @@ class OfPairs(OutputFileFormat):
     def open(self, file: BinaryIO) -> OutputFileWriter:
         """Begin a file."""
         return self._messages.open(file)
-
-
-class Lines(OutputFileFormat):
-    """Writes messages as lines."""
-
-    def check_input(self, type_info: Any) -> None:
-        """Do nothing: the table has checked the columns."""
-
-    def converter(self) -> Callable[[Any], Any]:
-        """Return what makes bytes of a message."""
-        return _line
-
-    def open(self, file: BinaryIO) -> OutputFileWriter:
-        """Begin a file."""
-        return _LineWriter(file)
-
-
-def _line(message: Any) -> bytes:
-    return message.encode() if type(message) is str else message
-
-
-class _LineWriter(OutputFileWriter):
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, elements: Any) -> None:
-        self._file.write(b"".join([line + b"\n" for line in elements]))
-
-    def finish(self) -> None:
-        self._file.flush()

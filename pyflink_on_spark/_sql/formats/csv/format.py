@@ -7,7 +7,7 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
 from pyflink_on_spark._sql.formats.csv.reading import CsvDecoder
 from pyflink_on_spark._sql.formats.csv.writing import CsvEncoder
-from pyflink_on_spark._sql.formats.format import Decoder, Encoder, Format
+from pyflink_on_spark._sql.formats.format import Decoder, Encoder, Format, check_has_text
 from pyflink_on_spark._sql.plan.schema import Schema
 
 _ESCAPES = {r"\t": "\t", r"\\": "\\"}
@@ -47,10 +47,12 @@ class CsvFormat(Format):
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
         """Return what reads rows."""
+        check_has_text(schema)
         return CsvDecoder(schema, _dialect(options))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
         """Return what writes rows."""
+        check_has_text(schema)
         return CsvEncoder(schema, _dialect(options))
 
 

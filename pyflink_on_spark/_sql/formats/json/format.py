@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions, boolean, one_of
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.formats.format import Decoder, Encoder, Format
+from pyflink_on_spark._sql.formats.format import Decoder, Encoder, Format, check_has_text
 from pyflink_on_spark._sql.formats.json.reading import JsonDecoder
 from pyflink_on_spark._sql.formats.json.writing import JsonEncoder
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -23,6 +23,7 @@ class JsonFormat(Format):
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
         """Return what reads rows."""
+        check_has_text(schema)
         self._note_all(options)
         strict, lenient = options[_FAIL_ON_MISSING], options[_IGNORE_ERRORS]
         if strict and lenient:
@@ -33,6 +34,7 @@ class JsonFormat(Format):
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
         """Return what writes rows."""
+        check_has_text(schema)
         self._note_all(options)
         iso = options[_TIMESTAMPS] == "iso-8601"
         return JsonEncoder(schema, iso, bool(options[_IGNORE_NULLS]))

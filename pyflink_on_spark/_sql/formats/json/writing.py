@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import decimal
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring
@@ -18,6 +20,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
+from pyflink_on_spark._sql.types.variants import variant_json
 
 Write = Callable[[Any], str]
 
@@ -30,7 +33,7 @@ class Style:
         iso: whether there is a T between date and time.
         ignore_nulls: whether fields that are NULL are left out.
         exact: whether numbers keep the digits of their type: 100.00 of a DECIMAL, and a FLOAT as
-            the DOUBLE that it is.
+            the DOUBLE that it is, with a sign before an exponent.
     """
 
     iso: bool
@@ -114,7 +117,15 @@ def _exact_writer(kind: LogicalType) -> Write | None:
     scale = kind.scale or 0
     if kind.root is Root.DECIMAL:
         return lambda value: str(to_decimal(value, scale))
-    return double_text if kind.root is Root.FLOAT else None
+    return _digits_text if kind.root in logical.APPROXIMATE else None
+
+
+def _digits_text(value: float) -> str:
+    """Write a number as Java's BigDecimal does: 1.0E+20."""
+    text = double_text(value)
+    if value and math.isfinite(value):
+        return str(decimal.Decimal(text))
+    return _SPECIAL.get(text, text)
 
 
 def _row_writer(kind: LogicalType, style: Style) -> Write:
@@ -144,6 +155,11 @@ def _bytes_text(value: bytes) -> str:
     return json.dumps(base64.b64encode(value).decode())
 
 
+_SPECIAL = {
+    "-0.0": "0.0",
+    **{word: f'"{word}"' for word in ("NaN", "Infinity", "-Infinity")},
+}
+
 _SIMPLE: dict[Root, Write] = {
     Root.BOOLEAN: lambda value: "true" if value else "false",
     **dict.fromkeys(logical.INTEGERS, str),
@@ -152,4 +168,5 @@ _SIMPLE: dict[Root, Write] = {
     **dict.fromkeys(logical.CHARACTERS, encode_basestring),
     **dict.fromkeys(logical.BYTES_LIKE, _bytes_text),
     Root.DATE: lambda value: f'"{date_text(value)}"',
+    Root.VARIANT: variant_json,
 }

@@ -41,6 +41,21 @@ class _Count(AggregateCode):
         return slots[0]
 
 
+class _CountDifferent(AggregateCode):
+    """Counts exactly, as an approximation may."""
+
+    initial = ("set()",)
+
+    def accumulate(self, slots: Slots, args: Slots) -> list[str]:
+        return [f"{slots[0]}.add({args[0]})"]
+
+    def merge(self, slots: Slots, others: Slots) -> list[str]:
+        return [f"{slots[0]} |= {others[0]}"]
+
+    def value(self, slots: Slots) -> str:
+        return f"len({slots[0]})"
+
+
 class _Sum(AggregateCode):
     """The first slot is the sum, the second one counts rows."""
 
@@ -302,7 +317,7 @@ def _nullable(types: Sequence[LogicalType]) -> LogicalType:
 
 
 def _comparable(kind: LogicalType) -> LogicalType | None:
-    unordered = {Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW}
+    unordered = {Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW, Root.VARIANT, Root.BITMAP}
     return None if kind.root in unordered else kind.plain()
 
 
@@ -324,6 +339,11 @@ FUNCTIONS = (
             AggregateOverload((), _count_type, _plain(_Count)),
             AggregateOverload((any_type,), _count_type, _plain(_Count)),
         ),
+    ),
+    AggregateFunction(
+        "APPROX_COUNT_DISTINCT",
+        (AggregateOverload((_comparable,), _count_type, _plain(_CountDifferent)),),
+        batch_only=True,
     ),
     AggregateFunction(
         "SUM",

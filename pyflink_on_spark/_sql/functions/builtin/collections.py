@@ -6,8 +6,16 @@ from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Result, ScalarFunction
-from pyflink_on_spark._sql.functions.parameters import any_type, inline, integers, of
-from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.functions.parameters import (
+    always,
+    any_type,
+    calling,
+    characters,
+    inline,
+    integers,
+    of,
+)
+from pyflink_on_spark._sql.types import logical, variants
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
@@ -88,6 +96,18 @@ FUNCTIONS = (
                 (of(Root.MAP), any_type),
                 _nullable_child(1),
                 inline("{0}.get({1})"),
+                Nulls.STRICT_NULLABLE,
+            ),
+            Overload(
+                (of(Root.VARIANT), characters),
+                always(logical.VARIANT),
+                calling(variants.field_of),
+                Nulls.STRICT_NULLABLE,
+            ),
+            Overload(
+                (of(Root.VARIANT), integers),
+                always(logical.VARIANT),
+                calling(variants.item_of),
                 Nulls.STRICT_NULLABLE,
             ),
         ),

@@ -11,7 +11,9 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
-_UNORDERED = frozenset({Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW})
+_UNORDERED = frozenset(
+    {Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW, Root.VARIANT, Root.BITMAP}
+)
 
 
 def _ordered(kind: LogicalType) -> LogicalType | None:

@@ -9,7 +9,7 @@ from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFu
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
-from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 
 def _case(site: CallSite) -> str:
@@ -59,6 +59,12 @@ CASE = ScalarFunction(
     "CASE",
     (Overload((any_type,), _case_type, _case, Nulls.CALLED, variadic=True),),
 )
+
+
+def _plain(kind: LogicalType) -> LogicalType | None:
+    return None if kind.root in {Root.VARIANT, Root.BITMAP} else kind
+
+
 FUNCTIONS = (
     CASE,
     ScalarFunction(
@@ -95,7 +101,7 @@ FUNCTIONS = (
     ),
     ScalarFunction(
         "IF",
-        (Overload((booleans, any_type, any_type), _if_type, _if, Nulls.CALLED),),
+        (Overload((booleans, _plain, _plain), _if_type, _if, Nulls.CALLED),),
     ),
     ScalarFunction(
         "NULLIF",

@@ -55,5 +55,6 @@ FUNCTIONS = (
     AggregateFunction(
         "$SINGLE_VALUE",
         (AggregateOverload((any_type,), lambda types: types[0].with_nullable(True), _code),),
+        aliases=("SINGLE_VALUE",),
     ),
 )

@@ -196,7 +196,7 @@ FUNCTIONS = (
     function_of("OVERLAY", (*_TWO, as_int, as_int), _overlaid, texts.overlay, optional=1),
     function_of("ASCII", (characters,), logical.INT, texts.first_code),
     function_of("CHR", (as_bigint,), _TEXT, texts.character, nullable=True),
-    function_of("TRANSLATE", _THREE, _TEXT, texts.translate),
+    function_of("TRANSLATE", _THREE, _TEXT, texts.translate, aliases=("TRANSLATE3",)),
     function_of("STARTSWITH", _TWO, logical.BOOLEAN, texts.starts_with),
     function_of("ENDSWITH", _TWO, logical.BOOLEAN, texts.ends_with),
     function_of("URL_ENCODE", (characters,), _TEXT, texts.encode_url, nullable=True),

@@ -1,0 +1,127 @@
+"""Aggregates over windows that rows have, and over sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+
+
+def compile_window_aggregate(
+    keys: Sequence[Typed],
+    end: Typed,
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+    *,
+    retracting: bool,
+) -> Program:
+    """Return the parts of a window aggregate.
+
+    ``add(pairs, use, watermark, note)`` adds rows to the accumulators of their windows, of which
+    ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has passed
+    are dropped. ``rows(accumulators)`` makes the results.
+
+    Args:
+        keys: the columns that the result begins with.
+        end: the end of a row's window.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        retracting: whether elements are pairs of the kind and the row.
+    """
+    compiler = AggregateCompiler(
+        calls, width, time_zone, retracting=retracting, reserved=2 if retracting else 1
+    )
+    group = joined_tuple([compiler.expressions.value(key) for key in keys])
+    slots = ["0", *compiler.initial] if retracting else compiler.initial
+    change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
+    lines = [
+        "def add(pairs, use, watermark, note):",
+        "    current = groups = None",
+        f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
+        f"        end = {compiler.expressions.value(end)}",
+        "        if end - 1000 <= watermark: continue",
+        "        if end != current:",
+        "            current, groups = end, use(end)",
+        "        acc = groups.get(key)",
+        "        if acc is None:",
+        f"            acc = groups[key] = [{', '.join([group, *slots])}]",
+        *indented(change, 2),
+        "        note((end, key))",
+        "def rows(groups):",
+        "    for acc in groups:",
+        *(["        if acc[1] == 0: continue"] if retracting else []),
+        f"        yield acc[0] + {joined_tuple(compiler.values())}",
+        "def parts():",
+        "    return add, rows",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
+
+
+def compile_session_aggregate(
+    keys: Sequence[Typed | None],
+    start: Typed,
+    end: Typed,
+    calls: Sequence[AggregateInvocation],
+    width: int,
+    time_zone: str,
+    *,
+    retracting: bool,
+) -> Program:
+    """Return the parts of an aggregate over sessions: ``create, add, merge, rows``.
+
+    An accumulator is the row of keys, the start and the end of the session, the number of rows if
+    rows are taken back, and slots.
+
+    Args:
+        keys: the columns that the result begins with; the names ``start`` and ``end`` stand for
+            those of the session.
+        start: the start of a row's own session.
+        end: the end of it.
+        calls: what is computed.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        retracting: whether elements are pairs of the kind and the row.
+    """
+    compiler = AggregateCompiler(
+        calls, width, time_zone, retracting=retracting, reserved=4 if retracting else 3
+    )
+    value = compiler.expressions.value
+    known: list[str] = []
+    result: list[str] = []
+    for key in keys:
+        if key is not None and key == start:
+            result.append("acc[1]")
+        elif key is not None and key == end:
+            result.append("acc[2]")
+        elif key is None:
+            result.append("acc[2] - 1000")
+        else:
+            result.append(f"acc[0][{len(known)}]")
+            known.append(value(key))
+    made = joined_tuple([*result, *compiler.values()])
+    own = joined_tuple(known) if known else "()"
+    slots = ["0", *compiler.initial] if retracting else compiler.initial
+    taken = ["    kind, row = row"] if retracting else []
+    change = compiler.counted_changes("acc[3]") if retracting else compiler.changes(retract=False)
+    lines = [
+        "def create(row):",
+        *taken,
+        f"    return [{', '.join([own, value(start), value(end), *slots])}]",
+        "def add(acc, row):",
+        *taken,
+        *indented(change),
+        "def merge(acc, other):",
+        *(["    acc[3] += other[3]"] if retracting else []),
+        *indented(compiler.merges("acc", "other")),
+        "def rows(groups):",
+        "    for acc in groups:",
+        *(["        if acc[3] == 0: continue"] if retracting else []),
+        f"        yield {made}",
+        "def parts():",
+        "    return create, add, merge, rows",
+    ]
+    return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
