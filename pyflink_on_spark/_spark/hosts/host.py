@@ -211,6 +211,7 @@ class Host:
             self._told = HostReport(ended, paused, progress)
             self._control.send(None, "report", self._told)
             if timely:
+                self._data.check(self._silence, now)
                 self._send_log()
                 quiet = self._rest >= _LONGEST_REST
                 self._next_report = now + (_IDLE_REPORT_SECONDS if quiet else _REPORT_SECONDS)
