@@ -42,7 +42,7 @@ class Machine:
         return ["ip", "netns", "exec", self.name]
 
     def cut(self) -> None:
-        """Pull the cable: nothing arrives and nothing leaves, and nobody is told."""
+        """Pull the cable: nothing arrives and nothing leaves, and no connection ends."""
         _run("ip", "link", "set", self.link, "down")
 
     def mend(self) -> None:

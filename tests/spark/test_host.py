@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import time
 from functools import partial
 
@@ -19,12 +20,14 @@ from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, 
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.hosts import host as host_module
 from pyflink_on_spark._spark.hosts import pool as pool_module
 from pyflink_on_spark._spark.hosts.deployment import Deployment
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.transport.handshake import Address
 from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark._spark.transport.stream import PlainStream
@@ -205,6 +208,13 @@ def test_hosts_that_reach_the_driver_only(tmp_path, monkeypatch):
             follow(running.pool, deadline)
     finally:
         running.close()
+
+
+def test_a_host_that_cannot_be_reached_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(HostLost, match=rf"^host 2 cannot reach host 1 at 127\.0\.0\.1:{port} \("):
+        host_module._call(2, 1, Address("127.0.0.1", port, b"secret"))
 
 
 @two

@@ -34,7 +34,7 @@ class HostTask:
         """Run the host whose number is in the partition.
 
         Raises:
-            HostLost: the driver does not answer; Spark tries again, and knows why if it gives up.
+            HostLost: the driver does not answer; Spark tries again, and its error has the reason.
         """
         for number in numbers:
             self._run(number)

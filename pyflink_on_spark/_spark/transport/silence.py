@@ -31,7 +31,7 @@ class Silence:
     """How long a peer has owed an answer, from looks that may be far apart.
 
     Without data under way a connection that is cut off looks like one that is quiet. TCP itself
-    gives up only a quarter of an hour after something was sent.
+    closes the connection only a quarter of an hour after something was sent.
     """
 
     def __init__(self) -> None:
