@@ -38,6 +38,7 @@ EXPECTED_SKIPS = {
     r"s3fs, of the last years": "it pins botocore to a version that moto and boto3 do not take",
     r"needs Linux's /proc": "another system",
     r"no file system can be mounted here": "only root can",
+    r"network namespace|bridge can be made|iproute2": "only root can, and not in each container",
     r"this machine has no IPv6": "a container without it",
     r"\(Debian: apt-get install [\w-]+\)": ".ci/run installs servers only where it is root",
     r"a job in this process writes no checkpoints": "the test is one of Spark",

@@ -150,8 +150,7 @@ class DisturbedJob(ABC):
         try:
             while self._todo():
                 self._disturb(self._choose.choice(self._todo()))
-            if generator.wait() != 0:
-                raise SoakError("the generator has failed")
+            self._await_events(generator)
             events = self._catch_up()
             self._stop()
         finally:
@@ -159,6 +158,11 @@ class DisturbedJob(ABC):
             self._bury(self._kill())
         self._check(events)
         return self._report
+
+    def _await_events(self, generator: subprocess.Popen[bytes]) -> None:
+        """Wait until all events are written."""
+        if generator.wait() != 0:
+            raise SoakError("the generator has failed")
 
     def _todo(self) -> list[str]:
         kills, plan = self._report.kills, self._plan

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PYTHON = "pyspark.daemon"
+_LISTENING = "0A"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether it is still there."""
-        now = _read(self.number)
+        now = process_of(self.number)
         return now is not None and now.started == self.started
 
     def kill(self) -> bool:
@@ -64,7 +65,7 @@ def descendants(number: int) -> list[Process]:
     """Return all processes that a process has started, and those that they have."""
     children: dict[int, list[Process]] = {}
     for entry in os.listdir("/proc"):
-        process = _read(int(entry)) if entry.isdigit() else None
+        process = process_of(int(entry)) if entry.isdigit() else None
         if process is not None:
             children.setdefault(process.parent, []).append(process)
     found: list[Process] = []
@@ -86,7 +87,20 @@ def still_alive(processes: list[Process], seconds: float) -> list[Process]:
     return left
 
 
-def _read(number: int) -> Process | None:
+def listens(process: Process) -> bool:
+    """Return whether others can connect with a process over TCP; of Spark's workers hosts only."""
+    folder = Path("/proc", str(process.number))
+    try:
+        table = "".join((folder / "net" / name).read_text() for name in ("tcp", "tcp6"))
+        opened = {os.readlink(entry) for entry in (folder / "fd").iterdir()}
+    except OSError:
+        return False
+    rows = [line.split() for line in table.splitlines()]
+    return any(row[3] == _LISTENING and f"socket:[{row[9]}]" in opened for row in rows)
+
+
+def process_of(number: int) -> Process | None:
+    """Return the process with an id; None if there is none, or it has ended."""
     folder = Path("/proc", str(number))
     try:
         _, _, rest = (folder / "stat").read_text().rpartition(")")

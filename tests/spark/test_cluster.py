@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._spark.session.java_home import find_java
-from pyflink_on_spark._spark.session.spark_defaults import spark_home
+from tests.spark.standalone import Standalone
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB = """
@@ -54,48 +49,12 @@ if sys.argv[1] == "bounded":
 """
 
 
-def _said(log: Path, pattern: str) -> str:
-    """Wait until a server has said something; return the first group of it."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if found := re.search(pattern, log.read_text(encoding="utf-8")):
-            return found[1]
-        time.sleep(0.1)
-    raise TimeoutError(f"{log}: {log.read_text(encoding='utf-8')[-2000:]}")
-
-
-@contextmanager
-def _server(log: Path, *arguments: str) -> Iterator[None]:
-    environment = {
-        "PATH": os.environ["PATH"],
-        "JAVA_HOME": str(find_java().home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    command = [str(spark_home() / "bin" / "spark-class"), *arguments, "--webui-port", "0"]
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(
-            command, cwd=log.parent, env=environment, stdout=output, stderr=output
-        )
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
     """The address of a cluster with two slots."""
-    folder = tmp_path_factory.mktemp("cluster")
-    kind = "org.apache.spark.deploy"
-    place = ("--host", "127.0.0.1", "--port", "0")
-    with _server(folder / "master.log", f"{kind}.master.Master", *place):
-        url = _said(folder / "master.log", r"Starting Spark master at (spark://\S+)")
-        resources = ("--cores", "2", "--memory", "1g", "--work-dir", str(folder))
-        with _server(folder / "worker.log", f"{kind}.worker.Worker", url, *place, *resources):
-            _said(folder / "worker.log", r"(Successfully registered)")
-            yield url
+    with Standalone(tmp_path_factory.mktemp("cluster")) as cluster:
+        cluster.add_worker()
+        yield cluster.url
 
 
 @pytest.mark.parametrize("mode", ["bounded", "checkpoints"])

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import time
 from functools import partial
 
@@ -20,12 +21,17 @@ from pyflink_on_spark._runtime.checkpoints.stored_frames import in_folder
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._spark.hosts import host as host_module
+from pyflink_on_spark._spark.hosts import pool as pool_module
 from pyflink_on_spark._spark.hosts.deployment import Deployment
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.transport.handshake import Address
+from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
 from pyflink_on_spark._spark.transport.rpc import HostLost
+from pyflink_on_spark._spark.transport.stream import PlainStream
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener
 from tests.runtime.large_rows import elements_of, large_job
@@ -81,7 +87,7 @@ class Quiet(Source):
 class Running:
     """Hosts with a job that has been deployed."""
 
-    def __init__(self, folder, count, build=None, source=None, job=None):
+    def __init__(self, folder, count, build=None, source=None, job=None, network=None):
         self.folder, self.processes = folder, []
         job = job or job_of(
             build or (lambda stream: stream.rebalance().map(Noting(str(folder / "notes")))),
@@ -89,8 +95,10 @@ class Running:
             count,
             configuration={"execution.checkpointing.interval": "1 h"},
         )
-        self.pool = HostPool(HERE, count)
-        task = HostTask(self.pool.control, WorkerEnvironment.of_driver(ShippedDependencies()))
+        network = network or NetworkSettings()
+        self.pool = HostPool(HERE, count, network)
+        environment = WorkerEnvironment.of_driver(ShippedDependencies())
+        task = HostTask(self.pool.control, environment, network)
         spawning = multiprocessing.get_context("spawn")
         for number in range(count):
             self.processes.append(spawning.Process(target=task, args=([number],), daemon=True))
@@ -183,6 +191,42 @@ def test_a_host_that_is_killed(running):
     os.kill(running.processes[1].pid, signal.SIGKILL)
     with pytest.raises(HostLost, match="host 1 is gone"):
         running.snapshot(1)
+
+
+def follow(pool, deadline):
+    """Wait until the deadline, or until something is wrong with a host."""
+    while time.monotonic() < deadline:
+        pool.check()
+        pool.wait(0.1)
+
+
+class CutOff(MapFunction):
+    """Lets the system say that no other host has answered for an hour."""
+
+    def open(self, runtime_context):
+        PlainStream.unanswered = lambda _: 3600.0
+
+    def map(self, value):
+        return value
+
+
+def test_hosts_that_reach_the_driver_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool_module, "_PEER_SECONDS", 0.0)
+    network = NetworkSettings(heartbeat_interval=0.2, heartbeat_timeout=1.0)
+    running = Running(tmp_path, 2, lambda stream: stream.rebalance().map(CutOff()), network=network)
+    deadline = time.monotonic() + 30
+    try:
+        with pytest.raises(HostLost, match=r"host \d has lost host \d"):
+            follow(running.pool, deadline)
+    finally:
+        running.close()
+
+
+def test_a_host_that_cannot_be_reached_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(HostLost, match=rf"^host 2 cannot reach host 1 at 127\.0\.0\.1:{port} \("):
+        host_module._call(2, 1, Address("127.0.0.1", port, b"secret"))
 
 
 @two

@@ -212,6 +212,7 @@ class Host:
             self._told = HostReport(ended, paused, progress)
             self._control.send(None, "report", self._told)
             if timely:
+                self._data.check(self._silence, now)
                 self._send_log()
                 quiet = self._rest >= _LONGEST_REST
                 self._next_report = now + (_IDLE_REPORT_SECONDS if quiet else _REPORT_SECONDS)
@@ -256,11 +257,12 @@ class Host:
         peers: dict[int, MessageConnection] = {}
         for number, address in addresses.items():
             if number < self._number:
-                peers[number] = _call(self._number, address)
+                peers[number] = _call(self._number, number, address)
         with self._called:
             awaited = {number for number in addresses if number > self._number}
             if not self._called.wait_for(lambda: awaited <= self._callers.keys(), 60.0):
-                raise HostLost(f"hosts {sorted(awaited - self._callers.keys())} did not call")
+                missing = sorted(awaited - self._callers.keys())
+                raise HostLost(f"host {self._number} was not reached by the hosts {missing}")
             peers |= self._callers
         hosts = self._deployment.hosts
         self._data.connect(
@@ -380,14 +382,19 @@ def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
     """Take the state of a subtask, and do nothing with it."""
 
 
-def _call(number: int, address: Address) -> MessageConnection:
-    wire = dial(address)
-    wire.send_bytes(number.to_bytes(4, "big"))
+def _call(number: int, other: int, address: Address) -> MessageConnection:
+    try:
+        wire = dial(address)
+        wire.send_bytes(number.to_bytes(4, "big"))
+    except (OSError, EOFError) as error:
+        place = f"{address.host}:{address.port}"
+        raise HostLost(f"host {number} cannot reach host {other} at {place} ({error!r})") from error
     return wire
 
 
 def _text(error: BaseException) -> str:
-    return str(error) if type(error).__name__ == "SubtaskFailure" else f"{error!r}"
+    told = isinstance(error, HostLost) or type(error).__name__ == "SubtaskFailure"
+    return str(error) if told else f"{error!r}"
 
 
 def _longer(rest: float) -> float:

@@ -31,15 +31,23 @@ class HostTask:
     network: NetworkSettings = field(default_factory=NetworkSettings)
 
     def __call__(self, numbers: Iterable[int]) -> None:
-        """Run the host whose number is in the partition."""
+        """Run the host whose number is in the partition.
+
+        Raises:
+            HostLost: the driver does not answer; Spark tries again, and its error has the reason.
+        """
         for number in numbers:
             self._run(number)
 
     def _run(self, number: int) -> None:
         try:
             control = connect(self.driver, "the driver")
-        except (HostLost, AuthenticationError):
-            return  # the attempt is over: what Spark runs again is not wanted
+        except AuthenticationError:
+            return  # as below, and something else listens there by now
+        except HostLost as error:
+            if isinstance(error.__cause__, (ConnectionError, EOFError)):
+                return  # the attempt is over: what Spark runs again is not wanted
+            raise
         with self.environment.active():
             host = Host(number, control, self.driver, self.network)
             control.send(number, host.address)

@@ -32,7 +32,7 @@ from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
-from pyflink_on_spark._spark.session.task_slots import hosts_for
+from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
 from pyflink_on_spark._spark.transport.rpc import HostLost
 from pyflink_on_spark.common._options import own
 
@@ -40,7 +40,6 @@ _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
 _END_SECONDS = 3.0
 _REASON_SECONDS = 1.0
-_log = logging.getLogger("pyflink_on_spark")
 _numbers = itertools.count()
 
 
@@ -57,6 +56,7 @@ class StreamingJob(RunningJob):
         self._long_running = not job.bounded
         self._requests: list[SavepointRequest] = []
         self._interrupted = False
+        self._hosts = 0
         setting = own.PROGRESS.read(job.settings.configuration)
         # A program that iterates over results may print each of them.
         quiet = job.collected is not None and setting == "AUTO"
@@ -182,7 +182,10 @@ class _Attempt:
         self._job, self._coordinator = owner._job, owner._coordinator
         self._session, self._cancelled = owner._session, owner._cancelled
         slots = slots_of(self._job.stages)
-        self._hosts = hosts_for(self._session, slots, self._job.settings.configuration)
+        configuration = self._job.settings.configuration
+        self._hosts = owner._hosts = hosts_for(
+            self._session, slots, configuration, owner._hosts, owner._check_cancelled
+        )
         self._network = owner._network
         endpoint = driver_endpoint(self._session, self._network.driver_ports)
         self._pool = HostPool(endpoint, self._hosts, self._network, owner._check_cancelled)
@@ -203,7 +206,7 @@ class _Attempt:
         failed = True
         try:
             self._start()
-            self._pool.assemble(self._owner.slot_timeout, self._check)
+            self._pool.assemble(self._owner.slot_timeout, self._check_start)
             self._assembled = True
             self._pool.deploy(self._deployment())
             self._drive()
@@ -239,6 +242,14 @@ class _Attempt:
         if progress != self._progress:
             self._progress = progress
             self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
+
+    def _check_start(self) -> None:
+        """See whether anything ends the attempt, or Spark has lost what its hosts need to start."""
+        self._check()
+        if not has_room(self._session, self._hosts, self._job.settings.configuration):
+            raise RuntimeError(
+                f"Spark has lost executors, and has no room for {self._hosts} hosts any more"
+            )
 
     def _check(self) -> None:
         """See whether anything ends the attempt."""

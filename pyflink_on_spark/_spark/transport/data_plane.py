@@ -12,6 +12,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.transport.message_connection import MessageConnection
 from pyflink_on_spark._spark.transport.seal import TAG_BYTES, BadSeal
+from pyflink_on_spark._spark.transport.silence import Silence
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
@@ -49,6 +50,7 @@ class _Peer:
         self.inbox = wire.inbox
         self.in_flight: dict[int, int] = {}
         self.consumed: dict[int, int] = {}
+        self.silence = Silence()
 
 
 class DataPlane:
@@ -154,6 +156,20 @@ class DataPlane:
             if events & selectors.EVENT_READ:
                 arrived = self._read(peer) or arrived
         return arrived
+
+    def check(self, silence: float, now: float) -> None:
+        """See whether the machines of all other hosts answer.
+
+        Args:
+            silence: after how long a silence one counts as lost, in s.
+            now: the time, in s.
+
+        Raises:
+            PeerLost: one does not.
+        """
+        for peer in self._peers.values():
+            if peer.silence.look(peer.stream.unanswered(), now) >= silence:
+                raise PeerLost(peer.number)
 
     def wake(self) -> None:
         """End a ``pump`` that waits; may be called from any thread."""

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
+from pyflink_on_spark._spark.transport.silence import unanswered
+
 _RECORD_BYTES = 16 * 1024
 _MOST_AT_ONCE = 256 * 1024
 
@@ -30,6 +32,10 @@ class Stream(Protocol):
 
     def own_address(self) -> str:
         """Return the address of this end, as the peer reaches it."""
+        ...
+
+    def unanswered(self) -> float:
+        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
         ...
 
     def hang_up(self) -> None:
@@ -64,6 +70,10 @@ class PlainStream:
     def own_address(self) -> str:
         """Return the address of this end, as the peer reaches it."""
         return str(self._socket.getsockname()[0])
+
+    def unanswered(self) -> float:
+        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
+        return unanswered(self._socket)
 
     def hang_up(self) -> None:
         """End both directions; a thread that waits for the peer notices."""
@@ -117,6 +127,10 @@ class EncryptedStream:
     def own_address(self) -> str:
         """Return the address of this end, as the peer reaches it."""
         return str(self._socket.getsockname()[0])
+
+    def unanswered(self) -> float:
+        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
+        return unanswered(self._socket)
 
     def hang_up(self) -> None:
         """End both directions; a thread that waits for the peer notices."""

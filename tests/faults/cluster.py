@@ -1,0 +1,113 @@
+"""A standalone cluster of Spark on machines of its own, and what may happen to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults.machines import Machine, Network, network
+from tests.faults.processes import Process, hosts, listens, process_of
+from tests.spark.standalone import Standalone
+
+_EXECUTOR = "executor.CoarseGrainedExecutorBackend"
+
+
+@dataclass
+class Cluster:
+    """A master here, and a worker with two task slots on each machine.
+
+    Args:
+        network: the machines.
+        spark: the servers.
+    """
+
+    network: Network
+    spark: Standalone
+    _workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def machines(self) -> list[Machine]:
+        """All machines."""
+        return self.network.machines
+
+    @property
+    def settings(self) -> list[str]:
+        """What a job needs on the command line to run here."""
+        here = self.network.address
+        settings = {
+            "spark.driver.host": here,
+            "spark.driver.bindAddress": here,
+            "spark.driver.memory": "512m",
+            "spark.executor.memory": "512m",
+        }
+        return ["--master", self.spark.url, *(f"--conf={k}={v}" for k, v in settings.items())]
+
+    def start_worker(self, machine: Machine) -> None:
+        """Start the worker of a machine."""
+        self._workers[machine.name] = self.spark.add_worker(machine.address, machine.inside)
+
+    def executors(self, machine: Machine) -> list[Process]:
+        """Return the executors of a machine."""
+        return [p for p in self.processes(machine) if _EXECUTOR in p.command]
+
+    def hosts(self, machine: Machine) -> list[Process]:
+        """Return the hosts of a machine."""
+        return [p for p in hosts(self.processes(machine)) if listens(p)]
+
+    def processes(self, machine: Machine) -> list[Process]:
+        """Return what runs on a machine, but for its worker."""
+        worker = self._workers[machine.name].pid
+        found = map(process_of, machine.processes())
+        return [p for p in found if p is not None and p.number != worker]
+
+    def shuffle_files(self) -> list[Path]:
+        """Return what stages have written for the next ones, on all machines."""
+        return [*self.spark.local_folder.rglob("shuffle_*")]
+
+    def kill_hosts(self, machine: Machine) -> None:
+        """Kill the Python processes of a machine's hosts."""
+        for host in self.hosts(machine):
+            host.kill()
+
+    def kill_executor(self, machine: Machine) -> None:
+        """Kill the executors of a machine; its worker starts others."""
+        for executor in self.executors(machine):
+            executor.kill()
+
+    def kill_worker(self, machine: Machine) -> None:
+        """Kill the worker of a machine, with its executors."""
+        executors = self.executors(machine)
+        self._workers[machine.name].kill()
+        for executor in executors:
+            executor.kill()
+
+    def decommission(self, machine: Machine) -> None:
+        """Announce that a machine will go soon."""
+        os.kill(self._workers[machine.name].pid, signal.SIGPWR)
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
+    """Start a cluster; in the end nothing of it is left.
+
+    Args:
+        folder: for the logs and the work of all servers.
+        count: how many machines there are.
+
+    Raises:
+        CannotMakeMachines: this system has no network namespaces.
+    """
+    settings = {"spark.decommission.enabled": "true"}
+    with (
+        network(count) as joined,
+        Standalone(folder, joined.address, settings) as spark,
+    ):
+        made = Cluster(joined, spark)
+        for machine in joined.machines:
+            made.start_worker(machine)
+        yield made
