@@ -118,7 +118,7 @@ class TransactionBatchWriter(SinkWriter):
     def _pack(self) -> None:
         first = min(map(_topic, self._open))
         self._topic = min(self._topic or first, first)
-        self._frames += pack(self._open)
+        self._frames += pack(self._open, compressed=True)
         self._open = []
 
 

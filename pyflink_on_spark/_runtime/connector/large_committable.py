@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_FAST = 1
+_STORED, _FAST = 0, 1
 _MOST = 8 * 1024 * 1024
 
 
@@ -30,14 +30,14 @@ class LargeCommittable:
     frames: Iterable[bytes] = field(repr=False)
 
 
-def pack(things: Sequence[Any]) -> list[bytes]:
+def pack(things: Sequence[Any], *, compressed: bool = False) -> list[bytes]:
     """Return picklable objects as frames; ``unpack`` returns the objects of a frame."""
     content = pickle.dumps(things, 5)
     if len(content) <= _MOST or len(things) <= 1:
-        return [zlib.compress(content, _FAST)]
+        return [zlib.compress(content, _FAST if compressed else _STORED)]
     del content
-    middle = len(things) // 2
-    return pack(things[:middle]) + pack(things[middle:])
+    halves = things[: len(things) // 2], things[len(things) // 2 :]
+    return [frame for half in halves for frame in pack(half, compressed=compressed)]
 
 
 def unpack(frame: bytes) -> list[Any]:
