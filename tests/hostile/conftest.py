@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture
 def hostile_seeds():
-    """The seeds of the changes: 100, or as many as HOSTILE_CHANGES says."""
-    return range(int(os.environ.get("HOSTILE_CHANGES", "100")))
+    """The seeds of the changes: 40, or as many as HOSTILE_CHANGES says."""
+    return range(int(os.environ.get("HOSTILE_CHANGES", "40")))
