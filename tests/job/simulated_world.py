@@ -29,7 +29,7 @@ from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.steps import watch
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Configuration, Encoder, Row, Types
-from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
+from pyflink_on_spark.datastream import DataStream, MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink
 from pyflink_on_spark.datastream.connectors.file_system import (
     BucketAssigner,
@@ -136,6 +136,17 @@ class World:
             return RollingPolicy.on_checkpoint_rolling_policy()
         return RollingPolicy.default_rolling_policy(self._part_size, 2000, 500)
 
+    def write(self, counted: DataStream) -> None:
+        """Write the lines to the outputs of this world."""
+        output = str(self.folder / "output")
+        counted.sink_to(
+            FileSink.for_row_format(output, Encoder.simple_string_encoder())
+            .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
+            .with_rolling_policy(self.rolling_policy())
+            .build()
+        ).uid("files")
+        counted.map(Row, LINE).uid("rows").sink_to(_table(self.database)).uid("table")
+
     def lines(self) -> list[str]:
         """Return what is committed to files."""
         parts = (self.folder / "output").glob("part-*")
@@ -151,10 +162,14 @@ class World:
         with contextlib.closing(sqlite3.connect(self.database)) as connection:
             return [line for (line,) in connection.execute("SELECT line FROM t")]
 
+    def outputs(self) -> list[list[str]]:
+        """Return what is committed to each output."""
+        return [self.lines(), self.rows()]
+
     def check(self, complete: bool = False) -> None:
         """Check that nothing is there twice, and nothing is lost in the end."""
-        self._check(self.lines(), complete)
-        self._check(self.rows(), complete)
+        for lines in self.outputs():
+            self._check(lines, complete)
 
     def _check(self, lines: list[str], complete: bool) -> None:
         expected, found = expected_lines(self.elements), Counter(lines)
@@ -358,8 +373,6 @@ class Driver:
         settings = {key: value for key, value in settings.items() if value != "unset"}
         if self._restore is not None:
             settings["execution.state-recovery.path"] = str(self._restore)
-        output = str(self.world.folder / "output")
-
         with recording() as recorder:
             env = StreamExecutionEnvironment.get_execution_environment(
                 Configuration.from_dict(settings)
@@ -368,14 +381,7 @@ class Driver:
             source = CutSource(range(self.world.elements), (3,))
             numbers = env._from_runtime_source(source, "numbers", None).uid("numbers")
             counted = numbers.key_by(lambda n: n % KEYS).map(Count(), Types.STRING()).uid("count")
-            counted.sink_to(
-                FileSink.for_row_format(output, Encoder.simple_string_encoder())
-                .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
-                .with_rolling_policy(self.world.rolling_policy())
-                .build()
-            ).uid("files")
-            rows = counted.map(Row, LINE).uid("rows")
-            rows.sink_to(_table(self.world.database)).uid("table")
+            self.world.write(counted)
             env.execute("world")
         job = recorder.job
         assert job is not None

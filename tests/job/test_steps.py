@@ -129,8 +129,17 @@ OUTLIVING = [name for name, (_, settings) in CASES.items() if settings != IN_MEM
 @pytest.mark.parametrize("nth", [1, 3])
 @pytest.mark.parametrize("name", OUTLIVING)
 def test_a_driver_that_is_killed(tmp_path, name, nth):
-    scenario, settings = CASES[name]
-    world = World(tmp_path, settings=settings)
+    kill_driver(World(tmp_path, settings=CASES[name][1]), name, nth)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("early end")])
+def test_a_step_that_fails(tmp_path, name):
+    fail_step(World(tmp_path, settings=CASES[name][1]), name)
+
+
+def kill_driver(world, name, nth):
+    """Kill the driver when it does a step for the nth time, and check what is committed."""
+    scenario, _ = CASES[name]
     world.kill_at = (name, nth)
     with world.running():
         last = scenario(world)
@@ -139,10 +148,9 @@ def test_a_driver_that_is_killed(tmp_path, name, nth):
     assert last.dead or last.state == "is done"
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("early end")])
-def test_a_step_that_fails(tmp_path, name):
+def fail_step(world, name):
+    """Let a step raise an error, and check what is committed."""
     scenario, settings = CASES[name]
-    world = World(tmp_path, settings=settings)
     world.fail_at = (name, 1)
     with world.running():
         scenario(world)

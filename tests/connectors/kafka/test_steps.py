@@ -1,0 +1,50 @@
+"""A driver that is killed, or fails, at any step writes each record to Kafka once."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyflink_on_spark.common import SimpleStringSchema
+from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
+from pyflink_on_spark.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink
+from tests.job.simulated_world import World
+from tests.job.test_steps import CASES, OUTLIVING, fail_step, kill_driver
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+class KafkaWorld(World):
+    """One whose jobs write to a topic."""
+
+    def __init__(self, folder, kafka, **options):
+        super().__init__(folder, **options)
+        self._kafka, self._topic = kafka, kafka.topic(1)
+
+    def write(self, counted):
+        records = KafkaRecordSerializationSchema.builder().set_topic(self._topic)
+        sink = KafkaSink.builder().set_bootstrap_servers(self._kafka.servers)
+        counted.sink_to(
+            sink.set_record_serializer(
+                records.set_value_serialization_schema(SimpleStringSchema()).build()
+            )
+            .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+            .set_transactional_id_prefix("world")
+            .build()
+        ).uid("topic")
+
+    def lines(self):
+        """Return the committed records."""
+        return [message.value().decode() for message in self._kafka.read(self._topic)]
+
+    def outputs(self):
+        return [self.lines()]
+
+
+@pytest.mark.parametrize("name", OUTLIVING)
+def test_a_driver_that_is_killed(tmp_path, kafka, name):
+    kill_driver(KafkaWorld(tmp_path, kafka, settings=CASES[name][1]), name, 1)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("early end")])
+def test_a_step_that_fails(tmp_path, kafka, name):
+    fail_step(KafkaWorld(tmp_path, kafka, settings=CASES[name][1]), name)
