@@ -130,6 +130,12 @@ def test_rows_that_do_not_count_make_no_sessions(t_env, tmp_path):
     assert query(t_env, f"{text} GROUP BY k, window_start, window_end") == [
         ("a", at(3), at(8), 1), ("a", at(9), at(14), 1),
     ]  # fmt: skip
+    of_sessions = text.replace("v <> 2", "EXTRACT(SECOND FROM window_end) > 9")
+    assert query(t_env, f"{of_sessions} GROUP BY k, window_start, window_end") == [
+        ("a", at(3), at(14), 3)
+    ]
+    rows_left = f"SELECT v, window_start, window_end FROM {SESSIONS} WHERE v <> 2"
+    assert query(t_env, rows_left) == [(1, at(3), at(14)), (3, at(3), at(14))]
 
 
 def test_joins_of_sessions(w):

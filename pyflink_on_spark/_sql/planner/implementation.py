@@ -168,7 +168,8 @@ def _session_aggregate(
 ) -> PhysicalNode:
     """Return what aggregates sessions, or the rows of groups that are no sessions.
 
-    As in Flink, a condition on the rows of sessions says which rows make sessions.
+    As in Flink, a condition on the rows of sessions says which rows make sessions, unless it is
+    one on the sessions themselves.
     """
     below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
     conditions: list[Typed] = []
@@ -181,30 +182,26 @@ def _session_aggregate(
             conditions = [substitute(condition, columns) for condition in conditions]
         below = below.input
     direct = isinstance(below, logical.WindowTable)
-    merges = direct and _are_sessions(keys, conditions, window)
+    apart = _are_sessions(keys, window)
+    first = len(window.schema) - _PARTS
+    of_rows = all(index < first for each in conditions for index in input_refs(each))
+    merges = direct and apart and of_rows
     if merges:
         node = replace(node, input=_with_single_rows(node.input))
     source = plan.implement(node.input)
-    if direct and not merges:
+    if direct and not apart:
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch=False)
     return WindowAggregate(
         node.schema, source, node.keys, node.calls, window, parts, merges_sessions=merges
     )
 
 
-def _are_sessions(
-    keys: Sequence[Typed], conditions: Sequence[Typed], window: logical.WindowTable
-) -> bool:
+def _are_sessions(keys: Sequence[Typed], window: logical.WindowTable) -> bool:
     """Tell whether groups are those that sessions are apart by."""
     if window.partition is None:
         return True
     grouped = {key.index for key in keys if isinstance(key, InputRef)}
-    first = len(window.schema) - _PARTS
-    return (
-        len(keys) == len(grouped)
-        and grouped == set(window.partition)
-        and all(index < first for each in conditions for index in input_refs(each))
-    )
+    return len(keys) == len(grouped) and grouped == set(window.partition)
 
 
 def _with_single_rows(node: logical.Node) -> logical.Node:
