@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, substitute
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -47,6 +47,9 @@ from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import Root
+
+_PARTS = 3
+"""The columns that windows add to rows."""
 
 _NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
 Make = Callable[[Any, "Implementation"], PhysicalNode]
@@ -129,10 +132,8 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
     if session:
         if batch:
             raise TableError(_NO_SESSIONS)
-        session = _groups_are_sessions(node, parts, window)
-        if session:
-            node = replace(node, input=_with_single_rows(node.input))
-    elif batch:
+        return _session_aggregate(node, plan, window, parts)
+    if batch:
         source = plan.implement(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
     sliced = _sliced(node, plan)
@@ -140,7 +141,7 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
         return sliced
     source = plan.implement(node.input)
     return WindowAggregate(
-        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=session
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=False
     )
 
 
@@ -159,19 +160,48 @@ def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | Non
     return made
 
 
-def _groups_are_sessions(
-    node: logical.Aggregate, parts: dict[int, int], window: logical.WindowTable
-) -> bool:
-    """Tell whether an aggregate has a group for each session, of all of its rows."""
+def _session_aggregate(
+    node: logical.Aggregate,
+    plan: Implementation,
+    window: logical.WindowTable,
+    parts: dict[int, int],
+) -> PhysicalNode:
+    """Return what aggregates sessions, or the rows of groups that are no sessions.
+
+    As in Flink, a condition on the rows of sessions says which rows make sessions, unless it is
+    one on the sessions themselves.
+    """
+    below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
+    conditions: list[Typed] = []
+    while isinstance(below, logical.Project | logical.Filter):
+        if isinstance(below, logical.Filter):
+            conditions.append(below.condition)
+        else:
+            columns = below.expressions
+            keys = [substitute(key, columns) for key in keys]
+            conditions = [substitute(condition, columns) for condition in conditions]
+        below = below.input
+    direct = isinstance(below, logical.WindowTable)
+    apart = _are_sessions(keys, window)
+    first = len(window.schema) - _PARTS
+    of_rows = all(index < first for each in conditions for index in input_refs(each))
+    merges = direct and apart and of_rows
+    if merges:
+        node = replace(node, input=_with_single_rows(node.input))
+    source = plan.implement(node.input)
+    if direct and not apart:
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch=False)
+    return WindowAggregate(
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=merges
+    )
+
+
+def _are_sessions(keys: Sequence[Typed], window: logical.WindowTable) -> bool:
+    """Tell whether groups are those that sessions are apart by."""
     if window.partition is None:
         return True
-    below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
-    while isinstance(below, logical.Project):
-        keys = [substitute(key, below.expressions) for key in keys]
-        below = below.input
-    columns = {key.index for key in keys if isinstance(key, InputRef)}
-    whole = len(keys) == len(columns) and columns == set(window.partition)
-    return whole and isinstance(below, logical.WindowTable)
+    grouped = {key.index for key in keys if isinstance(key, InputRef)}
+    return len(keys) == len(grouped) and grouped == set(window.partition)
 
 
 def _with_single_rows(node: logical.Node) -> logical.Node:
