@@ -1,4 +1,7 @@
-"""What may happen to Spark under a job with BATCH semantics, and whether its output is right."""
+"""What may happen to Spark under a job with BATCH semantics, and whether its output is right.
+
+Hidden files may be left: a task that ends before the driver knows what it wrote removes nothing.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +99,6 @@ class BatchRun:
         problems = check_counts(self._lines("counts"), FILES * EVENTS_A_FILE)
         if self._lines("sums") != self._expected_sums():
             problems.append("the sums are wrong")
-        if hidden := list(self._output.glob("*/.*")):
-            problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0].name}")
         return problems
 
     def _expected_sums(self) -> list[str]:

@@ -109,7 +109,11 @@ def _replace_worker(cluster: Cluster, machine: Machine) -> None:
 
 
 BATCH = "batch"
-_SOON_LOST = {"spark.network.timeout": "20s", "spark.executor.heartbeatInterval": "4s"}
+_SOON_LOST = {
+    "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
+    "spark.executor.heartbeatInterval": "4s",
+}
 SCENARIOS = {
     "processes": Scenario([
         Fault("a host is killed", Cluster.kill_hosts),
@@ -128,13 +132,17 @@ SCENARIOS = {
         Fault("two machines that reach the driver only", _shun, 60, _repair, 120),
     ]),
     "lost": Scenario([
-        Fault("a machine is cut off for 80 s, and lost to Spark", _cut, 80, _repair),
+        Fault("a machine is cut off for 50 s, and lost to Spark", _cut, 50, _repair),
     ], _SOON_LOST),
     "speculation": Scenario([
         Fault("a slow link while copies of hosts start", _slow, 15, _repair),
         Fault("a host is killed that has a copy", Cluster.kill_hosts),
         Fault("an executor is killed that has a copy", Cluster.kill_executor),
-    ], {"spark.speculation": "true", "spark.speculation.task.duration.threshold": "5s"}),
+    ], {
+        "spark.speculation": "true",
+        "spark.speculation.task.duration.threshold": "5s",
+        "spark.executor.cores": "2",
+    }),
     "allocation": Scenario([
         Fault("an executor is killed", Cluster.kill_executor),
     ], {

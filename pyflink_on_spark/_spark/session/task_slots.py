@@ -13,7 +13,7 @@ from pyflink_on_spark.common._options.own import HOSTS
 
 _YOUNG_SECONDS = 30.0
 """Spark's own limit for the registration of executors."""
-_STEADY_SECONDS = 2.0
+_STEADY_SECONDS = 5.0
 _BACK_SECONDS = 10.0
 _PAUSE = 0.1
 
