@@ -9,6 +9,8 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.table import StreamTableEnvironment
 from pyflink_on_spark.testing import local_engine
 
+pytestmark = pytest.mark.slow
+
 KILLED_OFTEN = {
     "execution.checkpointing.interval": "10 ms",
     "pyflink-on-spark.checkpoint-elements": "25",

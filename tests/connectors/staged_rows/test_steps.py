@@ -12,7 +12,10 @@ from pyflink_on_spark.common import Row
 from tests.job.simulated_world import LINE, World
 from tests.job.test_steps import CASES, OUTLIVING, fail_step, kill_driver
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 ROWS_IN_FILES = "state: the frames of committables are stored"

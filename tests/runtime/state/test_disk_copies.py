@@ -30,6 +30,8 @@ from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy
 from tests.runtime.state.descriptors import Descriptor, ttl
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def state_backend(monkeypatch):
