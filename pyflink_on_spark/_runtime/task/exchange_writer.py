@@ -37,9 +37,9 @@ from pyflink_on_spark._runtime.task.partitioners import (
 
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128
+"""How many new keys of a write are hashed as they come, before the others are hashed together."""
 FEW_RECEIVERS = 16
 """With more receivers an element or two for each are not worth a row at once."""
-"""How many new keys of a write are hashed as they come, before the others are hashed together."""
 
 
 class _Buffer:
