@@ -46,34 +46,41 @@ class _Slots:
         return [f"{accumulator}[{self.first + index}]" for index in range(count)]
 
 
+@dataclass(frozen=True)
+class AggregatedRows:
+    """The rows that are aggregated.
+
+    Args:
+        width: how many columns they have.
+        time_zone: the session's, by name.
+        retracting: whether rows are taken back; then elements are pairs of the kind and the row.
+    """
+
+    width: int
+    time_zone: str
+    retracting: bool
+
+
 class AggregateCompiler:
     """Makes the source of accumulators, which are lists.
 
     Args:
         calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether rows are taken back.
+        rows: the rows.
         reserved: how many slots come first that are not those of calls.
     """
 
     def __init__(
-        self,
-        calls: Sequence[AggregateInvocation],
-        width: int,
-        time_zone: str,
-        *,
-        retracting: bool,
-        reserved: int,
+        self, calls: Sequence[AggregateInvocation], rows: AggregatedRows, *, reserved: int
     ) -> None:
-        self.expressions = ExpressionCompiler([f"row[{i}]" for i in range(width)], time_zone)
-        self._retracting = retracting
+        columns = [f"row[{index}]" for index in range(rows.width)]
+        self.expressions = ExpressionCompiler(columns, rows.time_zone)
         self._calls: list[_Slots] = []
         self.initial: list[str] = []
         for call in calls:
             types = [arg.type for arg in call.args]
-            code = call.overload.code(self.expressions, types, call.type, retracting)
-            if retracting and not code.reversible:
+            code = call.overload.code(self.expressions, types, call.type, rows.retracting)
+            if rows.retracting and not code.reversible:
                 not_yet(
                     f"{call.function.name} over rows that are taken back", None,
                     "Aggregate rows that are only added.",
@@ -195,10 +202,8 @@ def joined_tuple(sources: Sequence[str]) -> str:
 def compile_group_aggregate(
     keys: Sequence[Typed],
     calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
+    rows: AggregatedRows,
     *,
-    retracting: bool,
     before: bool,
     keeps_equal: bool,
     pairs: bool,
@@ -211,14 +216,13 @@ def compile_group_aggregate(
     Args:
         keys: the columns that the result begins with.
         calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether elements are pairs of the kind and the row.
+        rows: the rows.
         before: whether a row comes before each update as it was.
         keeps_equal: whether an update comes also where nothing has changed.
         pairs: whether pairs of the kind and the row come out, and not rows.
     """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=2)
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=2)
     made = joined_tuple(compiler.values())
     group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
     create = f"[None, 0, {', '.join(compiler.initial)}]"
@@ -259,13 +263,11 @@ def compile_group_aggregate(
 def compile_batch_aggregate(
     keys: Sequence[Typed],
     calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-    *,
-    retracting: bool,
+    rows: AggregatedRows,
 ) -> Program:
     """Return two functions: one adds pairs of key and element to a dict, one makes rows of it."""
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=2)
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=2)
     group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
     change = indented(compiler.changes(retract=False), 2)
     if retracting:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.aggregates import (
+    AggregateCompiler,
+    AggregatedRows,
+    indented,
+    joined_tuple,
+)
 from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation
@@ -19,22 +24,18 @@ def is_reversible(calls: Sequence[AggregateInvocation]) -> bool:
     )
 
 
-def compile_frame(
-    calls: Sequence[AggregateInvocation], width: int, time_zone: str, *, retracting: bool
-) -> Program:
+def compile_frame(calls: Sequence[AggregateInvocation], rows: AggregatedRows) -> Program:
     """Return the parts of functions over a frame: ``create, add, retract, values``.
 
     ``retract`` is None if rows are not taken back.
 
     Args:
         calls: the functions.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether rows leave the frame.
+        rows: the rows; those that leave the frame may be taken back.
     """
-    compiler = AggregateCompiler(calls, width, time_zone, retracting=retracting, reserved=0)
+    compiler = AggregateCompiler(calls, rows, reserved=0)
     taken_back = ["    pass"]
-    if retracting:
+    if rows.retracting:
         taken_back = indented(compiler.changes(retract=True))
     lines = [
         "def create():",
@@ -46,6 +47,6 @@ def compile_frame(
         "def values(acc):",
         f"    return {joined_tuple(compiler.values())}",
         "def parts():",
-        f"    return create, add, {'retract' if retracting else 'None'}, values",
+        f"    return create, add, {'retract' if rows.retracting else 'None'}, values",
     ]
     return Program("\n".join(lines) + "\n", "parts", compiler.bindings)

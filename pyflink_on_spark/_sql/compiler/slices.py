@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.aggregates import (
+    AggregateCompiler,
+    AggregatedRows,
+    indented,
+    joined_tuple,
+)
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.compiler.windows import NULL_TIME, Clock
-from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
+from pyflink_on_spark._sql.compiler.windows import window_times
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.nodes import WindowKind
 
@@ -47,10 +50,7 @@ def compile_slices(
     keys: Sequence[Typed | int],
     slices: Slices,
     calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-    *,
-    retracting: bool,
+    rows: AggregatedRows,
 ) -> Program:
     """Return the parts of a window aggregate: ``add, merged, rows``.
 
@@ -66,27 +66,18 @@ def compile_slices(
             the time of the window.
         slices: the windows.
         calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether elements are pairs of the kind and the row. Then an accumulator counts
-            its rows, and a group without rows gives no result.
+        rows: the rows. If they are taken back, an accumulator counts them, and a group without
+            rows gives no result.
 
     Raises:
         NotImplementedError: the accumulators of a function cannot be merged.
     """
-    compiler = AggregateCompiler(
-        calls, width, time_zone, retracting=retracting, reserved=3 if retracting else 2
-    )
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=3 if retracting else 2)
     change = compiler.counted_changes("acc[2]") if retracting else compiler.changes(retract=False)
     value = compiler.expressions.value
     group = joined_tuple([value(key) for key in keys if not isinstance(key, int)] or [])
-    time = "now()" if slices.by_clock else f"row[{slices.time}]"
-    bindings: dict[str, Any] = {"now": Clock()} if slices.by_clock else {}
-    local, moment = [], "end - 1000"
-    if slices.zone is not None:
-        bindings |= {"to_local": to_local, "to_instant": to_instant}
-        local = [f"        time = to_local(time, {slices.zone!r})"]
-        moment = f"to_instant(end - 1000, {slices.zone!r})"
+    found, moment, bindings = window_times(slices.time, slices.zone, by_clock=slices.by_clock)
     last = "" if slices.kind is not WindowKind.HOP else f" + {slices.size - slices.step}"
     if slices.kind is WindowKind.CUMULATE:
         last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
@@ -102,9 +93,7 @@ def compile_slices(
         "def add(pairs, use, reached, note):",
         "    current = groups = get = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
-        f"        time = {time}",
-        f"        if time is None: raise ValueError({NULL_TIME!r})",
-        *local,
+        *indented(found, 2),
         f"        end = time - (time - {slices.offset}) % {slices.step} + {slices.step}",
         "        if end != current:",
         f"            if end{last} - 1000 <= reached: continue",

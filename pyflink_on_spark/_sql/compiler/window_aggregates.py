@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, indented, joined_tuple
+from pyflink_on_spark._sql.compiler.aggregates import (
+    AggregateCompiler,
+    AggregatedRows,
+    indented,
+    joined_tuple,
+)
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 
@@ -13,10 +18,7 @@ def compile_window_aggregate(
     keys: Sequence[Typed],
     end: Typed,
     calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-    *,
-    retracting: bool,
+    rows: AggregatedRows,
 ) -> Program:
     """Return the parts of a window aggregate.
 
@@ -28,13 +30,10 @@ def compile_window_aggregate(
         keys: the columns that the result begins with.
         end: the end of a row's window.
         calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether elements are pairs of the kind and the row.
+        rows: the rows.
     """
-    compiler = AggregateCompiler(
-        calls, width, time_zone, retracting=retracting, reserved=2 if retracting else 1
-    )
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=2 if retracting else 1)
     group = joined_tuple([compiler.expressions.value(key) for key in keys])
     slots = ["0", *compiler.initial] if retracting else compiler.initial
     change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
@@ -66,10 +65,7 @@ def compile_session_aggregate(
     start: Typed,
     end: Typed,
     calls: Sequence[AggregateInvocation],
-    width: int,
-    time_zone: str,
-    *,
-    retracting: bool,
+    rows: AggregatedRows,
 ) -> Program:
     """Return the parts of an aggregate over sessions: ``create, add, merge, rows``.
 
@@ -82,13 +78,10 @@ def compile_session_aggregate(
         start: the start of a row's own session.
         end: the end of it.
         calls: what is computed.
-        width: how many columns rows have.
-        time_zone: the session's, by name.
-        retracting: whether elements are pairs of the kind and the row.
+        rows: the rows.
     """
-    compiler = AggregateCompiler(
-        calls, width, time_zone, retracting=retracting, reserved=4 if retracting else 3
-    )
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=4 if retracting else 3)
     value = compiler.expressions.value
     known: list[str] = []
     result: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._sql.compiler.aggregates import indented
 from pyflink_on_spark._sql.compiler.program import Binding, Program
 from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
 from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
@@ -24,6 +25,30 @@ class Clock(Binding):
         return lambda: now() * 1000
 
 
+def window_times(
+    position: int, zone: str | None, *, by_clock: bool
+) -> tuple[list[str], str, dict[str, Any]]:
+    """Return what finds the ``time`` of a ``row``, the time of a window by its ``end``, and names.
+
+    The first are statements, the second is an expression, and both use the names.
+
+    Args:
+        position: of the time attribute.
+        zone: the time zone that windows are in; None where that makes no difference.
+        by_clock: whether the clock says when a row comes, and no column.
+    """
+    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
+    statements = [
+        f"time = {'now()' if by_clock else f'row[{position}]'}",
+        f"if time is None: raise ValueError({NULL_TIME!r})",
+    ]
+    if zone is None:
+        return statements, "end - 1000", bindings
+    bindings |= {"to_local": to_local, "to_instant": to_instant}
+    statements.append(f"time = to_local(time, {zone!r})")
+    return statements, f"to_instant(end - 1000, {zone!r})", bindings
+
+
 def compile_session_rows(
     window: WindowTable, zone: str | None, *, by_clock: bool, changelog: bool
 ) -> Program:
@@ -38,21 +63,12 @@ def compile_session_rows(
         by_clock: whether the clock says when a row comes, and no column.
         changelog: whether elements are pairs of the kind and the row.
     """
-    time = "now()" if by_clock else f"row[{window.time}]"
-    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
-    moment = "end - 1000"
-    local = []
-    if zone is not None:
-        bindings |= {"to_local": to_local, "to_instant": to_instant}
-        local = [f"    time = to_local(time, {zone!r})"]
-        moment = f"to_instant(end - 1000, {zone!r})"
+    found, moment, bindings = window_times(window.time, zone, by_clock=by_clock)
     made = "row + window"
     source = [
         "def create(row):",
         *(["    row = row[1]"] if changelog else []),
-        f"    time = {time}",
-        f"    if time is None: raise ValueError({NULL_TIME!r})",
-        *local,
+        *indented(found),
         f"    return [(), time, time + {window.size}, []]",
         "def add(acc, row):",
         "    acc[3].append(row)",
@@ -81,14 +97,7 @@ def compile_windows(
         changelog: whether elements are pairs of the kind and the row.
     """
     size, step, offset = window.size, window.step, window.offset
-    time = "now()" if by_clock else f"row[{window.time}]"
-    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
-    moment = "end - 1000"
-    local = []
-    if zone is not None:
-        bindings |= {"to_local": to_local, "to_instant": to_instant}
-        local = [f"        time = to_local(time, {zone!r})"]
-        moment = f"to_instant(end - 1000, {zone!r})"
+    found, moment, bindings = window_times(window.time, zone, by_clock=by_clock)
     loops = {
         WindowKind.TUMBLE: [f"start = time - (time - {offset}) % {size}", f"end = start + {size}"],
         WindowKind.HOP: [
@@ -103,17 +112,13 @@ def compile_windows(
         ],
         WindowKind.SESSION: ["start = time", f"end = time + {size}"],
     }
-    lines = loops[window.kind]
     made = f"row + (start, end, {moment})"
     made = f"(kind, {made})" if changelog else made
     depth = 3 if window.kind in {WindowKind.HOP, WindowKind.CUMULATE} else 2
     source = [
         "def calc(rows):",
         f"    for {'kind, row' if changelog else 'row'} in rows:",
-        f"        time = {time}",
-        f"        if time is None: raise ValueError({NULL_TIME!r})",
-        *local,
-        *(f"        {line}" for line in lines),
+        *indented([*found, *loops[window.kind]], 2),
         f"{'    ' * depth}yield {made}",
     ]
     return Program("\n".join(source) + "\n", "calc", bindings)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._sql.compiler.aggregates import (
+    AggregatedRows,
     compile_batch_aggregate,
     compile_group_aggregate,
     compile_key,
@@ -68,13 +69,12 @@ class GroupAggregate(PhysicalNode):
         """Add the operators."""
         (source,) = inputs
         settings = translation.settings
-        width, zone = len(self.inputs[0].schema), settings.time_zone
+        width = len(self.inputs[0].schema)
+        rows = AggregatedRows(width, settings.time_zone, source.changelog)
         keyed = keyed_edges(translation, source, self.keys, width)
         parallelism = None if self.keys else 1
         if self._batch:
-            program = compile_batch_aggregate(
-                self.keys, self.calls, width, zone, retracting=source.changelog
-            )
+            program = compile_batch_aggregate(self.keys, self.calls, rows)
             batch = BatchAggregateOperator(program, bool(self.keys))
             edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
@@ -82,9 +82,7 @@ class GroupAggregate(PhysicalNode):
         program = compile_group_aggregate(
             self.keys,
             self.calls,
-            width,
-            zone,
-            retracting=source.changelog,
+            rows,
             before=self.before,
             keeps_equal=bool(ttl) and bool(self.calls),
             pairs=self.changelog,

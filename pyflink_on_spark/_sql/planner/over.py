@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
 from pyflink_on_spark._sql.compiler.over import compile_frame, is_reversible
 from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
@@ -80,7 +81,9 @@ class OverAggregate(PhysicalNode):
         width = len(self.inputs[0].schema)
         retracting = preceding is not None and is_reversible(node.calls)
         assert isinstance(order, InputRef)
-        program = compile_frame(_ranked(node), width, settings.time_zone, retracting=retracting)
+        program = compile_frame(
+            _ranked(node), AggregatedRows(width, settings.time_zone, retracting)
+        )
         ttl = STATE_TTL.read(settings.configuration)
         if order.type.time is Time.ROWTIME:
             return OverOperator(program, order.index, frame.rows, preceding, ttl)
@@ -103,7 +106,7 @@ class OverAggregate(PhysicalNode):
         program = None
         if framed:
             retracting = node.frame.lower is not None and is_reversible(framed)
-            program = compile_frame(framed, width, zone, retracting=retracting)
+            program = compile_frame(framed, AggregatedRows(width, zone, retracting))
         order = compile_sort_key(node.keys, width, zone)
         return BatchOverOperator(order, columns, program, self._bounds(width, zone))
 
@@ -161,7 +164,7 @@ class OrderedOverAggregate(OverAggregate):
         node, settings = self.node, translation.settings
         width, zone = len(self.inputs[0].schema), settings.time_zone
         operator = OrderedOverOperator(
-            compile_frame(_ranked(node), width, zone, retracting=False),
+            compile_frame(_ranked(node), AggregatedRows(width, zone, retracting=False)),
             compile_sort_key(node.keys, width, zone),
             rows=node.frame.rows,
             changelog=source.changelog,

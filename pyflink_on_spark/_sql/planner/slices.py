@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.binder.conditions import all_of
+from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.slices import Slices, compile_slices
 from pyflink_on_spark._sql.operators.slices import SliceAggregateOperator
@@ -137,10 +138,8 @@ class SliceAggregate(PhysicalNode):
             window.kind, window.time, window.size, step, window.offset,
             attribute.time is Time.PROCTIME, zone_of(window, zone),
         )  # fmt: skip
-        width = len(self.inputs[0].schema)
-        return slices, compile_slices(
-            query.keys, slices, query.calls, width, zone, retracting=retracting
-        )
+        rows = AggregatedRows(len(self.inputs[0].schema), zone, retracting)
+        return slices, compile_slices(query.keys, slices, query.calls, rows)
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the operators."""

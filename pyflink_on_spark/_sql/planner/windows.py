@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.window_aggregates import (
     compile_session_aggregate,
@@ -134,15 +135,13 @@ class WindowAggregate(PhysicalNode):
         plain = [key for index, key in enumerate(self.keys) if index not in self.parts]
         attribute = self.window.input.schema.types[self.window.time]
         event_time, local = attribute.time is Time.ROWTIME, zone_of(self.window, zone)
+        rows = AggregatedRows(width, zone, source.changelog)
         operator: WindowAggregateOperator | SessionAggregateOperator
         if self._merges_sessions:
-            sessions = self._sessions(width, zone, source.changelog)
-            operator = SessionAggregateOperator(sessions, event_time, local)
+            operator = SessionAggregateOperator(self._sessions(rows), event_time, local)
         else:
             end = self.keys[self._part(1)]
-            program = compile_window_aggregate(
-                self.keys, end, self.calls, width, zone, retracting=source.changelog
-            )
+            program = compile_window_aggregate(self.keys, end, self.calls, rows)
             operator = WindowAggregateOperator(program, event_time, local)
         edges = keyed_edges(translation, source, plain, width)
         parallelism = None if plain else 1
@@ -151,14 +150,12 @@ class WindowAggregate(PhysicalNode):
             changelog=False,
         )
 
-    def _sessions(self, width: int, zone: str, retracting: bool) -> Program:
+    def _sessions(self, rows: AggregatedRows) -> Program:
         start, end = self.keys[self._part(0)], self.keys[self._part(1)]
         keys: list[Typed | None] = [
             None if self.parts.get(index) == 2 else key for index, key in enumerate(self.keys)
         ]
-        return compile_session_aggregate(
-            keys, start, end, self.calls, width, zone, retracting=retracting
-        )
+        return compile_session_aggregate(keys, start, end, self.calls, rows)
 
     def _part(self, wanted: int) -> int:
         return next(index for index, part in self.parts.items() if part == wanted)

@@ -121,13 +121,7 @@ def field_of(value: Variant, name: str) -> Variant | None:
     Raises:
         ValueError: the value is no object.
     """
-    kind, content = value
-    if kind != OBJECT:
-        raise ValueError(
-            "String key access on variant requires an object variant, but a non-object variant was "
-            "provided."
-        )
-    return dict(content).get(name)
+    return dict(_content(value, OBJECT, "String key")).get(name)
 
 
 def item_of(value: Variant, index: int) -> Variant | None:
@@ -136,10 +130,16 @@ def item_of(value: Variant, index: int) -> Variant | None:
     Raises:
         ValueError: the value is no array.
     """
+    items = _content(value, ARRAY, "Integer index")
+    return items[index - 1] if 0 < index <= len(items) else None
+
+
+def _content(value: Variant, wanted: str, access: str) -> Any:
     kind, content = value
-    if kind != ARRAY:
+    if kind != wanted:
+        name = wanted.lower()
         raise ValueError(
-            "Integer index access on variant requires an array variant, but a non-array variant "
-            "was provided."
+            f"{access} access on variant requires an {name} variant, but a non-{name} variant was "
+            "provided."
         )
-    return content[index - 1] if 0 < index <= len(content) else None
+    return content
