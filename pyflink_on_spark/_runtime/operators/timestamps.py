@@ -33,7 +33,7 @@ class AssignTimestamps(Operator):
     preserves_elements = True
 
     at_once = False
-    """Whether ``timestamps_of`` is asked about what ``process`` yields, a bundle at a time."""
+    """Whether ``advances`` looks at what ``process`` yields, a bundle at a time."""
 
     def __init__(
         self,
@@ -89,13 +89,15 @@ class AssignTimestamps(Operator):
             self._largest = max(self._largest, time_in_ms(max(timestamps)))  # type: ignore[type-var]
         return timestamps
 
-    def advances(self, values: list[Any], emitted: int, step: int) -> Iterator[int]:
-        """Yield after how many elements the watermark is further than a step (ms) from the last.
+    def advances(self, values: list[Any], emitted: int, most: int) -> Iterator[int]:
+        """Note the timestamps of elements; yield after how many of them a watermark is due.
+
+        It is due where it is further from the last one than the rhythm says.
 
         Args:
             values: the elements that come next.
             emitted: the last watermark (ms).
-            step: how far it may be.
+            most: how often to yield.
         """
         return iter(())
 

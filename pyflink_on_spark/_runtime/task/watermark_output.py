@@ -57,7 +57,7 @@ class WatermarkOutput:
         if self.at_once:
             while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
                 for part in self._parts(values):
-                    self._hand_on(part, self._assigner.timestamps_of(part))
+                    self._hand_on(part, None)
             return
         while values := self._guard.collect_copies(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
@@ -68,18 +68,17 @@ class WatermarkOutput:
         A part ends where event time has advanced far enough. After many watermarks there is one for
         some elements at most, so that they do not cost more than the elements.
         """
-        step, start = self._assigner.rhythm.event_time, 0
-        if step is not None:
+        start, room = 0, 0
+        if self._assigner.rhythm.event_time is not None:
             self._allowed = min(_MOST_WATERMARKS, self._allowed + len(values) / _ELEMENTS_EACH)
-            for end in self._assigner.advances(values, self.emitted, step):
-                if self._allowed < 1:
-                    break
-                self._allowed -= 1
-                yield values[start:end]
-                self._emit(self._clock.now())
-                start = end
+            room = int(self._allowed)
+        for end in self._assigner.advances(values, self.emitted, room):
+            self._allowed -= 1
+            yield values[start:end]
+            self._emit(self._clock.now())
+            start = end
         if start < len(values):
-            yield values[start:]
+            yield values[start:] if start else values
 
     def assign(self, elements: Iterator[Any]) -> None:
         """Do what ``write`` does for elements that the assigner has not seen, a chunk at a time."""

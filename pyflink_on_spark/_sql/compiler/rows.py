@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs
+
+_PICK = "def calc(rows):\n    return map(pick, rows)\n"
 
 
 def compile_calc(
@@ -32,6 +35,10 @@ def compile_calc(
     if whole:
         pattern, columns = "row", [f"row[{index}]" for index in range(width)]
     compiler = ExpressionCompiler(columns, time_zone)
+    if condition is None and not changelog and projection is not None:
+        picked = [item.index for item in projection if isinstance(item, InputRef)]
+        if 1 < len(picked) == len(projection):
+            return Program(_PICK, "calc", {"pick": itemgetter(*picked)})
     lines = []
     if condition is not None:
         lines.append(f"if {compiler.condition(condition)}:")
@@ -86,6 +93,14 @@ def compile_value(expression: Typed, width: int, time_zone: str) -> Program:
     compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
     source = f"def value(row):\n    return {compiler.value(expression)}\n"
     return Program(source, "value", compiler.bindings)
+
+
+def compile_values(expression: Typed, width: int, time_zone: str) -> Program:
+    """Return a function of rows that returns a list with one value of each."""
+    pattern, columns = _pattern([expression], width)
+    compiler = ExpressionCompiler(columns, time_zone)
+    source = f"def values(rows):\n    return [{compiler.value(expression)} for {pattern} in rows]\n"
+    return Program(source, "values", compiler.bindings)
 
 
 def compile_condition(condition: Typed, widths: Sequence[int], time_zone: str) -> Program:

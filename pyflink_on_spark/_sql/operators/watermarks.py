@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
@@ -18,10 +18,11 @@ from pyflink_on_spark._sql.planner.changes import DELETE
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
-Marks = Callable[[list[Any]], Iterable[int | None]]
-"""Gives the watermark (microseconds) of each element, or None."""
+Marks = Callable[[list[Any]], list[int]]
+"""Gives the watermark (microseconds) of each element."""
 
 _MICROS_PER_MILLI = 1000
+_LOWEST = MIN_TIMESTAMP * _MICROS_PER_MILLI
 _row = itemgetter(1)
 
 
@@ -30,7 +31,7 @@ class RowWatermarks:
     """Says which watermark follows each row.
 
     Args:
-        program: a function of a row that returns the watermark (microseconds) or None.
+        program: a function of rows that returns the watermark (microseconds) of each, or None.
         changelog: whether elements are pairs of the kind and the row.
         whole_deletes: whether a row that is deleted has all its values, and not its key alone.
     """
@@ -43,10 +44,15 @@ class RowWatermarks:
         """Compile the function."""
         find = self.program.load(context).function
         if not self.changelog:
-            return lambda values: map(find, values)
+            return lambda values: _known(find(values))
         if self.whole_deletes:
-            return lambda values: map(find, map(_row, values))
-        return lambda values: (None if kind == DELETE else find(row) for kind, row in values)
+            return lambda values: _known(find(map(_row, values)))
+
+        def of_pairs(values: list[Any]) -> list[int]:
+            marks = iter(_known(find(row for kind, row in values if kind != DELETE)))
+            return [_LOWEST if kind == DELETE else next(marks) for kind, _ in values]
+
+        return of_pairs
 
 
 class WatermarkOperator(AssignTimestamps):
@@ -85,25 +91,27 @@ class WatermarkOperator(AssignTimestamps):
         self._marks = self._row_watermarks.load(context)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the rows; what comes out is looked at by ``timestamps_of``."""
+        """Yield the rows; what comes out is looked at by ``advances``."""
         return elements
 
-    def advances(self, values: list[Any], emitted: int, step: int) -> Iterator[int]:
-        """Yield after how many rows the watermark is further than a step (ms) from the last."""
-        last = largest = max(emitted, 0) * _MICROS_PER_MILLI
-        limit = last + step * _MICROS_PER_MILLI + _MICROS_PER_MILLI - 1
-        for count, mark in enumerate(self._marks(values), 1):
-            if mark is not None and mark > largest:
-                largest = mark
+    def advances(self, values: list[Any], emitted: int, most: int) -> Iterator[int]:
+        """Note the watermarks of rows; yield after how many of them one is due."""
+        marks, step = self._marks(values), self.rhythm.event_time
+        if most and step is not None:
+            limit = (max(emitted, 0) + step + 1) * _MICROS_PER_MILLI - 1
+            for count, mark in enumerate(marks, 1):
                 if mark > limit:
                     limit = mark - mark % _MICROS_PER_MILLI + (step + 1) * _MICROS_PER_MILLI - 1
+                    self._note(mark)
                     yield count
+                    most -= 1
+                    if not most:
+                        break
+        self._note(max(marks))
 
-    def timestamps_of(self, values: list[Any]) -> None:
-        """Note what the watermarks of rows come to; rows have no timestamps."""
-        time = _largest_time(self._marks(values))
-        if time is not None:
-            self._largest = max(self._largest, time)
+    def _note(self, mark: int) -> None:
+        if mark > _LOWEST:
+            self._largest = max(self._largest, _time(mark))
 
 
 class NoteTimes(Operator):
@@ -133,13 +141,19 @@ class NoteTimes(Operator):
 
     def _noted(self, elements: Iterator[Any]) -> Iterator[list[Any]]:
         while values := list(islice(elements, BUNDLE_SIZE)):
-            time = _largest_time(self._marks(values))
-            if time is not None:
-                self._note(time)
+            mark = max(self._marks(values))
+            if mark > _LOWEST:
+                self._note(_time(mark))
             yield values
 
 
-def _largest_time(marks: Iterable[int | None]) -> int | None:
-    """Return the time (ms) that the watermark follows by one, as if rows had timestamps."""
-    largest = max([mark for mark in marks if mark is not None], default=None)
-    return None if largest is None else largest // _MICROS_PER_MILLI + 1
+def _known(marks: list[int | None]) -> list[int]:
+    """Return watermarks with one before all times in place of None."""
+    if None in marks:
+        return [_LOWEST if mark is None else mark for mark in marks]
+    return marks  # type: ignore[return-value]
+
+
+def _time(mark: int) -> int:
+    """Return the time (ms) that a watermark follows by one, as if rows had timestamps."""
+    return mark // _MICROS_PER_MILLI + 1

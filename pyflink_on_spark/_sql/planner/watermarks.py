@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._graph.transformation import Edge, Transformation
 from pyflink_on_spark._runtime.connector import WatermarkRule
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._sql.compiler.rows import compile_value
+from pyflink_on_spark._sql.compiler.rows import compile_values
 from pyflink_on_spark._sql.operators.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
 from pyflink_on_spark._sql.plan.expressions import Typed, substitute
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -46,7 +46,7 @@ class WatermarkAssigner(PhysicalNode):
         """Let the source make the watermarks of its splits if it can; else add what makes them."""
         (source,) = inputs
         settings = translation.settings
-        program = compile_value(self.watermark, len(self.schema), settings.time_zone)
+        program = compile_values(self.watermark, len(self.schema), settings.time_zone)
         timeout = IDLE_TIMEOUT.read(settings.configuration) or None
         marks = RowWatermarks(program, source.changelog, self._whole_deletes)
         operator: Operator
