@@ -110,6 +110,40 @@ def test_a_corrupt_change(t_env, written):
         query(t_env, "SELECT id FROM strict")
 
 
+CORRUPT = {
+    "csv": (("1,a,5", "x,b,6", "3,c,7"), "(field: |column .)id", [(1, "5"), (None, "6"), (3, "7")]),
+    "json": (
+        ('{"id": 1, "n": "5"}', "nonsense", '{"id": 3, "n": "7"}'),
+        "Failed to deserialize JSON 'nonsense'",
+        [(1, "5"), (3, "7")],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CORRUPT)
+def test_a_corrupt_record(t_env, written, form):
+    content, message, left = CORRUPT[form]
+    columns = "id INT, name STRING, n STRING"
+    table(t_env, "lenient", columns, written(*content), form,
+          options=f", '{form}.ignore-parse-errors' = 'true'")  # fmt: skip
+    assert query(t_env, "SELECT id, n FROM lenient") == left
+    table(t_env, "strict", columns, written(*content), form)
+    with pytest.raises(Exception, match=message):
+        query(t_env, "SELECT id, n FROM strict")
+
+
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [("csv", ("1,x,a", "2,y,b")), ("json", ('{"k":1,"n":"x","s":"a"}', '{"k":2,"n":"y","s":"b"}'))],
+)
+def test_columns_that_nobody_reads(t_env, written, form, content):
+    table(t_env, "t", "k INT, n INT, s STRING", written(*content), form)
+    assert query(t_env, "SELECT s, k FROM t") == [("a", 1), ("b", 2)]
+    assert query(t_env, "SELECT COUNT(*) FROM t")[-1] == (2,)
+    found = query(t_env, "SELECT x.s, y.k FROM t AS x JOIN t AS y ON x.k = y.k")
+    assert sorted(found) == [("a", 1), ("b", 2)]
+
+
 def folders(place):
     return {str(file.parent.relative_to(place)) for file in place.rglob("part-*")}
 
@@ -127,6 +161,10 @@ def test_partitions(t_env, tmp_path):
         ("oslo", 1, "2"), ("new york", 2, "3"), ("oslo", 3, "2"),
     ]  # fmt: skip
     assert query(t_env, "SELECT id FROM t WHERE city = 'new york'") == [(2,)]
+    found = query(t_env, "SELECT day_, id FROM t")
+    assert sorted(found) == [(2, 1), (2, 3), (3, 2)]
+    assert sorted(query(t_env, "SELECT id FROM t")) == [(1,), (2,), (3,)]
+    assert sorted(query(t_env, "SELECT city FROM t")) == [("new york",), ("oslo",), ("oslo",)]
 
 
 def test_the_partition_of_nothing(t_env, tmp_path):
@@ -143,3 +181,4 @@ def test_metadata_of_files(t_env, written):
     found = query(t_env, "SELECT id, name, size, `file.path` FROM t")
     assert [row[:3] for row in found] == [(1, "in.txt", 4), (2, "in.txt", 4)]
     assert found[0][3].endswith(str(path))
+    assert query(t_env, "SELECT name FROM t") == [("in.txt",), ("in.txt",)]

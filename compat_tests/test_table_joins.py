@@ -1,11 +1,11 @@
-"""Joins, set operations, ORDER BY, LIMIT and the first rows of each key."""
+"""Joins, and collections as tables."""
 
 from __future__ import annotations
 
 import pytest
 from pyflink.table import DataTypes
 
-from compat_tests.tables import changes, last, query
+from compat_tests.tables import last, query
 
 
 @pytest.fixture
@@ -66,53 +66,6 @@ def test_unnest(t):
     structs = "(VALUES ('z', ARRAY[ROW(1, 'p'), ROW(2, 'q')])) AS q (k, rs)"
     text = f"SELECT k, a, b FROM {structs} CROSS JOIN UNNEST(rs) AS u (a, b)"
     assert sorted(query(t, text)) == [("z", 1, "p"), ("z", 2, "q")]
-
-
-def test_set_operations(t):
-    def united(operator):
-        return [row[0] for row in last(t, f"SELECT k FROM t {operator} SELECT k FROM r")]
-
-    assert united("UNION") == ["a", "b", "c", None]
-    assert united("UNION ALL") == ["a", "a", "a", "b", "b", "b", "c", None]
-    assert united("INTERSECT") == ["a", "b"]
-    assert united("INTERSECT ALL") == ["a", "b"]
-    assert united("EXCEPT") == [None]
-    assert united("EXCEPT ALL") == ["a", "b", None]
-
-
-def test_order_and_limit(t):
-    assert last(t, "SELECT k, v FROM t ORDER BY v DESC LIMIT 2") == [("b", 5), (None, 4)]
-    assert last(t, "SELECT k, v FROM t ORDER BY v LIMIT 2 OFFSET 1") == [("a", 3), ("b", 2)]
-    assert last(t, "SELECT v FROM t ORDER BY k LIMIT 2") == [(1,), (4,)]
-    assert query(t, "SELECT k, v FROM t LIMIT 2") == [("a", 1), ("b", 2)]
-    with pytest.raises(Exception, match="Sort on a non-time-attribute field is not supported"):
-        query(t, "SELECT k, v FROM t ORDER BY v")
-
-
-def test_changes_of_the_first_rows(t):
-    numbered = (
-        "(SELECT *, ROW_NUMBER() OVER (ORDER BY x DESC) AS n FROM (VALUES (1), (5), (3)) AS v (x))"
-    )
-    assert changes(t.sql_query(f"SELECT x FROM {numbered} WHERE n <= 2")) == [
-        ("+I", 1), ("+I", 5), ("-D", 1), ("+I", 3),
-    ]  # fmt: skip
-    assert changes(t.sql_query(f"SELECT x, n FROM {numbered} WHERE n <= 2")) == [
-        ("+I", 1, 1), ("-U", 1, 1), ("+U", 5, 1), ("+I", 1, 2), ("-U", 1, 2), ("+U", 3, 2),
-    ]  # fmt: skip
-
-
-def test_first_rows_of_each_key(t):
-    numbered = "(SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM t)"
-    assert last(t, f"SELECT k, v FROM {numbered} WHERE n = 1") == [("a", 3), ("b", 5), (None, 4)]
-    assert last(t, f"SELECT k, v, n FROM {numbered} WHERE n <= 2") == [
-        ("a", 1, 2), ("a", 3, 1), ("b", 2, 2), ("b", 5, 1), (None, 4, 1),
-    ]  # fmt: skip
-    counts = "(SELECT k, COUNT(*) AS c FROM t GROUP BY k)"
-    text = (
-        f"SELECT k, c FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY c DESC, k) AS n FROM {counts}) "
-        "WHERE n <= 1"
-    )
-    assert last(t, text) == [("a", 2)]
 
 
 @pytest.mark.parametrize(

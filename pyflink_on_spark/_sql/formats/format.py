@@ -39,6 +39,14 @@ class Decoder(ABC):
         It raises ValueError for a message that it cannot read.
         """
 
+    def projected(self, columns: tuple[int, ...]) -> Decoder | None:
+        """Return what reads rows with some columns only, or None if it reads all.
+
+        Args:
+            columns: their positions, in the order in which rows have them.
+        """
+        return None
+
 
 class Encoder(ABC):
     """Writes rows, or pairs of the kind and the row if it takes changes. Picklable."""
@@ -132,10 +140,14 @@ class DecodeOperator(Operator):
 
     Args:
         decoder: the format's.
+        ends_chain: whether what follows works in slices of a bundle, of which the format may read
+            all messages at once.
     """
 
-    def __init__(self, decoder: Decoder) -> None:
-        self._decoder = decoder
+    frozen = True
+
+    def __init__(self, decoder: Decoder, *, ends_chain: bool = False) -> None:
+        self._decoder, self.ends_chain = decoder, ends_chain
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyflink_on_spark._sql.types.logical import LogicalType
@@ -18,6 +19,15 @@ class Schema:
 
     names: tuple[str, ...]
     types: tuple[LogicalType, ...]
+
+    def projected(self, columns: Iterable[int]) -> Schema:
+        """Return some of the columns.
+
+        Args:
+            columns: their positions, in the order in which the result has them.
+        """
+        kept = tuple(columns)
+        return Schema(tuple(self.names[i] for i in kept), tuple(self.types[i] for i in kept))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -20,6 +20,7 @@ from pyflink_on_spark._sql.plan.nodes import Node, SortKey
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.computed_columns import with_columns
+from pyflink_on_spark._sql.planner.digests import Digests
 
 Needed = frozenset[int]
 Places = dict[int, int]
@@ -32,24 +33,28 @@ def pruned(roots: Sequence[Node]) -> tuple[Node, ...]:
     Args:
         roots: the sinks.
     """
-    needed: dict[Node, set[int]] = {root: set(range(len(root.schema))) for root in roots}
-    for node in _from_the_sinks(roots):
-        wanted = _wanted_of_inputs(node, frozenset(needed[node]))
+    digests = Digests()
+    needed: dict[int, set[int]] = {
+        digests.number(root): set(range(len(root.schema))) for root in roots
+    }
+    for node in _from_the_sinks(roots, digests):
+        wanted = _wanted_of_inputs(node, frozenset(needed[digests.number(node)]))
         for source, columns in zip(node.inputs, wanted):
-            needed.setdefault(source, set()).update(columns)
-    pruning = _Pruning({node: frozenset(columns) for node, columns in needed.items()})
+            needed.setdefault(digests.number(source), set()).update(columns)
+    pruning = _Pruning(digests, needed)
     return tuple(pruning.prune(root)[0] for root in roots)
 
 
-def _from_the_sinks(roots: Sequence[Node]) -> list[Node]:
-    """Return all nodes, each after those that read it."""
+def _from_the_sinks(roots: Sequence[Node], digests: Digests) -> list[Node]:
+    """Return all nodes, each after those that read it, and one of those that do the same."""
     order: list[Node] = []
-    seen: set[Node] = set()
+    seen: set[int] = set()
 
     def visit(node: Node) -> None:
-        if node in seen:
+        number = digests.number(node)
+        if number in seen:
             return
-        seen.add(node)
+        seen.add(number)
         for source in node.inputs:
             visit(source)
         order.append(node)
@@ -130,30 +135,31 @@ class _Pruning:
     """Makes nodes again with fewer columns.
 
     Args:
-        needed: which columns of each node something uses.
+        digests: the numbers of nodes.
+        needed: which columns something uses of the nodes with a number.
     """
 
-    def __init__(self, needed: dict[Node, Needed]) -> None:
-        self._needed = needed
-        self._made: dict[Node, tuple[Node, Places]] = {}
+    def __init__(self, digests: Digests, needed: dict[int, set[int]]) -> None:
+        self._digests, self._needed = digests, needed
+        self._made: dict[int, tuple[Node, Places]] = {}
 
     def prune(self, node: Node) -> tuple[Node, Places]:
         """Return a node without columns that nothing uses, and where the others are."""
-        found = self._made.get(node)
+        number = self._digests.number(node)
+        found = self._made.get(number)
         if found is None:
             make = _MAKE.get(type(node), _as_it_was)
-            found = self._made[node] = make(node, self)
+            found = self._made[number] = make(node, self)
         return found
 
     def needed(self, node: Node) -> Needed:
-        """Return which columns of a node something uses."""
-        return self._needed[node]
+        """Return which columns something uses of a node, and of those that do the same."""
+        return frozenset(self._needed[self._digests.number(node)])
 
-    def narrow(self, node: Node, wanted: Needed | None = None) -> tuple[Node, Places]:
+    def narrow(self, node: Node) -> tuple[Node, Places]:
         """Return the same, with a projection if there are still columns that nothing uses."""
         made, places = self.prune(node)
-        wanted = self._needed[node] if wanted is None else wanted
-        kept = sorted(wanted)
+        kept = sorted(self.needed(node))
         if len(kept) == len(made.schema) or not kept:
             return made, places
         columns = tuple(InputRef(made.schema.types[places[i]], places[i]) for i in kept)
@@ -211,9 +217,7 @@ def _project(node: logical.Project, pruning: _Pruning) -> tuple[Node, Places]:
     source, places = pruning.prune(node.input)
     kept = sorted(pruning.needed(node))
     columns = tuple(_moved(node.expressions[index], places) for index in kept)
-    names, types = node.schema.names, node.schema.types
-    schema = Schema(tuple(names[i] for i in kept), tuple(types[i] for i in kept))
-    made = logical.Project(schema, source, columns)
+    made = logical.Project(node.schema.projected(kept), source, columns)
     return made, {index: place for place, index in enumerate(kept)}
 
 
@@ -228,10 +232,7 @@ def _same_columns(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
         changes["column"] = places[node.column]
         if node.watermark is not None:
             changes["watermark"] = _moved(node.watermark, places)
-    schema = Schema(
-        tuple(node.schema.names[index] for index in places),
-        tuple(node.schema.types[index] for index in places),
-    )
+    schema = node.schema.projected(places)
     return replace(node, schema=schema, input=source, **changes), places
 
 
@@ -280,12 +281,22 @@ def _two_inputs(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
         if node.version is not None:
             changes["version"] = right_places[node.version]
     places = left_places if isinstance(node, SemiJoin) else both
-    old = sorted(places, key=lambda index: places[index])
-    schema = Schema(
-        tuple(node.schema.names[index] for index in old),
-        tuple(node.schema.types[index] for index in old),
-    )
+    schema = node.schema.projected(sorted(places, key=lambda index: places[index]))
     return replace(node, schema=schema, left=left, right=right, **changes), places
+
+
+def _table_scan(node: logical.TableScan, pruning: _Pruning) -> tuple[Node, Places]:
+    """Let the connector leave columns out; metadata stays, and so does a key."""
+    declared = node.table.schema
+    width = len(declared.physical)
+    key = {node.schema.names.index(name) for name in declared.primary_key or ()}
+    columns = sorted(index for index in pruning.needed(node) | key if index < width)
+    source = node.source.projected(tuple(columns)) if len(columns) < width else None
+    if source is None:
+        return node, _identity(node)
+    kept = [*columns, *range(width, len(node.schema))]
+    places = {index: place for place, index in enumerate(kept)}
+    return replace(node, schema=node.schema.projected(kept), source=source), places
 
 
 def _leaf(node: Node, _pruning: _Pruning) -> tuple[Node, Places]:
@@ -304,7 +315,7 @@ _MAKE: dict[type[Node], Callable[[Any, _Pruning], tuple[Node, Places]]] = {
     logical.Join: _two_inputs,
     SemiJoin: _two_inputs,
     TemporalJoin: _two_inputs,
-    logical.TableScan: _leaf,
+    logical.TableScan: _table_scan,
     logical.ExternalScan: _leaf,
     logical.Values: _leaf,
 }

@@ -45,7 +45,7 @@ def parse_time(text: str) -> int | None:
 
 def parse_timestamp(text: str) -> int | None:
     """Return the microseconds since 1970 that a text means, or None if it means none."""
-    if len(text) in _PLAIN_LENGTHS and _is_plain(text):
+    if len(text) in _PLAIN_LENGTHS and is_plain_moment(text):
         try:
             since = datetime.datetime.fromisoformat(text) - _EPOCH
         except ValueError:
@@ -59,7 +59,7 @@ def parse_timestamp(text: str) -> int | None:
     return None if day is None or time is None else day * MICROS_PER_DAY + time
 
 
-def _is_plain(text: str) -> bool:
+def is_plain_moment(text: str) -> bool:
     """Tell whether a text has the usual places of a timestamp, with no zone or week in it."""
     if text[4] != "-" or text[7] != "-" or text[13] != ":" or text[16] != ":" or text[5] == "W":
         return False

@@ -192,16 +192,19 @@ class _Partitioning:
     @property
     def stored(self) -> Schema:
         """The columns that are in the files."""
-        return Schema(
-            tuple(self.schema.names[index] for index in self.columns),
-            tuple(self.schema.types[index] for index in self.columns),
-        )
+        return self.schema.projected(self.columns)
 
     @property
     def order(self) -> tuple[int, ...]:
         """For each column its place among those in the files, then those of the folders."""
         known = [*self.stored.names, *self.names]
         return tuple(known.index(name) for name in self.schema.names)
+
+    def projected(self, columns: tuple[int, ...]) -> _Partitioning:
+        """Return the same of some columns."""
+        schema = self.schema.projected(columns)
+        names = tuple(name for name in self.names if name in schema.names)
+        return replace(self, schema=schema, names=names)
 
     def readers(self) -> tuple[tuple[str, Program], ...]:
         """Return what makes values of the texts of folders."""
@@ -233,9 +236,21 @@ class _FilesTable(TableSource):
     def metadata(self) -> Mapping[str, LogicalType]:
         return METADATA
 
+    def projected(self, columns: tuple[int, ...]) -> TableSource | None:
+        stored = self._parts.columns
+        found = self._decoder.projected(
+            tuple(stored.index(column) for column in columns if column in stored)
+        )
+        if found is None:
+            return None
+        parts = self._parts.projected(columns)
+        return _FilesTable(self._config, self._decodes, found, parts)
+
     def reading(self, metadata: tuple[str, ...]) -> Reading:
         config, parts = self._config, self._parts
-        decode: Operator | None = DecodeOperator(self._decoder) if self._decodes else None
+        decode: Operator | None = None
+        if self._decodes:
+            decode = DecodeOperator(self._decoder, ends_chain=True)
         if metadata or parts.names:
             config = replace(config, file_format=WithPaths(config.file_format))
             decode = DecodeWithPaths(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from itertools import repeat
+from itertools import groupby, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -113,24 +114,17 @@ class DecodeWithPaths(Operator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows."""
-        current = ""
-
-        def messages() -> Iterator[Any]:
-            nonlocal current
-            for path, message in elements:
-                current = path
-                yield message
-
         order, known = self._order, self._known
         kinds = self._decoder.changes is not ModifyKinds.INSERT
-        for row in self._decode(messages()):
-            found = known.get(current)
+        for path, pairs in groupby(elements, itemgetter(0)):
+            found = known.get(path)
             if found is None:
-                found = known[current] = self._of(current)
+                found = known[path] = self._of(path)
             values, metadata = found
-            both = (row[1] if kinds else row) + values
-            whole = (*[both[place] for place in order], *metadata)
-            yield (row[0], whole) if kinds else whole
+            for row in self._decode(map(itemgetter(1), pairs)):
+                both = (row[1] if kinds else row) + values
+                whole = (*[both[place] for place in order], *metadata)
+                yield (row[0], whole) if kinds else whole
 
     def _of(self, path: str) -> tuple[Any, Any]:
         folders = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
 from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.formats.csv.columns import column_rows
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
+from pyflink_on_spark._sql.formats.csv.fields import BITS, Read, field_reader, not_null_reader
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import parse_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
-
-Read = Callable[[str], Any]
 
 
 class CsvDecoder(Decoder):
     """Reads a row of each line.
 
     Args:
-        schema: the columns.
+        schema: the columns of lines.
         dialect: how the lines are written.
+        kept: the positions of the columns that rows have; None for all.
     """
 
-    def __init__(self, schema: Schema, dialect: CsvDialect) -> None:
+    def __init__(
+        self, schema: Schema, dialect: CsvDialect, kept: tuple[int, ...] | None = None
+    ) -> None:
         self._schema, self._dialect = schema, dialect
+        self._kept = tuple(range(len(schema))) if kept is None else kept
+
+    def projected(self, columns: tuple[int, ...]) -> CsvDecoder:
+        """Return what reads rows with some columns only."""
+        return CsvDecoder(self._schema, self._dialect, columns)
 
     def load(self) -> Decode:
         """Return what reads rows."""
-        dialect, schema = self._dialect, self._schema
-        readers = [_reader(kind, dialect) for kind in schema.types]
+        at_once = column_rows(self._schema.types, self._kept, self._dialect)
+        one_by_one = self._one_by_one()
+
+        def parts(lines: Iterator[Any]) -> Iterator[Iterator[Any]]:
+            while part := list(islice(lines, BUNDLE_SIZE)):
+                try:
+                    yield at_once(part)
+                except ValueError:
+                    # Text in quotes may end in a later part.
+                    yield one_by_one(chain(part, lines))
+
+        return lambda lines: chain.from_iterable(parts(lines))
+
+    def _one_by_one(self) -> Decode:
+        dialect, schema, kept = self._dialect, self._schema, self._kept
+        readers = [(index, field_reader(schema.types[index], dialect)) for index in kept]
 
         def again(record: list[Any]) -> tuple[Any, ...] | None:
             """Return the row of a record that is not as it should be; None to skip it."""
@@ -47,16 +65,17 @@ class CsvDecoder(Decoder):
                 record = fitted
             return _row_by_field(schema.names, readers, record, dialect)
 
-        rows = _compiled(schema, dialect).load().function
+        rows = _compiled(schema, kept, dialect).load().function
         return lambda lines: rows(_records(lines, dialect), again)
 
 
-def _compiled(schema: Schema, dialect: CsvDialect) -> Program:
+def _compiled(schema: Schema, kept: Sequence[int], dialect: CsvDialect) -> Program:
     """Return a generator function over records, which reads all fields of one at once."""
     bindings: dict[str, Any] = {"null": dialect.null}
     sources = []
-    for index, kind in enumerate(schema.types):
-        source, field = f"({_source(kind, index, dialect, bindings)})", f"f{index}"
+    for index in kept:
+        field = f"f{index}"
+        source = f"({_source(schema.types[index], index, dialect, bindings)})"
         sources.append(source if dialect.null is None else f"None if {field} == null else {source}")
     fields = "".join(f"f{index}, " for index in range(len(schema)))
     lines = [
@@ -78,14 +97,14 @@ def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[s
     field = f"f{index}"
     if kind.root in logical.CHARACTERS:
         return field
-    bits = _BITS.get(kind.root)
+    bits = BITS.get(kind.root)
     if bits is not None:
         half = 1 << (bits - 1)
-        bindings[f"r{index}"] = _integer(bits)
+        bindings[f"r{index}"] = not_null_reader(kind, dialect)
         return f"n if -{half} <= (n := int({field})) < {half} else r{index}({field})"
     if kind.root is Root.DOUBLE:
         return f"float({field})"
-    bindings[f"r{index}"] = _not_null_reader(kind, dialect)
+    bindings[f"r{index}"] = not_null_reader(kind, dialect)
     return f"r{index}({field})"
 
 
@@ -165,82 +184,20 @@ def _fitted(record: list[str], width: int, dialect: CsvDialect) -> list[Any] | N
 
 
 def _row_by_field(
-    names: tuple[str, ...], readers: list[Read], record: list[str], dialect: CsvDialect
+    names: tuple[str, ...],
+    readers: list[tuple[int, Read]],
+    record: list[str],
+    dialect: CsvDialect,
 ) -> tuple[Any, ...]:
     row: list[Any] = []
-    for name, read, field in zip(names, readers, record):
+    for index, read in readers:
         try:
-            row.append(read(field))
+            row.append(read(record[index]))
         except ValueError as error:
             if not dialect.lenient:
                 text = dialect.delimiter.join(record)
                 raise ValueError(
-                    f"Failed to deserialize CSV row '{text}': column '{name}': {error}"
+                    f"Failed to deserialize CSV row '{text}': column '{names[index]}': {error}"
                 ) from None
             row.append(None)
     return tuple(row)
-
-
-def _reader(kind: LogicalType, dialect: CsvDialect) -> Read:
-    read, null = _not_null_reader(kind, dialect), dialect.null
-    return lambda text: None if text is None or text == null else read(text)
-
-
-def _not_null_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
-    root = kind.root
-    simple = _SIMPLE.get(root)
-    if simple is not None:
-        return simple
-    if root is Root.DECIMAL:
-        precision, scale = kind.precision or 10, kind.scale or 0
-        return lambda text: _number(parse_decimal(text, scale, precision), text)
-    if root is Root.TIME:
-        digits = kind.precision or 0
-        return lambda text: cut_micros(_number(parse_time(text), text), digits)
-    if root in logical.TIMESTAMPS:
-        digits = kind.precision or 0
-        return lambda text: cut_micros(
-            _number(parse_timestamp(text.removesuffix("Z")), text), digits
-        )
-    inner = [_reader(child, dialect) for child in kind.children]
-    separator = dialect.array_delimiter
-    if root is Root.ARRAY:
-        return lambda text: tuple(map(inner[0], text.split(separator))) if text else ()
-    if root is Root.ROW:
-        return lambda text: tuple([read(part) for read, part in zip(inner, text.split(separator))])
-    raise ValueError(f"CSV has no {kind}")
-
-
-def _number(value: int | None, text: str) -> int:
-    if value is None:
-        raise ValueError(f"{text!r} cannot be read")
-    return value
-
-
-def _integer(bits: int) -> Read:
-    half = 1 << (bits - 1)
-
-    def read(text: str) -> int:
-        number = int(text)
-        if not -half <= number < half:
-            raise ValueError(f"{number} does not fit {bits} bits")
-        return number
-
-    return read
-
-
-_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
-_SIMPLE: dict[Root, Read] = {
-    Root.BOOLEAN: lambda text: text.strip().lower() == "true",
-    Root.TINYINT: _integer(8),
-    Root.SMALLINT: _integer(16),
-    Root.INT: _integer(32),
-    Root.BIGINT: _integer(64),
-    Root.FLOAT: lambda text: to_single(float(text)),
-    Root.DOUBLE: float,
-    Root.CHAR: str,
-    Root.VARCHAR: str,
-    Root.BINARY: base64.b64decode,
-    Root.VARBINARY: base64.b64decode,
-    Root.DATE: lambda text: _number(parse_date(text), text),
-}

@@ -39,6 +39,10 @@ class JsonDecoder(Decoder):
     def __init__(self, schema: Schema, strict: bool, lenient: bool) -> None:
         self._schema, self._strict, self._lenient = schema, strict, lenient
 
+    def projected(self, columns: tuple[int, ...]) -> JsonDecoder:
+        """Return what reads rows with some columns only."""
+        return JsonDecoder(self._schema.projected(columns), self._strict, self._lenient)
+
     def load(self) -> Decode:
         """Return what reads rows."""
         # The text of a number with a point matters only where it is kept.

@@ -1,0 +1,66 @@
+"""Reads many timestamps as they are usually written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyflink_on_spark._sql.compiler.conversions import cut_micros
+from pyflink_on_spark._sql.types.temporal import is_plain_moment, parse_timestamp
+
+_MOST = 20_000
+_TO_THE_SECOND = 19
+_WITH_POINT = 20
+
+
+class Remembered(dict[str, int]):
+    """What a function returns for texts, of which many come again; not for too many of them.
+
+    Args:
+        find: the function.
+    """
+
+    def __init__(self, find: Callable[[str], int]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, text: str) -> int:
+        value = self._find(text)
+        if len(self) >= _MOST:
+            self.clear()
+        self[text] = value
+        return value
+
+
+def usual_moments(digits: int) -> Callable[[list[str]], list[int]]:
+    """Return what reads texts like ``2024-01-01 00:00:00.123``, a Z after them or not.
+
+    It returns microseconds, and raises ValueError if a text has another form, also one that means
+    a timestamp.
+
+    Args:
+        digits: how many of the fraction of a second count.
+    """
+    seconds = Remembered(_second)
+    fractions = Remembered(lambda text: cut_micros(_fraction(text), digits))
+    return lambda texts: [
+        seconds[text[:_WITH_POINT]] + fractions[text[_WITH_POINT:]] for text in texts
+    ]
+
+
+def _second(text: str) -> int:
+    """Return the microseconds of the beginning of a text, up to the point."""
+    moment, end = text[:_TO_THE_SECOND], text[_TO_THE_SECOND:]
+    if len(moment) == _TO_THE_SECOND and end in {"", ".", "Z"} and is_plain_moment(moment):
+        found = parse_timestamp(moment)
+        if found is not None:
+            return found
+    raise ValueError(f"{text!r} is unusual")
+
+
+def _fraction(text: str) -> int:
+    digits = text.removesuffix("Z")
+    if not text:
+        return 0
+    if digits.isascii() and digits.isdigit():
+        return int(f"{digits}000000"[:6])
+    raise ValueError(f"{text!r} is unusual")
