@@ -210,6 +210,30 @@ def test_aggregate_functions(t_env, t):
     assert last(grouped) == [("a", 2, 4), ("b", 1, 2)]
 
 
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("1", [("+I", "a", 1.0), ("+I", "b", 2.0), ("-U", "a", 1.0), ("+U", "a", 2.0)]),
+        ("2", [("+I", "a", 1.0), ("+I", "b", 2.0), ("-U", "a", 1.0), ("+U", "a", 2.0)]),
+        ("1000", [("+I", "a", 2.0), ("+I", "b", 2.0)]),
+    ],
+)
+def test_a_group_changes_once_in_each_bundle(t_env, t, size, expected):
+    t_env.get_config().set("python.fn-execution.bundle.size", size)
+    mean = udaf(Mean())
+    assert changes(t.group_by(col("k")).select(col("k"), mean(col("v"), 1))) == expected
+
+
+def test_groups_of_changing_rows(t_env, t):
+    t_env.get_config().set("python.fn-execution.bundle.size", "1000")
+    table = t_env.sql_query(
+        "SELECT k, SUM(v) AS v FROM (SELECT MAX(v) AS v, k FROM t GROUP BY k) GROUP BY k"
+    )
+    mean = udaf(Mean())
+    found = changes(table.group_by(col("v")).select(col("v"), mean(col("v"), 1)))
+    assert sorted(found) == [("+I", 2, 2.0), ("+I", 3, 3.0)]
+
+
 def test_aggregate_functions_over_windows(t_env, tmp_path):
     path = tmp_path / "w.csv"
     path.write_text("a,1,2024-01-01 00:00:01.000\na,4,2024-01-01 00:00:03.000\n")

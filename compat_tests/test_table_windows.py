@@ -227,3 +227,18 @@ def test_a_window_needs_a_time_attribute(w):
     with pytest.raises(Exception, match="must have matching call to group function"):
         query(w, "SELECT TUMBLE_START(ts, INTERVAL '1' SECOND) FROM w "
                  "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)")  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "step"), [(5, 2), (7, 3), (6, 4), (9, 6)])
+def test_windows_that_are_no_multiple_of_their_step(w, size, step):
+    window = Slide.over(lit(size).seconds).every(lit(step).seconds).on(col("ts")).alias("x")
+    table = w.from_path("w").window(window).group_by(col("x"), col("k"))
+    found = rows(table.select(col("x").start, col("k"), col("v").sum))
+    given = [("a", 1, 1), ("b", 2, 3), ("a", 3, 12), ("a", 4, 9), ("b", 5, 31)]
+    epoch = 1_704_067_200
+    expected = []
+    for start in range(-size, 40):
+        for key in "ab" if (epoch + start) % step == 0 else "":
+            values = [v for k, v, time in given if k == key and start <= time < start + size]
+            expected += [(at(start), key, sum(values))] if values else []
+    assert sorted(found) == sorted(expected)

@@ -109,8 +109,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `APPROX_COUNT_DISTINCT` counts exactly.
 - **Partitions and compaction.** `sink.partition-commit.policy.class` and
   `partition.time-extractor.class` raise `UnsupportedFlinkFeature`, since there are no Java classes.
-- **Python aggregate functions** update their group after each row. PyFlink emits one update for
-  each bundle; the rows at the end are the same.
+- **Python aggregate functions** update their groups once for each bundle, as in PyFlink
+  (`python.fn-execution.bundle.size` and `bundle.time`). A watermark between the rows of a bundle
+  passes at once; PyFlink holds it back until the bundle ends.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
 - **Not supported yet:** `MATCH_RECOGNIZE`, windows of a number of rows, and the connectors kinesis,

@@ -207,8 +207,9 @@ def compile_group_aggregate(
     before: bool,
     keeps_equal: bool,
     pairs: bool,
+    bundled: bool,
 ) -> Program:
-    """Return a generator function that updates groups row by row.
+    """Return a generator function that updates groups.
 
     It is called with pairs of key and element, a dict of accumulators by key, and what notes a key
     whose accumulator has changed. An accumulator is the last result, the number of rows, and slots.
@@ -220,6 +221,7 @@ def compile_group_aggregate(
         before: whether a row comes before each update as it was.
         keeps_equal: whether an update comes also where nothing has changed.
         pairs: whether pairs of the kind and the row come out, and not rows.
+        bundled: whether a group is updated after all of its rows, and not after each.
     """
     retracting = rows.retracting
     compiler = AggregateCompiler(calls, rows, reserved=2)
@@ -235,19 +237,20 @@ def compile_group_aggregate(
         *(["            if kind & 1: continue"] if retracting else []),
         f"            acc = groups[key] = {create}",
     ]
+    if bundled:
+        lines.insert(1, "    changed = {}")
+    change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
+    lines += indented(change, 2)
+    if bundled:
+        lines += ["        changed[key] = acc, row", "    for key, (acc, row) in changed.items():"]
+    lines += ["        note(key)", "        old = acc[0]"]
     if retracting:
         lines += [
-            *indented(compiler.counted_changes("acc[1]"), 2),
-            "        note(key)",
-            "        old = acc[0]",
             "        if acc[1] <= 0:",
             "            del groups[key]",
             f"            if old is not None: yield 3, {group} + old",
             "            continue",
         ]
-    else:
-        lines += [*indented(compiler.changes(retract=False), 2), "        note(key)",
-                  "        old = acc[0]"]  # fmt: skip
     lines += [
         f"        new = acc[0] = {made}",
         "        if old is None:",

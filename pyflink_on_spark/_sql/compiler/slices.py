@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from pyflink_on_spark._sql.compiler.aggregates import (
     AggregateCompiler,
@@ -25,7 +26,7 @@ class Slices:
         kind: of the windows.
         time: the position of the time attribute.
         size: of the windows, microseconds.
-        step: of the slices: between the ends of windows, microseconds.
+        step: between the ends of windows, microseconds.
         offset: of all windows, microseconds.
         by_clock: whether the clock says when a row comes, and no column.
         zone: the time zone that windows are in; None where that makes no difference.
@@ -38,6 +39,15 @@ class Slices:
     offset: int
     by_clock: bool
     zone: str | None
+
+    @property
+    def length(self) -> int:
+        """How long a slice is, microseconds."""
+        return gcd(self.size, self.step)
+
+    def first_end(self, end: int) -> int:
+        """Return the end of the first window that has the slice that ends somewhere."""
+        return end + (self.offset + self.size - end) % self.step
 
     def start_of(self, end: str) -> str:
         """Return the source of the start of the window that ends somewhere."""
@@ -78,7 +88,9 @@ def compile_slices(
     value = compiler.expressions.value
     group = joined_tuple([value(key) for key in keys if not isinstance(key, int)] or [])
     found, moment, bindings = window_times(slices.time, slices.zone, by_clock=slices.by_clock)
-    last = "" if slices.kind is not WindowKind.HOP else f" + {slices.size - slices.step}"
+    length, last = slices.length, ""
+    if slices.kind is WindowKind.HOP:
+        last = f" - {length} - (end - {length} - {slices.offset}) % {slices.step} + {slices.size}"
     if slices.kind is WindowKind.CUMULATE:
         last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
     slots = "".join(f", {each}" for each in (["0"] if retracting else []) + compiler.initial)
@@ -94,7 +106,7 @@ def compile_slices(
         "    current = groups = get = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         *indented(found, 2),
-        f"        end = time - (time - {slices.offset}) % {slices.step} + {slices.step}",
+        f"        end = time - (time - {slices.offset}) % {length} + {length}",
         "        if end != current:",
         f"            if end{last} - 1000 <= reached: continue",
         "            current, groups = end, use(end)",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
+from pyflink_on_spark._sql.operators.function_bundles import BundlingOperator, FunctionBundle
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
 
 if TYPE_CHECKING:
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 STATE_NAME = "groups"
 
 
-class FlatAggregateOperator(Operator):
-    """Replaces the rows of a group after each of its rows.
+class FlatAggregateOperator(BundlingOperator):
+    """Replaces the rows of groups.
 
     Args:
         binding: the user's function.
         arguments: a function of a row that returns the function's arguments.
         group: a function of a row that returns the columns that results begin with.
         changelog: whether elements are pairs of the kind and the row.
-        batch: whether results come at the end only.
+        bundle: how large bundles are; None if results come at the end only.
     """
 
     frozen = True
@@ -36,15 +36,17 @@ class FlatAggregateOperator(Operator):
         arguments: Program,
         group: Program,
         changelog: bool,
-        batch: bool,
+        bundle: FunctionBundle | None,
     ) -> None:
+        super().__init__(bundle)
         self._binding, self._arguments, self._group = binding, arguments, group
         self._changelog = changelog
-        self.keyed = not batch
+        self.keyed = bundle is not None
         self._function: Any = None
 
     def open(self, context: OperatorContext) -> None:
         """Load the function, and find the state."""
+        self._now = context.clock.now
         self._function = self._binding.load(context)
         self._of_row = self._arguments.load(context).function
         self._group_of = self._group.load(context).function
@@ -54,9 +56,10 @@ class FlatAggregateOperator(Operator):
             table = keyed_state_of(context).table(STATE_NAME, "value")
             self._groups, self._changed = table.current, table.changed
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes; nothing yet in batch mode."""
         function, groups = self._function, self._groups
+        touched: dict[Any, list[Any]] = {}
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
             state = groups.get(key)
@@ -66,11 +69,14 @@ class FlatAggregateOperator(Operator):
             change(state[0], *self._of_row(row))
             if self._changed is not None:
                 self._changed.add((None, key))
-            if self.keyed:
+            touched[key] = state
+        if self.keyed:
+            for state in touched.values():
                 yield from self._replaced(state)
 
     def end_input(self) -> Iterable[Any]:
-        """Yield the rows of all groups in batch mode."""
+        """Finish the bundle; yield the rows of all groups in batch mode."""
+        yield from super().end_input()
         if not self.keyed:
             for accumulator, _, group in self._groups.values():
                 for row in self._function.rows(accumulator):

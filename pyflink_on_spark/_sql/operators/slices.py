@@ -66,7 +66,8 @@ class SliceAggregateOperator(WindowOperator):
     def _windows(self, end: int) -> Iterable[int]:
         """Return the ends of the windows that a slice belongs to, and that have not ended."""
         slices = self._slices
-        for each in range(end, end + slices.size, slices.step):
+        last = end - slices.length + slices.size
+        for each in range(slices.first_end(end), last + 1, slices.step):
             if each - _MICROS > self._reached:
                 yield each
 
@@ -84,15 +85,16 @@ class SliceAggregateOperator(WindowOperator):
 
     def _hop(self, end: int) -> Iterator[Any]:
         slices = self._slices
-        first = end - slices.size + slices.step
+        first = end - slices.size + slices.length
         merged: dict[Any, Any] = {}
-        for each in range(first, end + 1, slices.step):
+        for each in range(first, end + 1, slices.length):
             if each in self._kept:
                 self._table.use(each)
                 self._merged(merged, self._table.current, end, 0)
                 self._note(each)
         yield from self._rows(merged, end)
-        self._forget(first)
+        for each in range(first, first + slices.step, slices.length):
+            self._forget(each)
 
     def _last(self, end: int) -> Iterator[Any]:
         """Yield the results of the only window that ends with a slice."""

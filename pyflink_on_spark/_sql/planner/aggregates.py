@@ -12,6 +12,8 @@ from pyflink_on_spark._sql.compiler.aggregates import (
     compile_group_aggregate,
     compile_key,
 )
+from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
+from pyflink_on_spark._sql.operators.function_bundles import FunctionBundle
 from pyflink_on_spark._sql.operators.group_aggregate import (
     BatchAggregateOperator,
     GroupAggregateOperator,
@@ -23,6 +25,8 @@ from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark.common._options.python import BUNDLE_SIZE, BUNDLE_TIME
 from pyflink_on_spark.common._options.table import STATE_TTL
 
 
@@ -79,6 +83,7 @@ class GroupAggregate(PhysicalNode):
             edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
         ttl = STATE_TTL.read(settings.configuration)
+        bundled = any(isinstance(call.overload, AnyArguments) for call in self.calls)
         program = compile_group_aggregate(
             self.keys,
             self.calls,
@@ -86,14 +91,22 @@ class GroupAggregate(PhysicalNode):
             before=self.before,
             keeps_equal=bool(ttl) and bool(self.calls),
             pairs=self.changelog,
+            bundled=bundled,
         )
-        operator = GroupAggregateOperator(program, ttl)
+        bundle = function_bundle(settings) if bundled else None
+        operator = GroupAggregateOperator(program, ttl, bundle)
         edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
 
     def details(self) -> dict[str, str]:
         """Return the keys and the calls."""
         return aggregate_details(self, self.keys, self.calls)
+
+
+def function_bundle(settings: QuerySettings) -> FunctionBundle:
+    """Return how many rows a user's aggregate function sees before results come."""
+    size, time = (option.read(settings.configuration) for option in (BUNDLE_SIZE, BUNDLE_TIME))
+    return FunctionBundle(max(size, 1), time)
 
 
 def aggregate_details(

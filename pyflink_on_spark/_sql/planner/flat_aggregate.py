@@ -5,14 +5,14 @@ from __future__ import annotations
 from pyflink_on_spark._sql.compiler.rows import compile_row
 from pyflink_on_spark._sql.operators.flat_aggregate import FlatAggregateOperator
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
-from pyflink_on_spark._sql.planner.aggregates import keyed_edges
+from pyflink_on_spark._sql.planner.aggregates import function_bundle, keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
 
 class FlatAggregate(PhysicalNode):
-    """Replaces the rows of a group after each of its rows.
+    """Replaces the rows of groups.
 
     Args:
         source: the input.
@@ -47,7 +47,7 @@ class FlatAggregate(PhysicalNode):
             compile_row(node.args, width, zone),
             compile_row(node.keys, width, zone),
             source.changelog,
-            self._batch,
+            None if self._batch else function_bundle(translation.settings),
         )
         edges = keyed_edges(translation, source, node.keys, width)
         parallelism = None if node.keys else 1

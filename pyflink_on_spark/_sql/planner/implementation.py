@@ -148,7 +148,7 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
 def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
     """Return what adds each row to one slice, if the windows and the functions allow that."""
     query = sliced_query(node)
-    if query is None or (query.window.step and query.window.size % query.window.step):
+    if query is None or (query.window.step or 0) > query.window.size:
         return None
     source = plan.implement(query.window.input)
     below = calc(source.schema, source, query.condition, None)

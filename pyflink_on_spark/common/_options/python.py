@@ -41,14 +41,18 @@ BUNDLE_SIZE = integer(
     "python.fn-execution.bundle.size",
     1000,
     effect=works(
-        "a size below `pyflink-on-spark.watermark-interval-elements` lets watermarks of bounded "
-        "jobs follow the auto-watermark interval; there are no bundles to and from a JVM"
+        "after so many rows aggregate functions of tables update their groups; a size below "
+        "`pyflink-on-spark.watermark-interval-elements` lets watermarks of bounded jobs follow "
+        "the auto-watermark interval; there are no bundles to and from a JVM"
     ),
 )
 BUNDLE_TIME = long(
     "python.fn-execution.bundle.time",
     1000,
-    effect=works("the time in ms after which a bounded job with slow functions emits a watermark"),
+    effect=works(
+        "the time in ms after which aggregate functions of tables update their groups, and a "
+        "bounded job with slow functions emits a watermark"
+    ),
 )
 ARROW_BATCH_SIZE = integer("python.fn-execution.arrow.batch.size", 1000, effect=_NO_BUNDLES)
 MANAGED_MEMORY = boolean(
