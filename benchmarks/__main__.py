@@ -1,6 +1,7 @@
 """Prints a table of ratios for every job of `jobs/`, and for the cold start of the word count.
 
     python -m benchmarks [--pyflink PYTHON] [--peers PYTHON] [--jobs NAME ...] [--seconds 10]
+        [--parallelism 1 2] [--repeat 3] [--without "PyFlink, process" ...]
 
 PYTHON is the interpreter of an environment that has apache-flink, or bytewax and pathway; without
 it the table has no rows of them.
@@ -8,7 +9,8 @@ it the table has no rows of them.
 Each way is run on a few records and on many, and what the second run takes longer is what the
 records cost: start-up, and all else that does not depend on their number, cancels out. The large
 number grows until that difference lasts `--seconds`. "records" and "seconds" are the large run's,
-as a whole; "per core" is records per second of processor time, of all processes together.
+as a whole; "per core" is records per second of processor time, of all processes together. Of
+repeated runs the median counts. Ways that always use one core are run with one parallelism only.
 """
 
 from __future__ import annotations
@@ -52,30 +54,29 @@ class Figures:
 class Bench:
     """Runs the ways of one job and keeps to the limits that the command line set."""
 
-    def __init__(self, options):
+    def __init__(self, options, parallelism):
         self.options = options
+        self.parallelism = parallelism
 
     def run(self, way, job, records):
         return run(
-            way.command(job, records, self.options.parallelism),
+            way.command(job, records, self.parallelism),
             env=way.env,
             cwd=ROOT,
             timeout=self.options.timeout,
         )
 
     def measure(self, way, job):
-        small = self.best(way, job, SMALL)
+        small = self.median([self.run(way, job, SMALL) for _ in range(self.options.repeat)])
         records = 10 * SMALL
-        while True:
-            large = self.best(way, job, records)
-            seconds = max(large.seconds - small.seconds, 0.01)
-            busy = max(large.processor_seconds - small.processor_seconds, 0.01)
-            # What else the machine does lengthens the time, but hardly the processor time.
-            cost = min(seconds, busy)
-            if cost >= self.options.seconds or records >= MOST:
-                break
+        large = self.run(way, job, records)
+        while (cost := self.cost(small, large)) < self.options.seconds and records < MOST:
             growth = min(max(1.2 * self.options.seconds / cost, 2), 20)
             records = min(MOST, round(records * growth / STEP) * STEP)
+            large = self.run(way, job, records)
+        more = [self.run(way, job, records) for _ in range(self.options.repeat - 1)]
+        large = self.median([large, *more])
+        seconds, busy = self.difference(small, large)
         return Figures(
             way=way,
             records=records,
@@ -85,9 +86,19 @@ class Bench:
             results=result_lines(small.output),
         )
 
-    def best(self, way, job, records):
-        runs = [self.run(way, job, records) for _ in range(self.options.repeat)]
-        return min(runs, key=lambda each: each.seconds)
+    def difference(self, small, large):
+        """What the large run takes longer: by the clock, and of processors."""
+        return (
+            max(large.seconds - small.seconds, 0.01),
+            max(large.processor_seconds - small.processor_seconds, 0.01),
+        )
+
+    def cost(self, small, large):
+        # What else the machine does lengthens the time, but hardly the processor time.
+        return min(self.difference(small, large))
+
+    def median(self, runs):
+        return sorted(runs, key=lambda each: each.seconds)[(len(runs) - 1) // 2]
 
 
 def result_lines(output):
@@ -109,18 +120,29 @@ def ways_of(job, options):
     known = asked.stdout.split()
     flink = flink_ways(options.pyflink) if options.pyflink else []
     peers = peer_ways(options.peers) if options.peers else []
-    return [way for way in [OURS, *flink, SPARK_BY_HAND, *peers, LOOP] if way.way in known]
+    ways = [OURS, *flink, SPARK_BY_HAND, *peers, LOOP]
+    return [way for way in ways if way.way in known and way.name not in options.without]
 
 
 def bench_job(job, options):
-    """Print the job's table; return whether all ways ran, with the same results."""
-    print(f"\n{job.stem}, parallelism {options.parallelism}")
+    """Print the job's tables; return whether all ways ran, with the same results."""
+    ways, well = ways_of(job, options), True
+    for place, parallelism in enumerate(options.parallelism):
+        if place > 0:
+            ways = [way for way in ways if way.way == OURS.way]
+        well = bench_ways(job, ways, options, parallelism) and well
+    return well
+
+
+def bench_ways(job, ways, options, parallelism):
+    """Print one table; return whether all ways ran, with the same results."""
+    print(f"\n{job.stem}, parallelism {parallelism}")
     print(
         f"{'':20}{'records':>12}{'seconds':>9}{'records/s':>12}{'per core':>12}"
         f"{'ours is':>9}{'per core':>10}"
     )
-    bench, ours, results, well = Bench(options), None, None, True
-    for way in ways_of(job, options):
+    bench, ours, results, well = Bench(options, parallelism), None, None, True
+    for way in ways:
         try:
             figures = bench.measure(way, job)
         except CommandFailed as failure:
@@ -187,8 +209,9 @@ def main():
     parser.add_argument("--peers", metavar="PYTHON", help="one that has bytewax and pathway")
     parser.add_argument("--jobs", nargs="*", choices=jobs, default=list(jobs))
     parser.add_argument("--seconds", type=float, default=10, help="what the records should cost")
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each; the fastest counts")
-    parser.add_argument("--parallelism", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each; the median counts")
+    parser.add_argument("--parallelism", type=int, nargs="+", default=[1])
+    parser.add_argument("--without", nargs="*", default=[], metavar="WAY", help="ways to leave out")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one run")
     parser.add_argument("--no-cold-start", action="store_true")
     options = parser.parse_args()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
+
 import pytest
 
 
@@ -37,3 +40,20 @@ def env(spark):
     environment = StreamExecutionEnvironment.get_execution_environment()
     environment.set_parallelism(1)
     return environment
+
+
+@pytest.fixture
+def run_script(env, monkeypatch):
+    """Runs a script on this Spark as the command does, which would start a Spark of its own.
+
+    Examples of which another test runs the command need not start Spark for each of them.
+    """
+
+    def run(script, *arguments):
+        import pyflink_on_spark
+
+        pyflink_on_spark.install()
+        monkeypatch.setattr(sys, "argv", [str(script), *map(str, arguments)])
+        runpy.run_path(str(script), run_name="__main__")
+
+    return run

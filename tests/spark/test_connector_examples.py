@@ -18,6 +18,7 @@ from tests.connectors.kinesis.moto_server import REGION, moto
 from tests.connectors.rabbitmq.rabbitmq_server import rabbitmq
 
 ROOT = Path(__file__).resolve().parents[2]
+WORD_TABLE = ROOT / "examples" / "connectors" / "word_table.py"
 SECONDS = 150
 
 
@@ -57,19 +58,6 @@ def wait_until(reached, process, log):
         time.sleep(0.2)
 
 
-def fill_table(*arguments):
-    """Run the example that counts words into a table."""
-    done = subprocess.run(
-        command("word_table.py", *arguments),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def check_table(rows):
     counts = dict(rows)
     assert sum(counts.values()) == 14
@@ -79,18 +67,18 @@ def check_table(rows):
 TABLE = "CREATE TABLE words (word VARCHAR(100) PRIMARY KEY, times BIGINT)"
 
 
-def test_a_table_of_postgresql_is_filled():
+def test_a_table_of_postgresql_is_filled(run_script):
     with postgresql() as server, server.connect() as database:
         database.execute(TABLE)
-        fill_table("--url", server.url, "--user", "owner")
+        run_script(WORD_TABLE, "--url", server.url, "--user", "owner")
         check_table(database.execute("SELECT word, times FROM words").fetchall())
 
 
-def test_a_table_of_mysql_is_filled():
+def test_a_table_of_mysql_is_filled(run_script):
     with mariadb() as server, server.connect() as database, database.cursor() as cursor:
         for statement in ("CREATE DATABASE IF NOT EXISTS test", "USE test", TABLE):
             cursor.execute(statement)
-        fill_table("--url", server.url, "--user", "root")
+        run_script(WORD_TABLE, "--url", server.url, "--user", "root")
         cursor.execute("SELECT word, times FROM words")
         check_table(cursor.fetchall())
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,14 +11,9 @@ import pyarrow.parquet as pq
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_csv_becomes_parquet(tmp_path):
+def test_csv_becomes_parquet(run_script, tmp_path):
     output = tmp_path / "out"
-    script = ["examples/csv_to_parquet.py", "--output", str(output)]
-    command = [sys.executable, "-m", "pyflink_on_spark", *script]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_script(ROOT / "examples" / "csv_to_parquet.py", "--output", output)
     [path] = [path for path in output.iterdir() if path.name.startswith("part-")]
     rows = pq.read_table(path).to_pylist()
     assert [row["station"] for row in rows] == [
