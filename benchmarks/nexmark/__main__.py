@@ -1,11 +1,12 @@
 """Prints how many events a second each query of Nexmark takes in, here and on real PyFlink.
 
-    python -m benchmarks.nexmark --pyflink PYTHON [--queries q5 q7] [--events 500000]
+    python -m benchmarks.nexmark --pyflink PYTHON [--queries q5 q7] [--events 500000] [--markdown]
 
 PYTHON is the interpreter of an environment that has apache-flink; without it the table has one
 column. Both engines read the same files with the same SQL text, and drop what comes out. Each
-query is run on few events, which warms it up, on few again, and on many: what the last run takes
-longer is what the events cost. Where that is less than half a second there is no figure.
+query is run on few events and on many, which warms it up, and on both again: what the last run
+takes longer than the one before is what the events cost. Where that is less than half a second
+there is no figure. The cold start is a new process that runs one query on few events.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measure import run
+from benchmarks.measure import Run, run
 from benchmarks.nexmark.events import Events
 from benchmarks.nexmark.queries import QUERIES
 from benchmarks.ways import ROOT
@@ -35,16 +36,21 @@ class Rates:
     per_core: float
 
 
+def _run(command: list[str], folders: list[Path], queries: list[str], timeout: float) -> Run:
+    path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"
+    arguments = [str(_JOB), *map(str, folders), "--queries", *queries]
+    return run([*command, *arguments], env={**os.environ, "PATH": path}, cwd=ROOT, timeout=timeout)
+
+
+def cold_start(command: list[str], few: Path, timeout: float) -> float:
+    """Return the seconds of a process that runs one query."""
+    return _run(command, [few], ["q0"], timeout).seconds
+
+
 def measured(command: list[str], folders: dict[Path, int], options) -> dict[str, Rates]:
     """Return the rates of all queries on one engine."""
     few, many = folders
-    ours = {**os.environ, "PATH": f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = run(
-        [*command, str(_JOB), str(few), str(few), str(many), "--queries", *options.queries],
-        env=ours,
-        cwd=ROOT,
-        timeout=options.timeout,
-    )
+    done = _run(command, [few, many, few, many], options.queries, options.timeout)
     costs: dict[tuple[str, Path], tuple[float, float]] = {}
     for line in done.output.splitlines():
         tag, arrow, text = line.partition("> ")
@@ -61,10 +67,16 @@ def measured(command: list[str], folders: dict[Path, int], options) -> dict[str,
     return rates
 
 
-def _shown(rates: Rates | None) -> str:
-    if rates is None:
-        return f"{'-':>12}{'-':>12}"
-    return f"{rates.by_clock:12,.0f}{rates.per_core:12,.0f}"
+def _table(rows: list[list[str]], *, markdown: bool) -> str:
+    """Return rows, of which the first one is the head, as text."""
+    if markdown:
+        rows = [rows[0], ["---", *["---:"] * (len(rows[0]) - 1)], *rows[1:]]
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join(row[0].ljust(12) + "".join(cell.rjust(18) for cell in row[1:]) for row in rows)
+
+
+def _figures(rates: Rates | None) -> list[str]:
+    return ["", ""] if rates is None else [f"{rates.by_clock:,.0f}", f"{rates.per_core:,.0f}"]
 
 
 def main() -> int:
@@ -75,23 +87,32 @@ def main() -> int:
     parser.add_argument("--pyflink", metavar="PYTHON", help="interpreter that has apache-flink")
     parser.add_argument("--queries", nargs="*", choices=QUERIES, default=list(QUERIES))
     parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--markdown", action="store_true", help="print a table of Markdown")
     parser.add_argument("--timeout", type=float, default=1_800, help="seconds for one engine")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nexmark-") as name:
         folders = {Path(name) / str(count): count for count in (_FEW, options.events)}
         for folder, count in folders.items():
             Events(count).write(folder)
-        ours = measured([sys.executable, "-m", "pyflink_on_spark"], folders, options)
-        theirs = {}
+        few = next(iter(folders))
+        engines = {"here": [sys.executable, "-m", "pyflink_on_spark"]}
         if options.pyflink:
-            theirs = measured([options.pyflink], folders, options)
-    print(f"{'':6}{'events/s':>12}{'per core':>12}{'PyFlink':>12}{'per core':>12}{'ours is':>10}")
+            engines["PyFlink"] = [options.pyflink]
+        found = {name: measured(command, folders, options) for name, command in engines.items()}
+        starts = [cold_start(command, few, options.timeout) for command in engines.values()]
+    head = [cell for name in engines for cell in (f"{name}: events/s", "per core")]
+    rows = [["", *head, *(["ratio per core"] if options.pyflink else [])]]
     for query in options.queries:
-        mine, other = ours.get(query), theirs.get(query)
-        line = f"{query:6}{_shown(mine)}{_shown(other)}"
-        if mine is not None and other is not None:
-            line += f"{mine.per_core / other.per_core:9.2f}x"
-        print(line)
+        rates = [each.get(query) for each in found.values()]
+        row = [query, *(cell for rate in rates for cell in _figures(rate))]
+        if options.pyflink:
+            mine, other = rates
+            row.append(f"{mine.per_core / other.per_core:.2f}" if mine and other else "")
+        rows.append(row)
+    shown = [cell for seconds in starts for cell in (f"{seconds:.1f} s", "")]
+    ratio = [f"{starts[1] / starts[0]:.2f}"] if options.pyflink else []
+    rows.append(["cold start", *shown, *ratio])
+    print(_table(rows, markdown=options.markdown))
     return 0
 
 

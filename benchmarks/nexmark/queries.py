@@ -1,7 +1,8 @@
-"""The queries of Nexmark, by name. Two of its 23 are not there.
+"""The queries of Nexmark, by name. Two of its 23 are not there: real PyFlink refuses them, too.
 
-q6 asks for an OVER aggregate of rows that change. q13 looks rows up in a file, which is no table
-that can be looked up.
+q6 asks for OVER with ROWS in the order of a column that is no time attribute ("Non-time attribute
+sort is not supported for bounded OVER window"). q13 looks rows up in a file ("Temporal Table Join
+requires primary key in versioned table"), which is no table that can be looked up.
 """
 
 from __future__ import annotations

@@ -97,14 +97,15 @@ class Session:
             ValidationError: something in it is wrong.
         """
         path = self.catalog.qualify(statement.path)
-        table = self.table(path)
+        with at_place(statement.path_span):
+            table = self.table(path)
         node, columns = self.bind(statement.query), statement.columns
         if statement.partition:
             binder = ExpressionBinder(Scope(()), self.functions)
             values = [(name, binder.bind(value)) for name, value in statement.partition]
             node, columns = with_partition(node, columns, values, table)
         with at_place(statement.query.span):
-            return insert(
+            made = insert(
                 node,
                 path,
                 table,
@@ -113,6 +114,7 @@ class Session:
                 overwrite=statement.overwrite,
                 hints=dict(statement.options),
             )
+        return replace(made, span=statement.path_span)
 
     def create_table_as(self, statement: CreateTable) -> Sink:
         """Create a table with the columns of a query, and return the plan that fills it.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._sql.errors import SqlParseError, TableError, ValidationError
+from pyflink_on_spark.errors import JobExecutionError
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
+from pyflink_on_spark.testing import local_engine
 
 
 @pytest.fixture
@@ -32,6 +34,7 @@ def t_env():
         ("SELECT id, FOO(id) FROM v", "line 1, column 12", "function signature FOO"),
         ("SELECT * FROM nowhere", "line 1, column 15", "factory for identifier 'nosuch'"),
         ("SELECT * FROM made", "line 1, column 15", "Unsupported options found for 'datagen'"),
+        ("INSERT INTO\nnope SELECT id FROM v", "line 2, column 1", "Cannot find table"),
         ("INSERT INTO pair SELECT k, id FROM v", "line 1, column 18", "Incompatible types"),
         ("INSERT INTO pair SELECT id FROM v", "line 1, column 18", "Different number of columns"),
         ("SELECT id + k FROM v", "line 1, column 8", r"Cannot apply '\+'"),
@@ -53,5 +56,23 @@ def test_no_sql(t_env):
 
 
 def test_updates_into_files(t_env):
-    with pytest.raises(TableError, match="doesn't support consuming update changes which is"):
-        t_env.execute_sql("INSERT INTO files SELECT COUNT(*), k FROM v GROUP BY k")
+    message = "doesn't support consuming update changes which is"
+    with pytest.raises(TableError, match=message) as failed:
+        t_env.execute_sql("INSERT INTO\n  files SELECT COUNT(*), k FROM v GROUP BY k")
+    assert str(failed.value).startswith("From line 2, column 3 to line 2, column 7: Table sink")
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "message"),
+    [
+        ("csv", "x,b", "Failed to deserialize CSV row 'x,b': column 'n'"),
+        ("json", "{", "Failed to deserialize JSON '{'"),
+    ],
+)
+def test_a_corrupt_record(t_env, tmp_path, form, line, message):
+    (tmp_path / "in").write_text(f"{line}\n")
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/in', 'format' = '{form}'"
+    t_env.execute_sql(f"CREATE TABLE c (n INT, s STRING) WITH ({options})")
+    with local_engine(), pytest.raises(JobExecutionError) as failed:
+        list(t_env.execute_sql("SELECT n FROM c").collect())
+    assert str(failed.value).startswith(f"ValueError: {message}")

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.own_frames import compiled_file
+
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
@@ -35,11 +37,13 @@ class Program:
         source: of the module.
         function: the name of the function.
         bindings: what the module finds under names, besides Python's own: objects, or ``Binding``.
+        own: whether its lines say nothing to a user, so that tracebacks do not show them.
     """
 
     source: str
     function: str
     bindings: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
 
     def load(self, context: OperatorContext | None = None) -> LoadedProgram:
         """Compile it.
@@ -56,7 +60,8 @@ class Program:
             else:
                 namespace[name] = thing
         # A traceback shows the lines of a file that linecache knows.
-        filename = f"<query {next(_numbers)}>"
+        number = next(_numbers)
+        filename = compiled_file(f"program {number}") if self.own else f"<query {number}>"
         lines = self.source.splitlines(keepends=True)
         linecache.cache[filename] = (len(self.source), None, lines, filename)
         with warnings.catch_warnings():

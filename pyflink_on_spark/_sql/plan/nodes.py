@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.syntax.queries import JoinKind
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.connectors.table import TableSink, TableSource
+    from pyflink_on_spark._sql.errors import Span
     from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
     from pyflink_on_spark._sql.functions.tables import TableFunction
     from pyflink_on_spark._sql.plan.external import ExternalRows
@@ -351,11 +352,13 @@ class Sink(Unary):
         path: the table.
         table: what the catalog has of it.
         sink: the connector's.
+        span: where a SQL text names the table.
     """
 
     path: ObjectPath
     table: CatalogTable
     sink: TableSink
+    span: Span | None = None
 
     def describe(self) -> str:
         """Return which table it is."""

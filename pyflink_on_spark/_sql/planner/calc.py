@@ -53,6 +53,8 @@ class Calc(PhysicalNode):
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
         """Add the compiled function."""
         (source,) = inputs
+        if self.condition is None and self.projection is None:
+            return source
         program = compile_calc(
             self.condition,
             self.projection,

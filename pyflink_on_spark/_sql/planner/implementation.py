@@ -320,7 +320,7 @@ def _correlate(node: logical.Correlate, plan: Implementation) -> PhysicalNode:
 
 
 def _sink(node: logical.Sink, plan: Implementation) -> PhysicalNode:
-    return sinks.Sink(plan.implement(node.input), node.path, node.table, node.sink)
+    return sinks.Sink(plan.implement(node.input), node.path, node.table, node.sink, node.span)
 
 
 def _external_sink(node: logical.ExternalSink, plan: Implementation) -> PhysicalNode:

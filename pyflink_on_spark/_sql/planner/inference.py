@@ -39,9 +39,10 @@ def _find_changes(node: PhysicalNode, done: set[PhysicalNode]) -> None:
         _find_changes(source, done)
         refused = source.changes & ~node.accepts(port)
         if refused:
+            place = "" if node.span is None else f"{node.span.range()}: "
             raise TableError(
-                f"{node.describe_short()} doesn't support consuming {refused.describe()} which is "
-                f"produced by node {_origin(source, refused).describe()}"
+                f"{place}{node.describe_short()} doesn't support consuming {refused.describe()} "
+                f"which is produced by node {_origin(source, refused).describe()}"
             )
     node.changes = node.produces(tuple(source.changes for source in node.inputs))
 

@@ -12,6 +12,7 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._sql.errors import Span
     from pyflink_on_spark._sql.planner.translation import Translation
 
 
@@ -38,6 +39,9 @@ class PhysicalNode(ABC):
 
     name: str = ""
     """As plans and messages show it, ``Calc`` for example."""
+
+    span: Span | None = None
+    """Where a SQL text says it, if messages are to tell."""
 
     def __init__(self, schema: Schema, *inputs: PhysicalNode) -> None:
         self.schema = schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.connectors.table import TableSink
+from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.operators.not_null import CheckNotNull
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
@@ -19,15 +20,21 @@ class Sink(PhysicalNode):
         path: the table.
         table: what the catalog has of it.
         sink: the connector's.
+        span: where a SQL text names the table.
     """
 
     name = "Sink"
 
     def __init__(
-        self, source: PhysicalNode, path: ObjectPath, table: CatalogTable, sink: TableSink
+        self,
+        source: PhysicalNode,
+        path: ObjectPath,
+        table: CatalogTable,
+        sink: TableSink,
+        span: Span | None = None,
     ) -> None:
         super().__init__(source.schema, source)
-        self.path, self.table, self.sink = path, table, sink
+        self.path, self.table, self.sink, self.span = path, table, sink, span
 
     def accepts(self, port: int) -> ModifyKinds:
         """The connector says it."""

@@ -45,10 +45,11 @@ class CsvDecoder(Decoder):
         def parts(lines: Iterator[Any]) -> Iterator[Iterator[Any]]:
             while part := list(islice(lines, BUNDLE_SIZE)):
                 try:
-                    yield at_once(part)
+                    rows = at_once(part)
                 except ValueError:
                     # Text in quotes may end in a later part.
-                    yield one_by_one(chain(part, lines))
+                    rows = one_by_one(chain(part, lines))
+                yield rows
 
         return lambda lines: chain.from_iterable(parts(lines))
 
@@ -89,7 +90,7 @@ def _compiled(schema: Schema, kept: Sequence[int], dialect: CsvDialect) -> Progr
         "            if row is None: continue",
         "        yield row",
     ]
-    return Program("\n".join(lines) + "\n", "rows", bindings)
+    return Program("\n".join(lines) + "\n", "rows", bindings, own=True)
 
 
 def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[str, Any]) -> str:

@@ -52,6 +52,19 @@ def _like_code(negated: bool) -> Code:
     return code
 
 
+def _split_index_code(site: CallSite) -> str:
+    """Return code for SPLIT_INDEX; with constants it splits no further than it has to."""
+    try:
+        separator, index = site.constant(1), site.constant(2)
+    except LookupError:
+        separator = index = None
+    if not separator or index is None or index < 0:
+        return calling(texts.split_index)(site)
+    parts = site.temporary()
+    split = f"{parts} := {site.source(0)}.split({separator!r}, {index + 1})"
+    return f"({parts}[{index}] if len({split}) > {index} else None)"
+
+
 def _like_test(site: CallSite, pattern: str, escape: str | None) -> str:
     value, inner = site.source(0), pattern.strip("%")
     plain = escape is None and "_" not in pattern and "%" not in inner
@@ -184,7 +197,17 @@ FUNCTIONS = (
     function_of("LOCATE", (*_TWO, as_int), logical.INT, texts.position, optional=1),
     function_of("INSTR", (*_TWO, as_int, as_int), logical.INT, texts.instr, optional=2),
     function_of("SPLIT", _TWO, logical.array(_TEXT), texts.split),
-    function_of("SPLIT_INDEX", (*_TWO, as_int), _TEXT, texts.split_index, nullable=True),
+    ScalarFunction(
+        "SPLIT_INDEX",
+        (
+            Overload(
+                (*_TWO, as_int),
+                lambda types: _TEXT.with_nullable(True),
+                _split_index_code,
+                Nulls.STRICT_NULLABLE,
+            ),
+        ),
+    ),
     function_of(
         "STR_TO_MAP",
         _THREE,
