@@ -30,7 +30,7 @@ IN_HOSTS = "host: "
 MINUTE = 60_000
 _WHILE = 600
 _MUCH = 80
-_EVERY = {"files": 7, "kafka": 9, "to_spark": 9, "rabbitmq": 9}
+_EVERY = {"files": 7, "long files": 9, "kafka": 9, "to_spark": 9, "rabbitmq": 9}
 """One of so many cells is in each run of the tests of an output."""
 CHOOSES_ALL = os.environ.get("CRASH_POINTS") == "all"
 
@@ -145,6 +145,7 @@ CASES = {
 
 WITHOUT: dict[str, dict[str, str]] = {
     "files": {},
+    "long files": {},
     "kafka": {},
     "to_spark": {
         "state: the frames of committables are stored": "its rows are in the staging folder",
