@@ -101,6 +101,10 @@ MEANINGS = {
 }
 OUTPUTS = {
     "files": ("files, and a table by JDBC", "`tests/job/test_steps.py`"),
+    "long files": (
+        "the same, with part files that continue across checkpoints",
+        "`tests/job/test_steps.py`",
+    ),
     "kafka": ("Kafka, in transactions", "`tests/connectors/kafka/test_steps.py`"),
     "to_spark": ("`to_spark`", "`tests/connectors/staged_rows/test_steps.py`"),
     "rabbitmq": (

@@ -30,7 +30,7 @@ IN_HOSTS = "host: "
 MINUTE = 60_000
 _WHILE = 600
 _MUCH = 80
-_EVERY = {"files": 7, "kafka": 9, "to_spark": 9, "rabbitmq": 9}
+_EVERY = {"files": 7, "long files": 9, "kafka": 9, "to_spark": 9, "rabbitmq": 9}
 """One of so many cells is in each run of the tests of an output."""
 CHOOSES_ALL = os.environ.get("CRASH_POINTS") == "all"
 
@@ -145,6 +145,7 @@ CASES = {
 
 WITHOUT: dict[str, dict[str, str]] = {
     "files": {},
+    "long files": {},
     "kafka": {},
     "to_spark": {
         "state: the frames of committables are stored": "its rows are in the staging folder",
@@ -450,13 +451,15 @@ def run(cell: Cell, make: Callable[..., World]) -> World:
     return world
 
 
-def arrange(world: World, cell: Cell, nth: int = 0) -> list[Cell]:
+def arrange(world: World, cell: Cell, nth: int = 0, copies: bool = True) -> list[Cell]:
     """Let the fault of a cell happen in a world; return what will have the cell then.
 
     Args:
         world: where it happens.
         cell: the step and the fault.
         nth: the how-manieth time that the step is done; 0 for that of the fault.
+        copies: whether another driver may start from a savepoint, which the first one does not
+            notice.
     """
     struck = []
 
@@ -466,14 +469,15 @@ def arrange(world: World, cell: Cell, nth: int = 0) -> list[Cell]:
 
     if CASES[cell.step].in_host and cell.fault.kind == "hang":
         world.suspendable = True
-    world.plan(cell.step, nth or cell.fault.nth, strike, partial(_is_time, cell.fault))
+    world.plan(cell.step, nth or cell.fault.nth, strike, partial(_is_time, cell.fault, copies))
     return struck
 
 
-def _is_time(fault: Fault, world: World) -> bool:
+def _is_time(fault: Fault, copies: bool, world: World) -> bool:
     assert world.acting is not None
     if fault.beside:
-        return world.newest_checkpoint() is not None
+        newest = world.newest_checkpoint()
+        return newest is not None and (copies or newest.name.startswith("chk-"))
     if fault.scenario is not None:
         return world.acting is not world.drivers[0]
     return fault.process == "driver" or (world.hosts or world.acting.hosts) is not None

@@ -51,9 +51,8 @@ class Pair:
         """Run it; raise AssertionError if something is lost or there twice."""
         world, first = self.world, self._cells[0]
         world.log.append(f"-- {', then '.join(map(str, self._cells))}")
-        arrange(world, first)
-        for cell, nth in self._later:
-            arrange(world, cell, nth)
+        for cell, nth in [(first, 0), *self._later]:
+            arrange(world, cell, nth, copies=False)
         scenario = CASES[first.step].scenario
         with world.running():
             last = scenario(world)

@@ -98,11 +98,13 @@ class Driver:
                 self._fail()
 
     def cancel(self) -> None:
-        """End as a job that is cancelled."""
+        """End as a job that is cancelled; nothing once it has ended."""
+        if self.ended:
+            return
         with self.world.driving(self), contextlib.suppress(Killed):
             hosts, self.hosts = self.hosts, None
-            assert hosts is not None
-            hosts.close_failed()
+            if hosts is not None:
+                hosts.close_failed()
             with contextlib.suppress(OSError):
                 self.coordinator.job_cancelled()
             self.state = "is done"
@@ -232,4 +234,4 @@ def run_to_the_end(world: World, driver: Driver) -> Driver:
         raise AssertionError(f"the job is stuck:\n{world}")
     while world.hung:
         world.hung[0].wake()
-    return driver
+    return world.drivers[-1]

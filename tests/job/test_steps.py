@@ -24,3 +24,8 @@ def test_each_step_has_a_name_of_its_own_and_a_case():
 @pytest.mark.parametrize("cell", chosen("files"), ids=str)
 def test_a_step(tmp_path, cell):
     run(cell, partial(World, tmp_path))
+
+
+@pytest.mark.parametrize("cell", chosen("long files"), ids=str)
+def test_a_step_with_files_that_continue_across_checkpoints(tmp_path, cell):
+    run(cell, partial(World, tmp_path, part_size=30))

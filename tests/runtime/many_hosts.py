@@ -12,12 +12,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    find_checkpoint,
-    read_metadata,
-    read_states,
-)
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
@@ -106,7 +101,9 @@ class ManyHosts:
         for number in range(count):
             mine = [slot for slot in range(slots) if slot * count // slots == number]
             settings = pickle.loads(pickle.dumps(job.settings))
-            restored = None if restore is None else _shares(stages, mine, restore)
+            restored = None
+            if restore is not None:
+                restored = restored_states(restore, stages, mine, {})
             outlet = _Outlet(self)
             self.groups.append(
                 SubtaskGroup(
@@ -271,19 +268,3 @@ class ManyHosts:
         for number, group in enumerate(self.groups):
             self._does(number, group.end_sources)
         self._check()
-
-
-def _shares(
-    stages: tuple[StagePlan, ...], slots: list[int], restore: tuple[int, str | bytes]
-) -> dict[int, TaskStateSnapshot]:
-    checkpoint_id, where = restore
-    if isinstance(where, bytes):
-        whole = SlotState.from_bytes(where)
-    else:
-        place = find_checkpoint(where)
-        whole = read_states(place, read_metadata(place))
-    return {
-        number: state
-        for slot in slots
-        for number, state in shares(stages, slot, whole, checkpoint_id).items()
-    }
