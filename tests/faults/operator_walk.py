@@ -1,10 +1,11 @@
 """Operates a job from Kafka to Kafka as a person would, and prints each command with its output.
 
-    python tests/faults/operator_walk.py FOLDER [--python PYTHON]
+    python tests/faults/operator_walk.py FOLDER [--python PYTHON] [--servers SERVERS]
 
-PYTHON is the interpreter of the operator, for example that of an environment with the wheel. Views
-are written all the time. At the end each view has to be counted, once: the counts of a page in the
-output topic are 1, 2, 3 and so on.
+The broker is that of the tests, in this process, or a cluster without the topics "views" and
+"counts". PYTHON is the interpreter of the operator, for example that of an environment with the
+wheel. Views are written all the time. At the end each view has to be counted, once: the counts of
+a page in the output topic are 1, 2, 3 and so on.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from contextlib import nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.connectors.kafka.cluster import memory_cluster  # noqa: E402 - needs the path
+from tests.connectors.kafka.cluster import Cluster, memory_cluster  # noqa: E402 - needs the path
 
 PAGES = ["home", "news", "shop", "help", "jobs"]
 PARTITIONS = 4
@@ -94,14 +96,14 @@ def wait_until_counted(cluster, written) -> None:
         time.sleep(1)
 
 
-def walk(folder: Path, python: Path) -> None:
+def walk(folder: Path, python: Path, servers: str | None) -> None:
     folder.mkdir(parents=True)
     (folder / "conf").mkdir()
     (folder / "conf" / "config.yaml").write_text(SETTINGS.format(folder))
     script = folder / "page_views.py"
     shutil.copy(ROOT / "examples" / "operations" / "page_views.py", script)
     run = shell(folder, python)
-    with memory_cluster() as cluster:
+    with memory_cluster() if servers is None else nullcontext(Cluster(servers)) as cluster:
         try:
             operate(script, run, cluster)
         except BaseException:
@@ -110,8 +112,8 @@ def walk(folder: Path, python: Path) -> None:
 
 
 def operate(script: Path, run, cluster) -> None:
-    cluster.broker.create("views", PARTITIONS)
-    cluster.broker.create("counts", PARTITIONS)
+    cluster.create("views", PARTITIONS)
+    cluster.create("counts", PARTITIONS)
     writer = Writer(cluster)
     writer.start()
     script.write_text(script.read_text().replace("localhost:9092", cluster.servers))
@@ -187,5 +189,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Operates a job from Kafka to Kafka.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", type=Path, default=Path(sys.executable))
+    parser.add_argument("--servers", help="host:port of a cluster")
     given = parser.parse_args()
-    walk(given.folder.resolve(), given.python.absolute())
+    walk(given.folder.resolve(), given.python.absolute(), given.servers)
