@@ -90,8 +90,7 @@ def cancelled(world: World) -> Driver:
     """One that is cancelled, and so loses its checkpoints."""
     driver = after_a_checkpoint(world)
     driver.cancel()
-    others = [each for each in world.drivers if each is not driver]
-    return run_to_the_end(world, others[-1]) if others else driver
+    return run_to_the_end(world, driver) if len(world.drivers) > 1 else driver
 
 
 @dataclass(frozen=True)
@@ -476,8 +475,10 @@ def arrange(world: World, cell: Cell, nth: int = 0, copies: bool = True) -> list
 def _is_time(fault: Fault, copies: bool, world: World) -> bool:
     assert world.acting is not None
     if fault.beside:
+        younger = world.drivers[world.drivers.index(world.acting) + 1 :]
         newest = world.newest_checkpoint()
-        return newest is not None and (copies or newest.name.startswith("chk-"))
+        may_start = newest is not None and (copies or newest.name.startswith("chk-"))
+        return may_start and not any(each.state == "is done" for each in younger)
     if fault.scenario is not None:
         return world.acting is not world.drivers[0]
     return fault.process == "driver" or (world.hosts or world.acting.hosts) is not None

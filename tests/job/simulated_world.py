@@ -55,7 +55,7 @@ def expected_lines(elements: int) -> list[str]:
     return [f"{n % KEYS},{n},{n // KEYS + 1}" for n in range(elements)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Plan:
     """Something that happens at a step.
 
@@ -74,8 +74,9 @@ class Plan:
 
     def is_due(self, step: str, world: World) -> bool:
         """Note a step; return whether it is time."""
-        if self.step in (step, "any") and self.when(world):
-            self.seen += 1
+        if self.step not in (step, "any") or not self.when(world):
+            return False
+        self.seen += 1
         return self.seen >= self.nth
 
 
@@ -269,9 +270,10 @@ class World:
 
     def _step(self, name: str) -> None:
         self.note(name)
-        for plan in [plan for plan in self.plans if plan.is_due(name, self)]:
-            self.plans.remove(plan)
-            plan.strike(self)
+        for plan in list(self.plans):
+            if plan in self.plans and plan.is_due(name, self):
+                self.plans.remove(plan)
+                plan.strike(self)
 
     def kill(self) -> None:
         """Kill the driver that acts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.job.pairs import Pair
 from tests.job.schedules import run_schedule
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -15,3 +16,8 @@ _FIRST = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(_AT_ONCE, 
 def test_schedules(first):
     for seed in range(first, first + _AT_ONCE):
         run_schedule(seed)
+
+
+def test_pairs_of_faults_at_steps():
+    for seed in range(_AT_ONCE):
+        run_schedule(seed, Pair)
