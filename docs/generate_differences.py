@@ -116,8 +116,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   effect on groups, joins and OVER.
 - **Not supported yet:** `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`,
   `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a number of rows, and the
-  connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors
-  that there are.
+  connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
+  formats and connectors that there are.
 """
 
 
