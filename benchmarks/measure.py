@@ -11,10 +11,11 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _SAMPLE_SECONDS = 0.05
 _LINGER_SECONDS = 30
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class CommandFailed(Exception):
@@ -83,41 +84,78 @@ class _Session:
 
     @property
     def processor_seconds(self):
-        return sum(self._ticks.values()) / _TICKS_PER_SECOND
+        return sum(self._ticks.values()) / TICKS_PER_SECOND
 
     @property
     def parts(self):
         found = defaultdict(float)
         for process, ticks in self._ticks.items():
-            found[self._programs[process]] += ticks / _TICKS_PER_SECOND
+            found[self._programs[process]] += ticks / TICKS_PER_SECOND
         return dict(found)
 
     def sample(self):
         """Read the processor times of the session's processes; return the ids of the living."""
         living = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                stat = (folder / "stat").read_text()
-            except OSError:
-                continue
-            # The second field is the command's name, in parentheses, and may hold any character.
-            before, _, after = stat.rpartition(")")
-            fields = after.split()
-            if int(fields[3]) == self._leader:
-                process = int(folder.name)
-                program = "command" if process == self._leader else before.partition("(")[2]
-                self._programs[process] = program
-                self._ticks[process] = int(fields[11]) + int(fields[12])
-                if fields[0] != "Z":
-                    living.append(process)
+        for process in processes_of(self._leader):
+            program = "command" if process.id == self._leader else process.program
+            self._programs[process.id] = program
+            self._ticks[process.id] = process.ticks
+            if process.lives:
+                living.append(process.id)
         return living
 
     def end(self, patience):
         """Wait for processes that outlive the command, and end those that stay too long."""
         deadline = time.monotonic() + patience
-        while living := self.sample():
+        while self.sample():
             if time.monotonic() > deadline:
-                for process in living:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGKILL)
+                end_session(self._leader)
             time.sleep(_SAMPLE_SECONDS)
+
+
+class Process(NamedTuple):
+    """A process of a session.
+
+    Args:
+        id: its id.
+        program: the name of its program.
+        lives: whether it has not ended.
+        ticks: its processor time.
+        ticks_of_ended: that of its children that have ended and that it has waited for.
+    """
+
+    id: int
+    program: str
+    lives: bool
+    ticks: int
+    ticks_of_ended: int
+
+
+def processes_of(leader):
+    """Return the processes of a session, the ended ones that nobody has waited for among them."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (folder / "stat").read_text()
+        except OSError:
+            continue
+        # The second field is the command's name, in parentheses, and may hold any character.
+        before, _, after = stat.rpartition(")")
+        fields = after.split()
+        if int(fields[3]) == leader:
+            times = [int(field) for field in fields[11:15]]
+            found.append(
+                Process(
+                    int(folder.name), before.partition("(")[2], fields[0] != "Z",
+                    times[0] + times[1], times[2] + times[3],
+                )
+            )  # fmt: skip
+    return found
+
+
+def end_session(leader):
+    """Kill the processes of a session."""
+    for process in processes_of(leader):
+        if process.lives:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.id, signal.SIGKILL)

@@ -68,6 +68,7 @@ def _run(command: str, arguments: list[str]) -> int:
         return 0
     try:
         options = parse(arguments)
+        _check_word(command, options)
         if command == "info":
             from pyflink_on_spark.tools.operate.info import show_plan
 
@@ -76,6 +77,14 @@ def _run(command: str, arguments: list[str]) -> int:
     except UsageError as error:
         print(f"{_USAGE}\n{error}", file=sys.stderr)
         return 2
+
+
+def _check_word(command: str, options: RunOptions) -> None:
+    """Raise if the first word is neither a script nor a command, and may be meant as either."""
+    word = options.script or ""
+    if command or options.module or not word.isidentifier() or os.path.exists(word):
+        return
+    raise UsageError(f"there is no script {word} and no such command; --help lists the commands")
 
 
 def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:

@@ -37,7 +37,6 @@ from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
 
-_PROBE = "_probe"
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -113,11 +112,14 @@ class CheckpointCoordinator:
 
         Raises:
             CheckpointError: if it is not there, damaged, or does not fit the job.
+            JobTakenOverError: another run has taken it over meanwhile.
         """
         if self._settings.restore is None:
             return
         place = find_checkpoint(self._settings.restore, self._settings.configuration)
         metadata = read_metadata(place)
+        if not metadata.savepoint:
+            self._ownership.look(place)
         verify(place, metadata)
         committables = read_committables(place, metadata)
         state = read_states(place, metadata)
@@ -135,7 +137,7 @@ class CheckpointCoordinator:
         self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
-            self._ownership.take_over(place.parent())
+            self._ownership.take_over(place)
             step("restore: the checkpoint is taken over")
 
     def attempt_begins(self) -> None:
@@ -244,7 +246,7 @@ class CheckpointCoordinator:
                 step("savepoint: what it needs is kept")
         self._has_savepoint = True
         if stop:
-            self._confirm_ownership()
+            self._confirm_complete(place)
             self._completed(place.uri, answers, drained)
             self._commits.commit()
             self.over = True
@@ -287,6 +289,8 @@ class CheckpointCoordinator:
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that has finished."""
         step("end: the checkpoints are not needed any more")
+        if self._ownership.lost:
+            return  # another run needs them
         self._retained.drop_all()
         step("end: the checkpoints are removed")
 
@@ -320,10 +324,28 @@ class CheckpointCoordinator:
             self.over = True
             raise
 
+    def _confirm_complete(self, place: Folder) -> None:
+        """Check that no other run has continued the job while the last checkpoint was written.
+
+        A third run must not find that checkpoint, because nothing commits it any more.
+
+        Args:
+            place: the folder of the checkpoint.
+
+        Raises:
+            JobTakenOverError: one has.
+        """
+        try:
+            self._confirm_ownership()
+        except JobTakenOverError as error:
+            if error.checkpoint != place.uri:
+                self._retained.discard(place, late=False)
+            raise
+
     def _job_ended_early(self, kept: bool) -> None:
+        step("early end: it is known what stays")
         if self._ownership.lost:
             return  # another run needs it
-        step("early end: it is known what stays")
         if not kept:
             self._retained.drop_all()
             step("early end: the checkpoints are removed")
@@ -340,20 +362,21 @@ class CheckpointCoordinator:
                 step("checkpoint: the hosts have taken it")
                 content = content_of(answers, self._settings.max_state_size)
                 record.size = len(content)
-            self._confirm_ownership()
             self._completed(content, answers, final)
         else:
             place = self._writer.checkpoint_folder(number)
             with self._writer.recorded(hosts, number, place) as record:
                 metadata, answers = self._write(hosts, place, savepoint=False)
                 record.size = _size(metadata)
-            self._confirm_ownership()
+            self._confirm_complete(place)
             self._retained.add(place, metadata)
             self._completed(place.uri, answers, final)
             self._ownership.has_checkpoint()
             step("checkpoint: it is complete")
+            self._confirm_ownership()
             self._retained.remove_older()
             step("checkpoint: older ones are removed")
+        self._confirm_ownership()
         self._commits.commit()
         step("checkpoint: it is committed")
         self.over = final

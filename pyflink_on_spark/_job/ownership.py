@@ -1,16 +1,19 @@
 """Which run of a program owns the checkpoints in a folder.
 
 A run that starts from a checkpoint takes over what the run that wrote it would still have
-committed. It leaves its job id in a file beside that checkpoint. The older run, which may only seem
-to have ended, looks for the file before it completes or commits anything, and fails for good.
+committed. It leaves its job id, and the name of the checkpoint, in a file beside that checkpoint.
+The older run, which may only seem to have ended, looks for the file before it completes, commits or
+removes anything, and fails for good.
 """
 
 from __future__ import annotations
 
 import errno
 import logging
+from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 
 OWNER = "_owner"
@@ -18,7 +21,12 @@ _log = logging.getLogger("pyflink_on_spark")
 
 
 class JobTakenOverError(JobExecutionError):
-    """Another run has continued the job: this run must not commit anything any more."""
+    """Another run has continued the job: this run must not commit anything any more.
+
+    ``checkpoint`` is the URI of the one that the other run has started from.
+    """
+
+    checkpoint: str = ""
 
 
 class Ownership:
@@ -32,31 +40,46 @@ class Ownership:
     def __init__(self, job_id: str, home: Folder | None) -> None:
         self._job_id, self._home = job_id, home
         self._taken: Folder | None = None
-        self._predecessor: str | None = None
+        self._predecessor: _Owner | None = None
+        self._complete: set[str] = set()
 
-    def take_over(self, home: Folder) -> None:
+    def look(self, checkpoint: Folder) -> None:
+        """Note who owns a checkpoint, and which others there are, before it is read."""
+        self._taken = checkpoint.parent()
+        self._predecessor = _owner(self._taken)
+        self._complete = _complete_ones(self._taken)
+
+    def take_over(self, checkpoint: Folder) -> None:
         """Become the owner of the checkpoints of an older run.
 
         Args:
-            home: the folder that they are in; it may be read-only.
+            checkpoint: the one to start from, after ``look``; its parent may be read-only.
 
         Raises:
-            CheckpointError: nothing can be written there for now.
+            CheckpointError: nothing can be written there for now, or the older run has continued
+                since ``look``.
+            JobTakenOverError: another run has taken them over since ``look``.
         """
-        self._taken = home
+        self.confirm()
+        home = checkpoint.parent()
         try:
-            home.write(OWNER, self._job_id.encode())
+            home.write(OWNER, f"{self._job_id}\n{checkpoint.name}".encode())
+            self._predecessor = None
         except OSError as error:
             if not isinstance(error, PermissionError) and error.errno != errno.EROFS:
                 raise CheckpointError(
                     f"cannot take over the checkpoints in {home.shown}: {error}"
                 ) from error
-            self._predecessor = _owner(home)
             _log.warning(
                 "the owner of the checkpoints in %s cannot be noted there, so an older run that "
                 "only seems to have ended would not notice this one: %s",
                 home.shown,
                 error,
+            )
+        if _complete_ones(home) != self._complete:
+            raise CheckpointError(
+                f"the job that has written {checkpoint.shown} was still running, and has changed "
+                "its checkpoints meanwhile: start again from its latest one"
             )
 
     def has_checkpoint(self) -> None:
@@ -70,15 +93,16 @@ class Ownership:
             JobTakenOverError: one has.
             OSError: the folder cannot be read.
         """
-        for home in (self._home, self._taken):
-            owner = None if home is None else _owner(home)
-            if owner not in (None, self._job_id, self._predecessor):
-                assert home is not None
-                raise JobTakenOverError(
-                    f"the job {owner} has continued from a checkpoint in {home.shown}, so the job "
-                    f"{self._job_id} ends, and commits nothing more. To run a copy beside a job, "
-                    "start it from a savepoint."
+        for home in filter(None, (self._home, self._taken)):
+            owner = _owner(home)
+            if owner is not None and owner != self._predecessor and owner.job_id != self._job_id:
+                error = JobTakenOverError(
+                    f"the job {owner.job_id} has continued from a checkpoint in {home.shown}, so "
+                    f"the job {self._job_id} ends, and commits nothing more. To run a copy beside "
+                    "a job, start it from a savepoint."
                 )
+                error.checkpoint = home.inside(owner.checkpoint).uri
+                raise error
 
     @property
     def lost(self) -> bool:
@@ -92,8 +116,28 @@ class Ownership:
         return False
 
 
-def _owner(home: Folder) -> str | None:
+@dataclass(frozen=True)
+class _Owner:
+    """Who owns checkpoints.
+
+    Args:
+        job_id: the id of the job.
+        checkpoint: the name of the checkpoint that it started from.
+    """
+
+    job_id: str
+    checkpoint: str
+
+
+def _complete_ones(home: Folder) -> set[str]:
+    names = [name for name in home.names() if name.startswith("chk-")]
+    return {name for name in names if METADATA in home.inside(name).names()}
+
+
+def _owner(home: Folder) -> _Owner | None:
     try:
-        return home.read(OWNER).decode(errors="replace")
+        text = home.read(OWNER).decode(errors="replace")
     except FileNotFoundError:
         return None
+    job_id, _, checkpoint = text.partition("\n")
+    return _Owner(job_id, checkpoint)

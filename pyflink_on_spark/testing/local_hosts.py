@@ -9,14 +9,8 @@ from typing import Any
 
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    find_checkpoint,
-    read_metadata,
-    read_states,
-)
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
@@ -65,6 +59,9 @@ class LocalHosts:
         self._configuration = settings.configuration
         self._check, self._now = check, now
         slots = range(max(v.parallelism for stage in stages for v in stage.vertices))
+        restored = None
+        if restore is not None:
+            restored = restored_states(restore, stages, slots, settings.configuration)
         self.group = SubtaskGroup(
             stages,
             slots,
@@ -72,7 +69,7 @@ class LocalHosts:
             clock,
             lambda _: driver,
             attempt,
-            None if restore is None else self._shares(stages, slots, restore),
+            restored,
             pickled=True,
             subtask=subtask,
             schedule=schedule,
@@ -125,21 +122,6 @@ class LocalHosts:
     def end_sources(self) -> None:
         """Let all sources end."""
         self.group.end_sources()
-
-    def _shares(
-        self, stages: Sequence[StagePlan], slots: range, restore: tuple[int, str | bytes]
-    ) -> dict[int, TaskStateSnapshot]:
-        checkpoint_id, where = restore
-        if isinstance(where, bytes):
-            whole = SlotState.from_bytes(where)
-        else:
-            place = find_checkpoint(where, self._configuration)
-            whole = read_states(place, read_metadata(place))
-        return {
-            number: state
-            for slot in slots
-            for number, state in shares(stages, slot, whole, checkpoint_id).items()
-        }
 
 
 def _travelled(things: list[Any]) -> list[Any]:

@@ -2,6 +2,8 @@
 
 python -m tests.job.schedules --count 100000 [--first SEED]
 python -m tests.job.schedules --seed SEED
+
+With --pairs, a schedule is two or three faults at steps of the protocol; see ``pairs``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.job.simulated_world import Driver, World
+from tests.job.pairs import Pair
+from tests.job.simulated_driver import Driver
+from tests.job.simulated_world import FullDisk, World
 
 _MOST_TURNS = 3_000
 _EVENTS = {
@@ -106,11 +110,11 @@ class Schedule:
         world, driver = self.world, self._driver
         world.log.append(f"-- {event}")
         if event == "kill":
-            world.kill_at = ("any", self.chance.randint(1, 25))
+            world.plan("any", self.chance.randint(1, 25), World.kill)
         elif event == "fail":
-            world.fail_at = ("any", self.chance.randint(1, 25))
+            world.plan("any", self.chance.randint(1, 25), World.fail)
         elif event == "full disk":
-            world.full = self.chance.randint(1, 4)
+            world.full = FullDisk(self.chance.randint(1, 4))
         elif event == "lose host":
             driver.lose_host()
         elif event == "suspend" and self._newest_is_fenced():
@@ -124,11 +128,11 @@ class Schedule:
             world.clock.time += self.chance.choice([-3_600_000, -500, 500, 3_600_000])
 
 
-def run_schedule(seed: int) -> World:
+def run_schedule(seed: int, kind: type[Schedule | Pair] = Schedule) -> World:
     """Run the schedule of a seed; raise AssertionError with the seed if something is wrong."""
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=memory, prefix="schedule-") as folder:
-        schedule = Schedule(seed, Path(folder))
+        schedule = kind(seed, Path(folder))
         try:
             return schedule.run()
         except BaseException as error:
@@ -141,17 +145,19 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, help="run this one and print what happens")
+    parser.add_argument("--pairs", action="store_true", help="two or three faults at steps")
     options = parser.parse_args()
+    kind = Pair if options.pairs else Schedule
     logging.disable()
     sys.unraisablehook = lambda _: None  # what is left of dead drivers cannot touch the disk
     if options.seed is not None:
-        print(run_schedule(options.seed))
+        print(run_schedule(options.seed, kind))
         return 0
     failed = 0
     begun = time.monotonic()
     for seed in range(options.first, options.first + options.count):
         try:
-            run_schedule(seed)
+            run_schedule(seed, kind)
         except AssertionError as error:
             failed += 1
             print(str(error).partition("\n")[0], flush=True)

@@ -10,13 +10,8 @@ import pytest
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.stored_frames import StoredFrames, in_folder
 from pyflink_on_spark.testing.local_hosts import LocalHosts
-from tests.job.simulated_world import (
-    Driver,
-    World,
-    after_a_checkpoint,
-    expected_lines,
-    run_to_the_end,
-)
+from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
+from tests.job.simulated_world import World, expected_lines
 from tests.runtime.harness import FakeClock
 from tests.runtime.large_rows import elements_of, large_job
 from tests.runtime.many_hosts import ManyHosts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 import pytest
 
@@ -11,15 +12,20 @@ from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.steps import watch
 from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from tests.job.test_coordinator import NeverTwice, Prepares
 from tests.runtime.harness import FakeClock
+
+NOT_KEPT = {
+    "execution.checkpointing.externalized-checkpoint-retention": "NO_EXTERNALIZED_CHECKPOINTS"
+}
 
 
 class Run:
     """One run of a job, with a sink of its own on the same outside world."""
 
-    def __init__(self, path, name, world, restore=None):
+    def __init__(self, path, name, world, restore=None, **settings):
         self.sink = NeverTwice(interrupted=False)
         self.sink.found = world
         self.hosts = Prepares()
@@ -28,6 +34,7 @@ class Run:
             "execution.checkpointing.dir": path.as_uri(),
             "execution.checkpointing.interval": "1 s",
             "execution.state-recovery.ignore-unclaimed-state": "true",
+            **settings,
         }
         if restore is not None:
             settings["execution.state-recovery.path"] = str(restore)
@@ -162,3 +169,102 @@ def test_nor_are_files_that_are_cut_off(tmp_path, world):
     with pytest.raises(CheckpointError, match=r"slot-0 is damaged: 3 bytes"):
         run.coordinator.checkpoint(run.hosts)
     assert world == []
+
+
+@contextmanager
+def hanging(step, act):
+    """Let something else happen while a run hangs at a step."""
+    waiting = [act]
+
+    def meanwhile(name):
+        if name == step and waiting:
+            waiting.pop()()
+
+    unwatch = watch(meanwhile)
+    try:
+        yield
+    finally:
+        unwatch()
+    assert not waiting
+
+
+def test_a_run_that_hangs_before_it_takes_over_leaves_the_job_to_the_next_one(tmp_path, world):
+    Run(tmp_path, "a", world).checkpoint()
+    place, others = tmp_path / "a" / "chk-1", []
+
+    def meanwhile():
+        others.append(Run(tmp_path, "c", world, place))
+        others[0].checkpoint()
+
+    with (
+        hanging("restore: the checkpoint is read", meanwhile),
+        pytest.raises(JobTakenOverError, match="the job c has continued"),
+    ):
+        Run(tmp_path, "b", world, place)
+    others[0].checkpoint()
+    assert world == ["1-0", "1-1", "2-0", "2-1", "3-0", "3-1"]
+
+
+@pytest.mark.parametrize("act", ["checkpoint", "end"])
+def test_a_run_whose_predecessor_is_alive_does_not_start(tmp_path, world, act):
+    older = Run(tmp_path, "a", world)
+    older.checkpoint()
+    place = tmp_path / "a" / "chk-1"
+    meanwhile = older.checkpoint if act == "checkpoint" else older.coordinator.job_finished
+    with (
+        hanging("restore: the checkpoint is read", meanwhile),
+        pytest.raises(CheckpointError, match="was still running"),
+    ):
+        Run(tmp_path, "b", world, place)
+    assert world == ["1-0", "1-1", "2-0", "2-1"][: len(world)]
+
+
+def test_a_checkpoint_that_is_completed_too_late_is_removed(tmp_path, world):
+    older = Run(tmp_path, "a", world)
+    older.checkpoint()
+    younger = []
+    with (
+        hanging(
+            "checkpoint: the committables are written",
+            lambda: younger.append(Run(tmp_path, "b", world, tmp_path / "a" / "chk-1")),
+        ),
+        pytest.raises(JobTakenOverError),
+    ):
+        older.checkpoint()
+    assert not (tmp_path / "a" / "chk-2").exists()
+    assert (tmp_path / "a" / "chk-1").exists()
+    younger[0].checkpoint()
+    assert world == ["1-0", "1-1", "2-0", "2-1"]
+
+
+@pytest.mark.parametrize(
+    "step", ["checkpoint: it is complete", "checkpoint: older ones are removed"]
+)
+def test_a_checkpoint_that_another_run_has_begun_with_stays(tmp_path, world, step):
+    older = Run(tmp_path, "a", world)
+    older.checkpoint()
+    place, before = tmp_path / "a" / "chk-2", []
+
+    def meanwhile():
+        Run(tmp_path, "b", world, place)
+        before.extend(world)
+
+    with hanging(step, meanwhile), pytest.raises(JobTakenOverError):
+        older.checkpoint()
+    assert place.exists()
+    assert world == before
+
+
+@pytest.mark.parametrize("end", ["job_finished", "job_cancelled", "job_failed"])
+def test_a_run_that_hangs_while_it_ends_leaves_what_another_one_has_begun_with(
+    tmp_path, world, end
+):
+    older = Run(tmp_path, "a", world, **NOT_KEPT)
+    older.checkpoint()
+    place = tmp_path / "a" / "chk-1"
+    step = {
+        "job_finished": "end: the checkpoints are not needed any more",
+    }.get(end, "early end: it is known what stays")
+    with hanging(step, lambda: Run(tmp_path, "b", world, place)):
+        getattr(older.coordinator, end)()
+    Run(tmp_path, "c", world, place)

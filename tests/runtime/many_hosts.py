@@ -12,12 +12,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    find_checkpoint,
-    read_metadata,
-    read_states,
-)
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
@@ -93,6 +88,8 @@ class ManyHosts:
         """Whether a host is lost while it takes its next checkpoint."""
         self.late = False
         """Whether the next checkpoint takes too long."""
+        self._parts: dict[int, tuple[SnapshotWriter | None, SnapshotRequest]] = {}
+        """Of the checkpoint under way: what each host writes with, once the host knows of it."""
         self.groups: list[SubtaskGroup] = []
         self._host_of: dict[int, int] = {}
         slot_of = {
@@ -104,7 +101,9 @@ class ManyHosts:
         for number in range(count):
             mine = [slot for slot in range(slots) if slot * count // slots == number]
             settings = pickle.loads(pickle.dumps(job.settings))
-            restored = None if restore is None else _shares(stages, mine, restore)
+            restored = None
+            if restore is not None:
+                restored = restored_states(restore, stages, mine, {})
             outlet = _Outlet(self)
             self.groups.append(
                 SubtaskGroup(
@@ -122,8 +121,8 @@ class ManyHosts:
             self._host_of |= {
                 number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine
             }
-        for group in self.groups:
-            group.open()
+        for number, group in enumerate(self.groups):
+            self._does(number, group.open)
 
     # -- work ------------------------------------------------------------------------------------
 
@@ -134,12 +133,21 @@ class ManyHosts:
         rows = [channel for channel, waiting in self.channels.items() if waiting]
         choice = self._random.randrange(len(self.groups) + len(rows))
         if choice < len(self.groups):
-            self.groups[choice].turn(self._time + self._random.choice([0.0, 0.0, 0.1]))
+            until = self._time + self._random.choice([0.0, 0.0, 0.1])
+            self._does(choice, self.groups[choice].turn, until)
             return
         channel = rows[choice - len(self.groups)]
         row, outlet = self.channels[channel].popleft()
         self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
-        self.groups[self._host_of[row.subtask_id]].receive(row)
+        number = self._host_of[row.subtask_id]
+        self._does(number, self.groups[number].receive, row)
+
+    def _does(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Let a host do something; what is under way to a host that is lost has no effect."""
+        return function(*arguments)
+
+    def _check(self) -> None:
+        """Raise what the driver raises that waits for hosts, of which one does not answer."""
 
     def _now(self) -> float:
         """Return the time: now and then something takes long."""
@@ -157,9 +165,10 @@ class ManyHosts:
         return bool(reading) and all(group.paused for group in reading)
 
     def close(self, failed: bool = False) -> None:
-        for group in self.groups:
-            group.close(failed)
+        for number, group in enumerate(self.groups):
+            self._does(number, group.close, failed)
         if not failed:
+            self._check()
             assert not any(self.channels.values())
             assert not self.sender_of
 
@@ -176,44 +185,56 @@ class ManyHosts:
     ) -> dict[int, HostSnapshot]:
         orders = list(range(len(self.groups)))
         self._random.shuffle(orders)
-        parts: dict[int, tuple[SnapshotWriter | None, SnapshotRequest]] = {}
+        order = (checkpoint_id, where, contents, halt)
+        self._parts = {}
         try:
-            while orders or not all(request.done for _, request in parts.values()):
+            while orders or not self._all_written():
                 if orders and self._random.random() < 0.3:
                     number = orders.pop()
-                    parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
+                    self._does(number, self._begin, number, *order)
                     if self.lost:
                         raise HostGone
                 elif not orders and self.late and self._random.random() < 0.2:
                     raise TimeoutError("a host has not answered")
                 self.turn()
-            for _, request in parts.values():
+            for _, request in self._parts.values():
                 if request.error is not None:
                     raise request.error
+            return {number: self._finished(number) for number in self._parts}
         except BaseException as error:
             for number in orders:  # their orders are under way, and come before what follows
-                parts[number] = self._begin(number, checkpoint_id, where, contents, halt)
-            for writer in filter(None, [writer for writer, _ in parts.values()]):
-                writer.abandon(error)
+                self._does(number, self._begin, number, *order)
+            for number in range(len(self.groups)):
+                self._does(number, self._abandon, number, error)
             raise
-        return {
-            number: HostSnapshot(
-                *pickle.loads(pickle.dumps(writer.finish(self.groups[number].prepared)))
-            )
-            for number, (writer, _) in parts.items()
-            if writer is not None
-        }
+
+    def _all_written(self) -> bool:
+        parts = self._parts.values()
+        return len(parts) == len(self.groups) and all(request.done for _, request in parts)
+
+    def _finished(self, number: int) -> HostSnapshot:
+        writer, _ = self._parts[number]
+        assert writer is not None
+        written = self._does(number, writer.finish, self.groups[number].prepared)
+        self._check()
+        return HostSnapshot(*pickle.loads(pickle.dumps(written)))
+
+    def _abandon(self, number: int, error: BaseException) -> None:
+        writer, _ = self._parts.get(number, (None, None))
+        if writer is not None:
+            writer.abandon(error)
 
     def _begin(
         self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
-    ) -> tuple[SnapshotWriter | None, SnapshotRequest]:
+    ) -> None:
         try:
             writer = SnapshotWriter(checkpoint_id, where, contents, number, {})
         except CheckpointError as error:
             refused = SnapshotRequest(checkpoint_id, lambda index, state: None)
+            self._parts[number] = None, refused
             refused.fail(error)  # which lets the barriers of other hosts pass
             self.groups[number].begin_checkpoint(refused)
-            return None, refused
+            return
 
         def write(index: int, state: TaskStateSnapshot) -> None:
             if number == self.refuses:
@@ -222,37 +243,28 @@ class ManyHosts:
             self._saved(index)
 
         request = SnapshotRequest(checkpoint_id, write, writer.taken, halt)
+        self._parts[number] = writer, request
         self.groups[number].begin_checkpoint(request)
-        return writer, request
 
     def committables(self) -> list[Any]:
-        return [thing for group in self.groups for thing in group.committables()]
+        prepared = []
+        for number, group in enumerate(self.groups):
+            things = self._does(number, group.committables)
+            self._check()
+            prepared += things
+        return prepared
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        for group in self.groups:
-            group.notify_checkpoint_complete(checkpoint_id)
+        for number, group in enumerate(self.groups):
+            self._does(number, group.notify_checkpoint_complete, checkpoint_id)
+        self._check()
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        for group in self.groups:
-            group.abort_checkpoint(checkpoint_id)
-            group.notify_checkpoint_aborted(checkpoint_id)
+        for number, group in enumerate(self.groups):
+            self._does(number, group.abort_checkpoint, checkpoint_id)
+            self._does(number, group.notify_checkpoint_aborted, checkpoint_id)
 
     def end_sources(self) -> None:
-        for group in self.groups:
-            group.end_sources()
-
-
-def _shares(
-    stages: tuple[StagePlan, ...], slots: list[int], restore: tuple[int, str | bytes]
-) -> dict[int, TaskStateSnapshot]:
-    checkpoint_id, where = restore
-    if isinstance(where, bytes):
-        whole = SlotState.from_bytes(where)
-    else:
-        place = find_checkpoint(where)
-        whole = read_states(place, read_metadata(place))
-    return {
-        number: state
-        for slot in slots
-        for number, state in shares(stages, slot, whole, checkpoint_id).items()
-    }
+        for number, group in enumerate(self.groups):
+            self._does(number, group.end_sources)
+        self._check()

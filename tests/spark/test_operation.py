@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -33,6 +32,13 @@ count = numbers.map(lambda n: (n % 7, 1)).key_by(lambda pair: pair[0])
 count.reduce(lambda a, b: (a[0], a[1] + b[1])).print()
 print(env.get_parallelism(), *sys.argv[1:], flush=True)
 env.execute("counter")
+"""
+
+
+SAVED = """
+from pyflink.common import Configuration
+wanted = Configuration().set_string("pyflink-on-spark.savepoint-on-signal", "true")
+env.configure(wanted)
 """
 
 
@@ -68,6 +74,10 @@ class Shell:
         files = (self.folder / "home" / "jobs").glob("*/*.json")
         return [json.loads(file.read_text()) for file in files]
 
+    def checkpoints(self):
+        """Return the ids of the jobs that have a checkpoint."""
+        return {path.parts[-3] for path in self.folder.glob("checkpoints/*/chk-*/_metadata")}
+
     def wait_until(self, seen, seconds=90):
         deadline = time.monotonic() + seconds
         while not seen():
@@ -91,75 +101,40 @@ def shell(tmp_path):
             os.kill(record["pid"], signal.SIGKILL)
 
 
-def path_in(text):
-    return re.search(r"Path: (\S+)", text)[1]
-
-
-def counted(log):
-    """Return the highest count that a log shows."""
-    return max((int(n) for n in re.findall(r"\(\d, ?(\d+)\)", Path(log).read_text())), default=0)
-
-
-def test_a_job_from_shell_to_shell(shell):
-    told = shell.run("run", "-d", "-p", "2", *shell.settings, "job.py", "mine")
-    job_id = re.search(r"JobID ([0-9a-f]{32})", told)[1]
-    (record,) = shell.records()
-    assert record["id"] == job_id
-    assert f"{job_id} : counter (RUNNING)" in shell.run("list")
-    shell.wait_until(lambda: "/chk-" in shell.run("checkpoints", job_id[:6]))
-    assert Path(path_in(shell.run("savepoint", "counter"))[7:]).is_dir()
-    refused = shell.run("savepoint", "counter", "/proc/none", status=1)
-    assert "cannot write a savepoint to /proc/none" in refused
-    savepoint = path_in(shell.run("stop", job_id[:8]))
-    assert f"{job_id} : counter (FINISHED)" in shell.run("list", "-a")
-    log = Path(record["log"])
-    assert log.read_text().startswith("2 mine\n")
-    before = counted(log)
-    assert before > 0
-
-    shell.run("run", "-d", "-s", savepoint, "-p3", *shell.settings, "job.py")
-    second = next(r for r in shell.records() if r["id"] != job_id)
-    shell.wait_until(lambda: counted(second["log"]) > before)
-    assert Path(second["log"]).read_text().startswith("3\n")
-    assert "Cancelled job" in shell.run("cancel", "counter")
-    shell.wait_until(lambda: not _lives(second["pid"]))
-    assert "No running jobs" in shell.run("list")
-    assert "Traceback" not in log.read_text()
-
-
 def test_a_script_without_a_job_ends_with_its_log(shell):
-    (shell.folder / "job.py").write_text("raise SystemExit('no such table')")
-    told = shell.run("run", "-d", "job.py", status=1)
+    (shell.folder / "job.py").write_text("import sys; sys.exit(f'no table {sys.argv[1]}')")
+    told = shell.run("run", "-d", "job.py", "mine", status=1)
     assert "has ended without a job" in told
-    assert "no such table" in told
+    assert "no table mine" in told
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_job_and_its_checkpoint_stays(shell, number):
+def test_ctrl_c_ends_one_job_and_stops_another_with_a_savepoint(shell):
+    """Terminals send Ctrl-C to all processes of a script."""
+    (shell.folder / "job.py").write_text(
+        SCRIPT.replace("env.execute(", SAVED + "env.execute_async(")
+        + SCRIPT.replace('execute("counter")', 'execute("other")')
+    )
+    process = shell.start("-p1", *shell.settings, "job.py")
+    shell.wait_until(lambda: len(shell.checkpoints()) == 2)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) == 128 + signal.SIGINT
+    told = (shell.folder / "output").read_text()
+    assert "its checkpoint stays" in told
+    assert "the job 'counter' was stopped with the savepoint file:" in told
+    assert "Traceback" not in told
+    states = {record["name"]: (record["id"], record["state"]) for record in shell.records()}
+    assert [states[name][1] for name in ("counter", "other")] == ["FINISHED", "CANCELED"]
+    assert shell.checkpoints() == {states["other"][0]}
+    assert list(shell.folder.glob(f"savepoints/savepoint-{states['counter'][0][:6]}-*/_metadata"))
+
+
+def test_sigterm_for_all_processes_ends_a_job_and_its_checkpoint_stays(shell):
     process = shell.start(*shell.settings, "job.py")
-    shell.wait_until(lambda: list(shell.folder.glob("checkpoints/*/chk-*/_metadata")))
-    os.killpg(process.pid, number)
-    assert process.wait(60) == 128 + number
+    shell.wait_until(shell.checkpoints)
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
     told = (shell.folder / "output").read_text()
     assert "its checkpoint stays" in told
     assert "Traceback" not in told
-    assert list(shell.folder.glob("checkpoints/*/chk-*/_metadata"))
+    assert shell.checkpoints() == {shell.records()[0]["id"]}
     assert shell.records()[0]["state"] == "CANCELED"
-
-
-def test_a_signal_stops_with_a_savepoint_if_that_is_wanted(shell):
-    wanted = "-Dpyflink-on-spark.savepoint-on-signal=true"
-    process = shell.start(wanted, *shell.settings, "job.py")
-    shell.wait_until(lambda: list(shell.folder.glob("checkpoints/*/chk-*/_metadata")))
-    process.terminate()
-    assert process.wait(60) == 128 + signal.SIGTERM
-    assert "was stopped with the savepoint file:" in (shell.folder / "output").read_text()
-    assert list(shell.folder.glob("savepoints/*/_metadata"))
-
-
-def _lives(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

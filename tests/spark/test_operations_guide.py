@@ -1,13 +1,23 @@
-"""Runs the commands of docs/operations.md; they have to print what the page shows."""
+"""Runs the commands of docs/operations.md; they have to print what the page shows.
+
+Between them, in the same drivers, further commands are tried.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark.state import CheckpointContents
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -40,14 +50,43 @@ def plain(text, folder):
     return text
 
 
-def test_the_page(tmp_path):
+FLINK = "python -m pyflink_on_spark"
+BETWEEN = {
+    "list": [
+        f"until {FLINK} checkpoints counter | grep -q /chk-; do sleep 0.1; done",
+        f"{FLINK} savepoint counter /proc/none || true",
+    ],
+    "list -a": ["cp -r $(ls -td savepoints/savepoint-* | head -n 1) before"],
+    "run -d -p 3": [
+        f"until [ $({FLINK} checkpoints counter | grep -c /chk-) -gt 1 ]; do sleep 0.1; done",
+        f"{FLINK} savepoint counter after",
+    ],
+    "cancel counter": [f"{FLINK} list"],
+}
+"""What is tried after the command of the page that begins like this."""
+
+
+def tried():
+    """Yield all commands, with what the page shows of each; None for a command between."""
+    for command, shown in steps():
+        yield command, shown
+        given = command.removeprefix(f"{FLINK} ")
+        for beginning, more in BETWEEN.items():
+            if given == beginning or (beginning[-1].isdigit() and given.startswith(beginning)):
+                yield from ((each, None) for each in more)
+
+
+@pytest.fixture
+def printed(tmp_path):
+    """Run all commands in one shell; return what each prints, and to standard error if between."""
     folder = tmp_path.resolve()
     (folder / "conf").mkdir()
     settings = blocks("yaml")[0].replace("/srv/counter", str(folder))
     (folder / "conf" / "config.yaml").write_text(settings)
     shutil.copy(ROOT / "examples" / "operations" / "counter.py", folder)
-    commands = [command for command, _ in steps()]
-    script = f"; echo {MARK}\n".join([*commands, ""])
+    commands = [
+        command if shown is not None else f"{{ {command}; }} 2>&1" for command, shown in tried()
+    ]
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -55,15 +94,66 @@ def test_the_page(tmp_path):
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
-        check=False, timeout=250,
+        ["bash", "-c", f"; echo {MARK}\n".join([*commands, ""])],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=250,
     )  # fmt: skip
-    printed = done.stdout.split(f"{MARK}\n")[:-1]
     assert done.stderr == ""
-    for (command, shown), output in zip(steps(), printed, strict=True):
-        assert plain(output, folder) == plain(shown, folder), command
-    logs = "".join(path.read_text() for path in (folder / "home" / "log").iterdir())
-    assert re.search(r"job - 'counter' \([0-9a-f]{32}\) begins: ", logs)
-    assert re.search(r"'counter': savepoint \d+ has [\d,]+ bytes in \d+ ms: file:", logs)
-    assert "'counter' begins with checkpoint" in logs
-    assert "Traceback" not in logs
+    yield done.stdout.split(f"{MARK}\n")[:-1]
+    for record in records(folder):
+        if record["state"] == "RUNNING":
+            os.kill(record["pid"], signal.SIGKILL)
+
+
+def records(folder):
+    """Return what drivers note of their jobs, by the time of their start."""
+    found = (folder / "home" / "jobs").glob("*/*.json")
+    return sorted((json.loads(file.read_text()) for file in found), key=lambda r: r["started"])
+
+
+def lives(pid):
+    """Tell whether a process has not ended, waited for or not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def counts(savepoint):
+    """Return the counts in a savepoint."""
+    contents = CheckpointContents(str(savepoint))
+    (state,) = next(each for each in contents.operators() if each.id == "counts").states
+    return dict(entry.value for entry in contents.entries("counts", state.name))
+
+
+def test_the_page(tmp_path, printed):
+    folder = tmp_path.resolve()
+    between = []
+    for (command, shown), output in zip(tried(), printed, strict=True):
+        if shown is None:
+            between.append(output)
+        else:
+            assert plain(output, folder) == plain(shown, folder), command
+    _, refused, _, _, _, listed = between
+    assert "savepoint: cannot write a savepoint to /proc/none" in refused
+    assert "Traceback" not in refused
+    assert "No running jobs" in listed
+
+    before, after = counts(folder / "before"), counts(*folder.glob("after/*"))
+    assert set(before) == {"even", "odd"}
+    assert all(after[name] > before[name] > 0 for name in before)
+    assert len(list(folder.glob("savepoints/*/_metadata"))) == 1
+
+    first, second = records(folder)
+    assert (first["state"], second["state"]) == ("FINISHED", "CANCELED")
+    logs = [Path(record["log"]).read_text() for record in (first, second)]
+    assert f"job - 'counter' ({first['id']}) begins: " in logs[0]
+    assert "counts" in logs[0]
+    assert [re.findall(r"counts\b.*? x(\d)", log)[0] for log in logs] == ["2", "3"]
+    assert re.search(r"'counter': savepoint \d+ has [\d,]+ bytes in \d+ ms: file:", logs[0])
+    assert "'counter' begins with checkpoint" in logs[1]
+    assert "Traceback" not in "".join(logs)
+    deadline = time.monotonic() + 60
+    while lives(second["pid"]):
+        assert time.monotonic() < deadline, "the driver of the cancelled job stays"
+        time.sleep(0.1)

@@ -57,33 +57,42 @@ def mark_of(in_progress_path: str) -> str:
     return in_progress_path + _MARK
 
 
-def remove_leftovers(
+def leftovers(
     base_path: str,
     owner: Owner,
     families: Collection[str],
     needed: set[str],
+    runs: Collection[str] | None = None,
     files: FileSystem = LOCAL,
-) -> None:
-    """Remove the files in progress that earlier attempts have left under a folder.
-
-    Files of a savepoint stay, because a job may start from the savepoint at any time.
+) -> list[str]:
+    """Return the files in progress that earlier attempts have left under a folder.
 
     Args:
         base_path: the folder.
         owner: the current writer, which may have written files already.
-        families: the families whose files are removed.
-        needed: the paths of files that stay.
+        families: the families of the earlier attempts.
+        needed: the paths of files that are not left over.
+        runs: the runs of the earlier attempts; None if it is not known which there were.
         files: the file system.
     """
-    paths = list(files.all_files(base_path))
-    needed = needed | {path.removesuffix(_MARK) for path in paths if path.endswith(_MARK)}
+    found = []
+    for path in files.all_files(base_path):
+        name = _IN_PROGRESS.fullmatch(os.path.basename(path))
+        digits = "" if name is None else name.group(1).replace("-", "")
+        run = digits[-_RUN_DIGITS:]
+        earlier = run != owner.run and (runs is None or run in runs)
+        if earlier and digits[:_FAMILY_DIGITS] in families and path not in needed:
+            found.append(path)
+    return found
+
+
+def remove_leftovers(paths: Collection[str], files: FileSystem = LOCAL) -> None:
+    """Remove what ``leftovers`` returned.
+
+    Files of a savepoint stay, because a job may start from the savepoint at any time.
+    """
     for path in paths:
-        found = _IN_PROGRESS.fullmatch(os.path.basename(path))
-        if found is None:
-            continue
-        digits = found.group(1).replace("-", "")
-        known = digits[:_FAMILY_DIGITS] in families and not digits.endswith(owner.run)
-        if known and path not in needed:
+        if not files.exists(mark_of(path)):
             files.remove(path)
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
-from pyflink_on_spark._connectors.files.hidden_names import Owner, remove_leftovers
+from pyflink_on_spark._connectors.files.hidden_names import Owner, leftovers, remove_leftovers
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._connectors.files.part_names import (
     PartNames,
@@ -83,8 +83,10 @@ class FileSinkWriter(SinkWriter):
         self._bucket_writer = bucket_writer
         self._task = context.task
         self._clock = context.clock
-        self._owner = Owner.of(sink, context.task.attempt)
-        self._restored = context.restored is not None
+        self._sink, self._owner = sink, Owner.of(sink, context.task.attempt)
+        self._restored, self._copied = context.restored is not None, context.copied
+        self._checkpointed = context.checkpointed
+        self._leftovers: list[str] = []
         self._records = context.operator_state.union_list_state("_file_sink")
         self._subtask_names = SubtaskNames(config.affixes, context.task.subtask_index, self._files)
         self._buckets: dict[str, BucketWriter] = {}
@@ -138,20 +140,39 @@ class FileSinkWriter(SinkWriter):
 
     def restore(self, snapshots: Sequence[InProgressFile]) -> None:
         records = self._records.get()
-        families = sorted({record.family for record in records})
+        # The job of a savepoint may continue, so its files are not those of this one.
+        families = sorted({record.family for record in records if not self._copied})
         self._subtask_names.counter = max((record.counter for record in records), default=0)
         if families:
             self._owner = Owner(families[0], self._owner.run)
         if self._task.subtask_index == 0 and (self._restored or self._task.attempt > 0):
-            needed = {path for record in records for path in record.in_progress}
             families.append(self._owner.family)
-            remove_leftovers(self._base_path, self._owner, families, needed, self._files)
+            needed = {path for record in records for path in record.in_progress}
+            self._find_leftovers(families, needed)
         for saved in snapshots:
             self._bucket(saved.bucket).resume(saved)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        # Before that, another run may have continued the job, and these may be the files of that.
+        self._remove_leftovers()
 
     def close(self) -> None:
         for bucket in self._buckets.values():
             bucket.discard()
+
+    def _find_leftovers(self, families: list[str], needed: set[str]) -> None:
+        """Find the files in progress that nobody needs; remove those of this job's own attempts."""
+        place, owner, files = self._base_path, self._owner, self._files
+        if self._restored and self._checkpointed:
+            self._leftovers = leftovers(place, owner, families, needed, files=files)
+        else:
+            attempts = range(self._task.attempt)
+            runs = {Owner.of(self._sink, attempt).run for attempt in attempts}
+            remove_leftovers(leftovers(place, owner, families, needed, runs, files), files)
+
+    def _remove_leftovers(self) -> None:
+        paths, self._leftovers = self._leftovers, []
+        remove_leftovers(paths, self._files)
 
     def _placed_text(self, element: Any) -> tuple[str, Any]:
         assert self._bucket_of is not None

@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pyflink_on_spark._connectors.jdbc.batches import BatchWriter
 from pyflink_on_spark._connectors.jdbc.client import JdbcClient
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
-from pyflink_on_spark._runtime.connector import SinkWriter
 
 _CHUNK = 4096
 
 
-class JdbcWriter(SinkWriter):
+class JdbcWriter(BatchWriter):
     """Buffers rows, and executes the statement for a batch of them.
 
     Args:
@@ -35,11 +35,10 @@ class JdbcWriter(SinkWriter):
         self._make = ParameterMaker(database, config.row_type)
         self._client = JdbcClient(database, config, pause)
         self._size = execution.batch_size
-        # With batches of one row no row waits for the interval.
-        self._interval = execution.batch_interval if execution.batch_size != 1 else 0
-        self._next_flush = now() + self._interval
         self._rows: list[Parameters] = []
-        self._failed = False
+        # With batches of one row no row waits for the interval.
+        interval = execution.batch_interval if execution.batch_size != 1 else 0
+        super().__init__(interval, now(), self._client)
 
     def write(self, elements: Iterator[Any]) -> None:
         while True:
@@ -51,28 +50,9 @@ class JdbcWriter(SinkWriter):
             if len(taken) < room:
                 return
 
-    def advance_processing_time(self, now: int) -> None:
-        """Write the buffered rows when the interval is over."""
-        if self._interval > 0 and now >= self._next_flush:
-            self._flush()
-            self._next_flush = now + self._interval
+    def _empty(self) -> bool:
+        return not self._rows
 
-    def prepare_commit(self) -> list[Any]:
-        self._flush()
-        return []
-
-    def close(self) -> None:
-        """Write the buffered rows, as Flink does, unless the database has rejected a batch."""
-        try:
-            if not self._failed:
-                self._flush()
-        finally:
-            self._client.close()
-
-    def _flush(self) -> None:
-        if not self._rows:
-            return
-        self._failed = True
+    def _execute(self) -> None:
         self._client.execute([self._rows])
-        self._failed = False
         self._rows = []

@@ -38,6 +38,11 @@ class Folder:
             raise ValueError(f"checkpoints cannot be kept in {self.path}: it can only be read")
 
     @property
+    def name(self) -> str:
+        """The name of the folder in its parent."""
+        return self.uri.rpartition("/")[2]
+
+    @property
     def shown(self) -> str:
         """The folder as error messages name it: without a password."""
         return self.path if is_remote(self.uri) else self.uri

@@ -133,7 +133,12 @@ def records_of(index: int, state: TaskStateSnapshot) -> Iterator[Record]:
 
 
 def shares(
-    stages: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
+    stages: Iterable[StagePlan],
+    slot: int,
+    whole: SlotState,
+    checkpoint_id: int,
+    *,
+    savepoint: bool = False,
 ) -> dict[int, TaskStateSnapshot]:
     """Return what each subtask of a slot gets of a checkpoint, by target.
 
@@ -142,12 +147,14 @@ def shares(
         slot: which subtask of each vertex.
         whole: the state of all slots, as they were.
         checkpoint_id: the checkpoint's number.
+        savepoint: whether it is a savepoint.
     """
     found: dict[int, TaskStateSnapshot] = {}
     for stage in stages:
         for vertex in stage.vertices:
             if slot < vertex.parallelism:
                 state = _share(vertex, slot, whole, checkpoint_id)
+                state.savepoint = savepoint
                 found[vertex.first_subtask_id + slot] = state
     return found
 

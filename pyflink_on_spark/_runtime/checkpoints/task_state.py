@@ -34,11 +34,13 @@ class TaskStateSnapshot:
         operators: by the stable name of each.
         sources: the positions of each source, by its stable name. In a subtask's share of a
             checkpoint: those of all subtasks, since the reader picks its own.
+        savepoint: whether it is of a savepoint.
     """
 
     checkpoint_id: int
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
     sources: dict[str, list[Any]] = field(default_factory=dict)
+    savepoint: bool = False
 
     @property
     def entries(self) -> int:

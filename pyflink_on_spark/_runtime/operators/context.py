@@ -30,6 +30,7 @@ class OperatorContext:
         keyed_state: the state of the keys of this subtask; None for an operator that is not keyed.
         operator_state: the operator's state that belongs to no key.
         restored: the number of the checkpoint that the state comes from; None at a fresh start.
+        copied: whether that is a savepoint, whose job may continue beside this one.
         runtime_context: what the user's functions get in ``open``.
         checkpointed: whether the job makes checkpoints.
         head_state: the keyed state of the operator that heads the chain of Python operators that
@@ -46,6 +47,7 @@ class OperatorContext:
     runtime_context: RuntimeContext
     operator_state: OperatorState = field(default_factory=OperatorState)
     restored: int | None = None
+    copied: bool = False
     checkpointed: bool = False
     head_state: KeyedStateBackend | None = None
     split_times: SplitTimes = field(default_factory=SplitTimes)

@@ -242,6 +242,7 @@ class SubtaskBuilder:
             runtime_context=RuntimeContext(task, backend, identity.clock),
             operator_state=operator_state,
             restored=None if restored is None else restored.checkpoint_id,
+            copied=restored is not None and restored.savepoint,
             checkpointed=job.checkpointed,
             split_times=self._split_times,
         )

@@ -16,6 +16,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
@@ -38,7 +39,6 @@ from pyflink_on_spark._spark.hosts.deployment import (
     slots_of,
 )
 from pyflink_on_spark._spark.hosts.driver_channels import DriverChannels
-from pyflink_on_spark._spark.hosts.restored_states import restored_states
 from pyflink_on_spark._spark.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._spark.transport.handshake import (
     HANDSHAKE_SECONDS,

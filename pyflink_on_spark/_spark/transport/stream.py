@@ -47,7 +47,24 @@ class Stream(Protocol):
         ...
 
 
-class PlainStream:
+class _OpenConnection:
+    """What both kinds have from their socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._connection = connection
+        self.fileno, self.close = connection.fileno, connection.close
+
+    def own_address(self) -> str:
+        """Return the address of this end, as the peer reaches it."""
+        return str(self._connection.getsockname()[0])
+
+    def unanswered(self) -> float:
+        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
+        return unanswered(self._connection)
+
+
+class PlainStream(_OpenConnection):
     """A TCP connection as it is.
 
     Args:
@@ -55,9 +72,8 @@ class PlainStream:
     """
 
     def __init__(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
+        super().__init__(connection)
         self._socket = connection
-        self.fileno, self.close = connection.fileno, connection.close
 
     def send(self, parts: Sequence[memoryview]) -> int:
         """Send what fits of some parts, and return the number of bytes."""
@@ -67,21 +83,13 @@ class PlainStream:
         """Return what has arrived, or nothing if the peer has closed the connection."""
         return self._socket.recv(most)
 
-    def own_address(self) -> str:
-        """Return the address of this end, as the peer reaches it."""
-        return str(self._socket.getsockname()[0])
-
-    def unanswered(self) -> float:
-        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
-        return unanswered(self._socket)
-
     def hang_up(self) -> None:
         """End both directions; a thread that waits for the peer notices."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
-class EncryptedStream:
+class EncryptedStream(_OpenConnection):
     """A TLS connection. Threads may send and receive at the same time.
 
     Args:
@@ -89,9 +97,8 @@ class EncryptedStream:
     """
 
     def __init__(self, connection: ssl.SSLSocket) -> None:
-        connection.setblocking(False)
+        super().__init__(connection)
         self._socket = connection
-        self.fileno, self.close = connection.fileno, connection.close
         self._lock = threading.Lock()  # OpenSSL's connections are for one thread at a time
         self._refused = b""
 
@@ -123,14 +130,6 @@ class EncryptedStream:
                 break
             content += record
         return bytes(content)
-
-    def own_address(self) -> str:
-        """Return the address of this end, as the peer reaches it."""
-        return str(self._socket.getsockname()[0])
-
-    def unanswered(self) -> float:
-        """Return for how long the peer's system has not answered, in s; 0 if it owes nothing."""
-        return unanswered(self._socket)
 
     def hang_up(self) -> None:
         """End both directions; a thread that waits for the peer notices."""

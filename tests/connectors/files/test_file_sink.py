@@ -40,6 +40,8 @@ def context_of(clock, subtask_index=0):
         task=TaskInfo("sink", subtask_index, 8),
         operator_state=OperatorState(),
         restored=None,
+        copied=False,
+        checkpointed=False,
     )
 
 

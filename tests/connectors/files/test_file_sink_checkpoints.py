@@ -49,6 +49,7 @@ class SinkJob:
     def __init__(self, options, parallelism=1):
         self.options, self.clock = options, ManualClock()
         self.saved, self.held, self.number, self.attempt = None, [], 0, 0
+        self.copied = False
         self.begin(parallelism)
 
     def begin(self, parallelism, new_process=True):
@@ -69,6 +70,8 @@ class SinkJob:
                     task=TaskInfo("sink", index, parallelism, attempt=self.attempt),
                     operator_state=state,
                     restored=self.number if shares else None,
+                    copied=self.copied,
+                    checkpointed=True,
                 )
             )
             operators.append((operator, state))
@@ -93,6 +96,8 @@ class SinkJob:
         self.safe = pickle.dumps(things)
         if commit:
             self.commit()
+            for operator, _ in self.subtasks:
+                operator.notify_checkpoint_complete(self.number)
 
     def half_a_checkpoint(self):
         """All subtasks have their state ready, and then the job fails."""
@@ -120,8 +125,10 @@ class SinkJob:
         for operator, _ in self.subtasks:
             operator.end_input()
             things += [thing for _, thing in operator.committables()]
-            operator.close()
         self.sink.commit(things)
+        for operator, _ in self.subtasks:
+            operator.notify_checkpoint_complete(self.number + 1)
+            operator.close()
 
 
 def forget_open_files(folder):
@@ -179,6 +186,7 @@ def test_on_checkpoint_rolling_makes_all_visible_with_each_checkpoint(tmp_path):
     job.half_a_checkpoint()
     assert visible(tmp_path) == ["a", "b"]
     job.restart()
+    job.checkpoint()
     assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b"], [])
 
 
@@ -325,9 +333,41 @@ def test_files_that_nobody_needs_are_removed(tmp_path, new_process):
     assert len(hidden(tmp_path)) == 2
     job.restart(new_process=new_process)
     job.write("b")
-    assert len(hidden(tmp_path)) == 2
     job.restart(new_process=new_process)  # from a checkpoint that the last process did not write
-    assert hidden(tmp_path) == [others.name]
+    job.write("c")
+    job.checkpoint()
+    assert (visible(tmp_path), hidden(tmp_path)) == (["c"], [others.name])
+
+
+def test_files_are_not_removed_before_it_is_known_that_nobody_else_writes_them(tmp_path):
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT))
+    job.checkpoint()
+    older = pickle.loads(pickle.dumps(job.sink)), job.attempt
+    job.restart(new_process=True)
+    younger = job.sink, job.attempt
+    job.write("a")
+    job.sink, job.attempt = older[0], older[1] + 1
+    job.begin(1, new_process=False)  # of a driver that does not know of the younger one
+    job.write("x")
+    job.subtasks[0][0].close()
+    job.sink, job.attempt = younger
+    assert len(hidden(tmp_path)) == 1
+
+
+def test_a_copy_from_a_savepoint_leaves_the_files_of_the_job_alone(tmp_path):
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT))
+    job.checkpoint()
+    copy = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT))
+    copy.saved, copy.number, copy.copied = job.saved, job.number, True
+    copy.begin(1)
+    job.write("a")
+    copy.write("b")
+    copy.checkpoint()
+    copy.copied = False
+    copy.restart(closed=True)
+    copy.checkpoint()
+    job.checkpoint()
+    assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b"], [])
 
 
 def test_a_restart_without_a_checkpoint_begins_anew(tmp_path):

@@ -37,6 +37,11 @@ class Cluster:
     def topic(self, partitions: int = 2) -> str:
         """Make a topic with a name that nobody else has."""
         name = f"t-{uuid.uuid4().hex[:8]}"
+        self.create(name, partitions)
+        return name
+
+    def create(self, name: str, partitions: int) -> None:
+        """Make a topic."""
         if self.broker is not None:
             self.broker.create(name, partitions)
         elif self._fixed is not None:
@@ -45,7 +50,6 @@ class Cluster:
             admin = AdminClient(self._settings())
             for made in admin.create_topics([NewTopic(name, partitions, 1)]).values():
                 made.result(30)
-        return name
 
     def write(
         self,

@@ -1,14 +1,16 @@
-"""A driver that is killed, or fails, at any step writes each record to Kafka once."""
+"""Whatever happens to a process at any step, each record is written to Kafka once."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pytest
 
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee
 from pyflink_on_spark.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink
+from tests.job.crash_points import chosen, run
 from tests.job.simulated_world import World
-from tests.job.test_steps import CASES, OUTLIVING, fail_step, kill_driver
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -40,11 +42,6 @@ class KafkaWorld(World):
         return [self.lines()]
 
 
-@pytest.mark.parametrize("name", OUTLIVING)
-def test_a_driver_that_is_killed(tmp_path, kafka, name):
-    kill_driver(KafkaWorld(tmp_path, kafka, settings=CASES[name][1]), name, 1)
-
-
-@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("early end")])
-def test_a_step_that_fails(tmp_path, kafka, name):
-    fail_step(KafkaWorld(tmp_path, kafka, settings=CASES[name][1]), name)
+@pytest.mark.parametrize("cell", chosen("kafka"), ids=str)
+def test_a_step(tmp_path, kafka, cell):
+    run(cell, partial(KafkaWorld, tmp_path, kafka))

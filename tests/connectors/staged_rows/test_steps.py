@@ -1,7 +1,8 @@
-"""A driver that is killed, or fails, at any step hands each row over to Spark once."""
+"""Whatever happens to a process at any step, each row is handed over to Spark once."""
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
@@ -9,17 +10,13 @@ import pytest
 
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
 from pyflink_on_spark.common import Row
+from tests.job.crash_points import chosen, run
 from tests.job.simulated_world import LINE, World
-from tests.job.test_steps import CASES, OUTLIVING, fail_step, kill_driver
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-ROWS_IN_FILES = "state: the frames of committables are stored"
-"""A step of sinks whose rows are in the checkpoint; these rows are in the staging folder."""
 
 
 class FramesWorld(World):
@@ -47,13 +44,6 @@ class FramesWorld(World):
         return [self.lines()]
 
 
-@pytest.mark.parametrize("name", [n for n in OUTLIVING if n != ROWS_IN_FILES])
-def test_a_driver_that_is_killed(tmp_path, name):
-    kill_driver(FramesWorld(tmp_path, settings=CASES[name][1]), name, 1)
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in CASES if n != ROWS_IN_FILES and not n.startswith("early end")]
-)
-def test_a_step_that_fails(tmp_path, name):
-    fail_step(FramesWorld(tmp_path, settings=CASES[name][1]), name)
+@pytest.mark.parametrize("cell", chosen("to_spark"), ids=str)
+def test_a_step(tmp_path, cell):
+    run(cell, partial(FramesWorld, tmp_path))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._connectors.jdbc.batches import BatchWriter
 from pyflink_on_spark._connectors.jdbc.client import JdbcClient
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
@@ -47,7 +48,7 @@ class UpsertJdbcSink(Sink):
         )
 
 
-class _UpsertWriter(SinkWriter):
+class _UpsertWriter(BatchWriter):
     """Keeps the last row of each key until a batch is full, or its time is over."""
 
     def __init__(
@@ -65,10 +66,8 @@ class _UpsertWriter(SinkWriter):
         self._deletes = JdbcClient(database, delete)
         self._positions, self._changelog = key, changelog
         self._size = upsert.execution.batch_size
-        self._interval = upsert.execution.batch_interval
-        self._next_flush = now + self._interval
         self._waiting: dict[Any, Any] = {}
-        self._failed = False
+        super().__init__(upsert.execution.batch_interval, now, self._upserts, self._deletes)
 
     def write(self, elements: Iterator[Any]) -> None:
         """Keep rows, and write a batch when it is full."""
@@ -82,30 +81,10 @@ class _UpsertWriter(SinkWriter):
             if 0 < size <= len(waiting):
                 self._flush()
 
-    def advance_processing_time(self, now: int) -> None:
-        """Write what waits when the interval is over."""
-        if self._interval > 0 and now >= self._next_flush:
-            self._flush()
-            self._next_flush = now + self._interval
+    def _empty(self) -> bool:
+        return not self._waiting
 
-    def prepare_commit(self) -> list[Any]:
-        """Write what waits."""
-        self._flush()
-        return []
-
-    def close(self) -> None:
-        """Write what waits, unless the database has refused a batch."""
-        try:
-            if not self._failed:
-                self._flush()
-        finally:
-            self._upserts.close()
-            self._deletes.close()
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        self._failed = True
+    def _execute(self) -> None:
         gone = [row for row, removed in self._waiting.values() if removed]
         kept = [row for row, removed in self._waiting.values() if not removed]
         if gone:
@@ -113,5 +92,4 @@ class _UpsertWriter(SinkWriter):
             self._deletes.execute([self._keys.take(iter(keys), len(gone))])
         if kept:
             self._upserts.execute([self._rows.take(iter(kept), len(kept))])
-        self._failed = False
         self._waiting.clear()

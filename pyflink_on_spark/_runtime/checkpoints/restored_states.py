@@ -1,8 +1,8 @@
-"""Reads from a checkpoint what the subtasks of a host begin with."""
+"""Reads from a checkpoint what the subtasks of some slots begin with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
@@ -16,26 +16,27 @@ from pyflink_on_spark._runtime.task.plan import StagePlan
 
 def restored_states(
     restore: tuple[int, str | bytes],
-    stages: tuple[StagePlan, ...],
-    slots: list[int],
+    stages: Sequence[StagePlan],
+    slots: Iterable[int],
     configuration: Mapping[str, str],
 ) -> dict[int, TaskStateSnapshot]:
-    """Return the state of each subtask of some slots in a checkpoint.
+    """Return the state of each subtask of some slots in a checkpoint, by its number.
 
     Args:
         restore: the number of the checkpoint, and its folder or content.
         stages: those of the job.
-        slots: those of the host.
+        slots: those of the host that asks.
         configuration: says how to reach the folder.
     """
     checkpoint_id, where = restore
+    savepoint = False
     if isinstance(where, bytes):
         whole = SlotState.from_bytes(where)
     else:
         place = find_checkpoint(where, configuration)
-        whole = read_states(place, read_metadata(place))
-    return {
-        number: state
-        for slot in slots
-        for number, state in shares(stages, slot, whole, checkpoint_id).items()
-    }
+        metadata = read_metadata(place)
+        whole, savepoint = read_states(place, metadata), metadata.savepoint
+    found: dict[int, TaskStateSnapshot] = {}
+    for slot in slots:
+        found |= shares(stages, slot, whole, checkpoint_id, savepoint=savepoint)
+    return found

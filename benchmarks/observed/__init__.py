@@ -1,0 +1,1 @@
+"""What observing a job costs it."""
