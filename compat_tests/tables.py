@@ -45,6 +45,15 @@ def last(t_env: Any, text: str) -> list[tuple[Any, ...]]:
     return sorted(kept.elements(), key=repr)
 
 
+def create_letters(t_env: Any) -> None:
+    """Creates the table `t` of letters `k`, one of which is NULL, and numbers `v`."""
+    from pyflink.table import DataTypes
+
+    values = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5)]
+    fields = [DataTypes.FIELD("k", DataTypes.STRING()), DataTypes.FIELD("v", DataTypes.INT())]
+    t_env.create_temporary_view("t", t_env.from_elements(values, DataTypes.ROW(fields)))
+
+
 def csv_table(t_env: Any, folder: Path, name: str, columns: str, lines: str) -> None:
     """Creates a table of some lines of CSV, in which an empty field is NULL."""
     path = folder / f"{name}.csv"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.table import DataTypes
 
-from compat_tests.tables import last, query
+from compat_tests.tables import create_letters, last, query
 
 
 @pytest.fixture
 def t(t_env):
-    values = [("a", 1), ("b", 2), ("a", 3), (None, 4), ("b", 5)]
-    fields = [DataTypes.FIELD("k", DataTypes.STRING()), DataTypes.FIELD("v", DataTypes.INT())]
-    t_env.create_temporary_view("t", t_env.from_elements(values, DataTypes.ROW(fields)))
+    create_letters(t_env)
     t_env.execute_sql(
         "CREATE TEMPORARY VIEW r AS SELECT * FROM (VALUES ('a', 'ann'), ('b', 'bob'), "
         "('c', 'cid')) AS v (k, name)"

@@ -210,6 +210,7 @@ def test_aggregate_functions(t_env, t):
     assert last(grouped) == [("a", 2, 4), ("b", 1, 2)]
 
 
+@pytest.mark.whole("a bundle ends with a piece")
 @pytest.mark.parametrize(
     ("size", "expected"),
     [
@@ -224,6 +225,7 @@ def test_a_group_changes_once_in_each_bundle(t_env, t, size, expected):
     assert changes(t.group_by(col("k")).select(col("k"), mean(col("v"), 1))) == expected
 
 
+@pytest.mark.whole("a bundle ends with a piece")
 def test_groups_of_changing_rows(t_env, t):
     t_env.get_config().set("python.fn-execution.bundle.size", "1000")
     table = t_env.sql_query(

@@ -114,9 +114,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   passes at once; PyFlink holds it back until the bundle ends.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** `MATCH_RECOGNIZE`, windows of a number of rows, and the connectors kinesis,
-  elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors
-  that there are.
+- **Not supported yet:** `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`,
+  `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a number of rows, and the
+  connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
+  formats and connectors that there are.
 """
 
 

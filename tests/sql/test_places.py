@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import SqlParseError, TableError, ValidationError
 from pyflink_on_spark.errors import JobExecutionError
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
@@ -53,6 +54,38 @@ def test_what_is_wrong(t_env, text, place, message):
 def test_no_sql(t_env):
     with pytest.raises(SqlParseError, match='Encountered "AND" at line 2, column 3'):
         t_env.execute_sql("SELECT id FROM v WHERE\n  AND id = 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("SELECT *\nFROM TO_CHANGELOG(TABLE v)", "TO_CHANGELOG at line 2, column 6"),
+        ("SELECT * FROM TABLE(FROM_CHANGELOG(TABLE v))", "FROM_CHANGELOG at line 1, column 21"),
+        ("SELECT OBJECT_OF('a.B', 'x', 1)", "OBJECT_OF at line 1, column 8"),
+        ("SELECT * FROM v MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS id > 1)",
+         "MATCH_RECOGNIZE at line 1, column 17"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there(t_env, text, place):
+    with pytest.raises(UnsupportedFlinkFeature, match=place):
+        t_env.execute_sql(text)
+
+
+def test_options_of_files_that_change_nothing_or_are_not_there(t_env):
+    def table(name, options):
+        t_env.execute_sql(
+            f"CREATE TABLE {name} (n INT, k STRING) PARTITIONED BY (k) WITH ('connector' = "
+            f"'filesystem', 'path' = '/nowhere', 'format' = 'csv', {options})"
+        )
+
+    table("a", "'source.report-statistics' = 'NONE', 'sink.shuffle-by-partition.enable' = 'false'")
+    t_env.sql_query("SELECT * FROM a")
+    table("b", "'source.report-statistics' = 'SOME'")
+    with pytest.raises(ValidationError, match="Invalid value for option"):
+        t_env.sql_query("SELECT * FROM b")
+    table("c", "'sink.shuffle-by-partition.enable' = 'true'")
+    with pytest.raises(UnsupportedFlinkFeature, match="shuffle-by-partition"):
+        t_env.execute_sql("INSERT INTO c SELECT 1, 'a'")
 
 
 def test_updates_into_files(t_env):

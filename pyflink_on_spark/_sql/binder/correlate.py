@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
+from pyflink_on_spark._sql.binder.missing_functions import refuse_missing
 from pyflink_on_spark._sql.binder.scope import unique_names
 from pyflink_on_spark._sql.errors import Span, invalid, not_yet
 from pyflink_on_spark._sql.functions.tables import UNNEST, TableFunction
@@ -54,6 +55,8 @@ def bind_correlate(
     call = relation.call
     function = binder.function(call)
     if not isinstance(function, TableFunction):
+        if function is None:
+            refuse_missing(call.name, call.span)
         raise invalid(
             f"No match found for function signature {call.name}(...): it is no table function",
             call.span,

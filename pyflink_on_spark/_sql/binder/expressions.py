@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from pyflink_on_spark._sql.binder.missing_functions import refuse_missing
 from pyflink_on_spark._sql.binder.overlaps import bind_overlaps
 from pyflink_on_spark._sql.binder.overloads import calcite_name, convert, invoke
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
@@ -103,6 +104,7 @@ class ExpressionBinder:
         args = [self.bind(arg) for arg in node.args]
         function = self.function(node)
         if function is None:
+            refuse_missing(node.name, node.span)
             types = ", ".join(f"<{_family(arg)}>" for arg in args)
             raise invalid(f"No match found for function signature {node.name}({types})", node.span)
         if isinstance(function, AggregateFunction):

@@ -60,6 +60,36 @@ def compile_window_aggregate(
     return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
 
 
+def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool) -> list[str]:
+    """Return the source of ``extend(pairs, sessions, reached, note, place)``.
+
+    It adds each row to the only session of its key, and leaves a row that belongs to another one,
+    or to several, to ``place(key, element)``.
+
+    Args:
+        times: statements that find the ``start`` and the ``end`` of a row's own session.
+        change: statements that add ``row`` to ``acc``.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+    return [
+        "def extend(pairs, sessions, reached, note, place):",
+        "    get = sessions.get",
+        "    for key, element in pairs:",
+        "        found = get(key)",
+        "        if found is not None and len(found) == 1:",
+        f"            {'kind, row' if changelog else 'row'} = element",
+        *indented(times, 3),
+        "            acc = found[0]",
+        "            if end - 1000 > reached and acc[1] <= end and start <= acc[2]:",
+        "                if start < acc[1]: acc[1] = start",
+        "                if end > acc[2]: acc[2] = end",
+        *indented(change, 4),
+        "                if note is not None: note((None, key))",
+        "                continue",
+        "        place(key, element)",
+    ]
+
+
 def compile_session_aggregate(
     keys: Sequence[Typed | None],
     start: Typed,
@@ -67,10 +97,10 @@ def compile_session_aggregate(
     calls: Sequence[AggregateInvocation],
     rows: AggregatedRows,
 ) -> Program:
-    """Return the parts of an aggregate over sessions: ``create, add, merge, rows``.
+    """Return the parts of an aggregate over sessions: ``create, add, merge, extend, rows``.
 
-    An accumulator is the row of keys, the start and the end of the session, the number of rows if
-    rows are taken back, and slots.
+    ``extend`` is described at ``session_loop``. An accumulator is the row of keys, the start and
+    the end of the session, the number of rows if rows are taken back, and slots.
 
     Args:
         keys: the columns that the result begins with; the names ``start`` and ``end`` stand for
@@ -110,11 +140,12 @@ def compile_session_aggregate(
         "def merge(acc, other):",
         *(["    acc[3] += other[3]"] if retracting else []),
         *indented(compiler.merges("acc", "other")),
+        *session_loop([f"start, end = {value(start)}, {value(end)}"], change, changelog=retracting),
         "def rows(groups):",
         "    for acc in groups:",
         *(["        if acc[3] == 0: continue"] if retracting else []),
         f"        yield {made}",
         "def parts():",
-        "    return create, add, merge, rows",
+        "    return create, add, merge, extend, rows",
     ]
     return Program("\n".join(lines) + "\n", "parts", compiler.bindings)

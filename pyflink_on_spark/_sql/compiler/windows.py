@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.compiler.aggregates import indented
 from pyflink_on_spark._sql.compiler.program import Binding, Program
+from pyflink_on_spark._sql.compiler.window_aggregates import session_loop
 from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
 from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
 
@@ -52,7 +53,7 @@ def window_times(
 def compile_session_rows(
     window: WindowTable, zone: str | None, *, by_clock: bool, changelog: bool
 ) -> Program:
-    """Return the parts of a table of sessions: ``create, add, merge, rows``.
+    """Return the parts of a table of sessions: ``create, add, merge, extend, rows``.
 
     They are those of ``compile_session_aggregate``. An accumulator has nothing, the start and the
     end of the session, and its rows.
@@ -74,13 +75,18 @@ def compile_session_rows(
         "    acc[3].append(row)",
         "def merge(acc, other):",
         "    acc[3] += other[3]",
+        *session_loop(
+            [*found, f"start, end = time, time + {window.size}"],
+            ["acc[3].append(element)"],
+            changelog=changelog,
+        ),
         "def rows(groups):",
         "    for _, start, end, found in groups:",
         f"        window = start, end, {moment}",
         f"        for {'kind, row' if changelog else 'row'} in found:",
         f"            yield {f'(kind, {made})' if changelog else made}",
         "def parts():",
-        "    return create, add, merge, rows",
+        "    return create, add, merge, extend, rows",
     ]
     return Program("\n".join(source) + "\n", "parts", bindings)
 

@@ -41,10 +41,9 @@ class SliceAggregateOperator(WindowOperator):
         self._kept: set[Any] = {
             end for end, groups in self._table.all_entries() if end is not None and groups
         }
-        self._due = set(self._kept)
-        if self._slices.kind is WindowKind.HOP:
-            for end in self._kept:
-                self._due.update(self._windows(end))
+        self._due: set[Any] = set()
+        for end in self._kept:
+            self._due.update(self._windows(end))
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
@@ -53,19 +52,19 @@ class SliceAggregateOperator(WindowOperator):
         return iter(())
 
     def _use(self, end: int) -> dict[Any, Any]:
-        if end not in self._kept:
-            self._kept.add(end)
-            if self._slices.kind is WindowKind.HOP:
-                self._due.update(self._windows(end))
         # A slice whose own window has ended still counts for later ones.
-        if self._slices.kind is not WindowKind.HOP:
-            self._due.add(end)
+        if end not in self._kept or self._slices.kind is not WindowKind.HOP:
+            self._kept.add(end)
+            self._due.update(self._windows(end))
         self._table.use(end)
         return self._table.current
 
     def _windows(self, end: int) -> Iterable[int]:
-        """Return the ends of the windows that a slice belongs to, and that have not ended."""
+        """Return the ends of the windows that end with a slice, or have it and have not ended."""
         slices = self._slices
+        if slices.kind is not WindowKind.HOP:
+            yield end
+            return
         last = end - slices.length + slices.size
         for each in range(slices.first_end(end), last + 1, slices.step):
             if each - _MICROS > self._reached:

@@ -10,6 +10,7 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.builtin.java_formats import to_local
+from pyflink_on_spark._sql.operators.due_times import DueTimes
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 
 if TYPE_CHECKING:
@@ -125,29 +126,40 @@ class SessionAggregateOperator(WindowOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         self._loaded = self._program.load(context)
-        self._create, self._add, self._merge, self._rows = self._loaded.function()
+        self._create, self._add, self._merge, self._extend, self._rows = self._loaded.function()
         self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._due = DueTimes()
+        for _, groups in self._table.all_entries():
+            for key, sessions in groups.items():
+                for session in sessions:
+                    self._due.add(session[2], key)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when sessions end."""
-        sessions, changed = self._table.current, self._table.changed
-        for key, row in elements:
-            own = self._create(row)
-            if own[2] - _MICROS <= self._reached:
-                continue
-            kept = []
-            # A session ends before its end: one that begins there continues it.
-            for other in sessions.get(key, ()):
-                if other[1] <= own[2] and own[1] <= other[2]:
-                    own = self._united(other, own)
-                else:
-                    kept.append(other)
-            self._add(own, row)
-            kept.append(own)
-            sessions[key] = kept
-            if changed is not None:
-                changed.add((None, key))
+        table = self._table
+        note = None if table.changed is None else table.changed.add
+        self._extend(elements, table.current, self._reached, note, self._place)
         return iter(())
+
+    def _place(self, key: Any, element: Any) -> None:
+        """Add an element to the sessions of its key."""
+        sessions, changed = self._table.current, self._table.changed
+        own = self._create(element)
+        if own[2] - _MICROS <= self._reached:
+            return
+        kept = []
+        # A session ends before its end: one that begins there continues it.
+        for other in sessions.get(key, ()):
+            if other[1] <= own[2] and own[1] <= other[2]:
+                own = self._united(other, own)
+            else:
+                kept.append(other)
+        self._add(own, element)
+        self._due.add(own[2], key)
+        kept.append(own)
+        sessions[key] = kept
+        if changed is not None:
+            changed.add((None, key))
 
     def _united(self, one: Any, two: Any) -> Any:
         self._merge(one, two)
@@ -157,13 +169,16 @@ class SessionAggregateOperator(WindowOperator):
     def _ended(self, reached: int) -> Iterable[Any]:
         sessions, changed = self._table.current, self._table.changed
         due = []
-        for key in list(sessions):
-            found = sessions[key]
+        for _, key in self._due.until(reached + _MICROS):
+            found = sessions.get(key, ())
             over = [session for session in found if session[2] - _MICROS <= reached]
+            kept = [session for session in found if session[2] - _MICROS > reached]
+            for session in kept:
+                # It has become longer since.
+                self._due.add(session[2], key)
             if not over:
                 continue
             due += over
-            kept = [session for session in found if session[2] - _MICROS > reached]
             if kept:
                 sessions[key] = kept
             else:

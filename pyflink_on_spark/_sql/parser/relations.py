@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.parser.expressions import ExpressionParser
 from pyflink_on_spark._sql.syntax.expressions import Call, Expression, Name
 from pyflink_on_spark._sql.syntax.queries import (
@@ -54,7 +55,7 @@ class RelationParser(ExpressionParser):
         first = self.token
         relation = self._unnamed()
         if self.at("MATCH_RECOGNIZE"):
-            raise self.unexpected()
+            not_yet("MATCH_RECOGNIZE", self.token.span, "Use a process function of a stream.")
         if not self.accept("AS") and not self.at_name():
             return relation
         name = self.name()

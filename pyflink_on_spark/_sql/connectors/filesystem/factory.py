@@ -38,6 +38,7 @@ from pyflink_on_spark._sql.connectors.options import (
     duration,
     integer,
     memory_size,
+    one_of,
     text,
 )
 from pyflink_on_spark._sql.connectors.table import (
@@ -48,7 +49,7 @@ from pyflink_on_spark._sql.connectors.table import (
     TableSource,
     Writing,
 )
-from pyflink_on_spark._sql.errors import TableError
+from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.formats.format import (
     DecodeOperator,
     Decoder,
@@ -77,7 +78,9 @@ _INACTIVITY = Option("sink.rolling-policy.inactivity-interval", duration, defaul
 _CHECK = Option("sink.rolling-policy.check-interval", duration, default=60 * 1000)
 _COMPACTION = Option("auto-compaction", boolean, default=False)
 _COMPACTED_SIZE = Option("compaction.file-size", memory_size)
-_FILES = (_FILE_SIZE, _ROLLOVER, _INACTIVITY, _CHECK, _COMPACTION, _COMPACTED_SIZE)
+_SHUFFLE = Option("sink.shuffle-by-partition.enable", boolean, default=False)
+_STATISTICS = Option("source.report-statistics", one_of("all", "none"), default="all")
+_FILES = (_FILE_SIZE, _ROLLOVER, _INACTIVITY, _CHECK, _COMPACTION, _COMPACTED_SIZE, _SHUFFLE)
 
 
 class FilesystemFactory(TableFactory):
@@ -86,7 +89,7 @@ class FilesystemFactory(TableFactory):
     identifier = "filesystem"
     overwrites = True
     options = (  # type: ignore[assignment]
-        _PATH, _FORMAT, _DEFAULT_NAME, _MONITOR, _PATTERN, _PARALLELISM, *_FILES,
+        _PATH, _FORMAT, _DEFAULT_NAME, _MONITOR, _PATTERN, _STATISTICS, _PARALLELISM, *_FILES,
         *commit_options.OPTIONS,
     )  # fmt: skip
 
@@ -99,6 +102,8 @@ class FilesystemFactory(TableFactory):
         decoder: Decoder = RowsDecoder()
         if records is None:
             decoder = loaded.decoder(parts.stored, own, context.time_zone)
+        # Statistics are for a planner that compares costs; the value has to be right all the same.
+        _ = options[_STATISTICS]
         options.note((_PARALLELISM, *_FILES, *commit_options.OPTIONS))
         commit_options.check_time_zone(options)
         found = FileSourceConfig.of(records or TextLines(), (options[_PATH],))
@@ -118,7 +123,9 @@ class FilesystemFactory(TableFactory):
         encoder: Encoder = RowsEncoder()
         if bulk is None:
             encoder = loaded.encoder(parts.stored, own, context.time_zone)
-        options.note((_MONITOR, _PATTERN, *_FILES))
+        options.note((_MONITOR, _PATTERN, _STATISTICS, *_FILES))
+        if options[_SHUFFLE]:
+            not_yet(f"the option '{_SHUFFLE.key}'", None, "Without it there are more files.")
         commit_options.check_time_zone(options)
         config = _sink_config(context)
         if options[_COMPACTION] and not context.batch:
