@@ -44,7 +44,11 @@ def run(sink, elements):
     runtime = pickle.loads(pickle.dumps(sink._sink.with_input_type(Types.STRING())))
     clock = SimpleNamespace(now=lambda: 0)
     context = SimpleNamespace(
-        clock=clock, task=TaskInfo("sink", 0, 1), operator_state=OperatorState(), restored=None
+        clock=clock,
+        task=TaskInfo("sink", 0, 1),
+        operator_state=OperatorState(),
+        restored=None,
+        copied=False,
     )
     writer = runtime.writer(context)
     writer.write(iter(elements))
