@@ -10,7 +10,8 @@ import pytest
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._connectors.files.enumeration import Enumeration
 from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
-from pyflink_on_spark._runtime.state.operator_state import OperatorState
+from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.common.serialization import BulkWriterFactory
@@ -42,13 +43,14 @@ def lines_of(source):
 def run(sink, elements):
     """Write elements with the runtime's sink as one subtask, and commit."""
     runtime = pickle.loads(pickle.dumps(sink._sink.with_input_type(Types.STRING())))
-    clock = SimpleNamespace(now=lambda: 0)
-    context = SimpleNamespace(
-        clock=clock,
+    context = OperatorContext(
         task=TaskInfo("sink", 0, 1),
-        operator_state=OperatorState(),
-        restored=None,
-        copied=False,
+        cursor=Cursor(),
+        clock=SimpleNamespace(now=lambda: 0),
+        side_output=None,
+        driver=None,
+        keyed_state=None,
+        runtime_context=None,
     )
     writer = runtime.writer(context)
     writer.write(iter(elements))
