@@ -40,11 +40,27 @@ def usual_moments(digits: int) -> Callable[[list[str]], list[int]]:
     Args:
         digits: how many of the fraction of a second count.
     """
-    seconds = Remembered(_second)
-    fractions = Remembered(lambda text: cut_micros(_fraction(text), digits))
+    seconds, fractions = _parts(digits)
     return lambda texts: [
         seconds[text[:_WITH_POINT]] + fractions[text[_WITH_POINT:]] for text in texts
     ]
+
+
+def moment_reader(digits: int, otherwise: Callable[[str], int]) -> Callable[[str], int]:
+    """Return what reads one text as ``usual_moments`` does, and any other value otherwise."""
+    seconds, fractions = _parts(digits)
+
+    def read(text: str) -> int:
+        try:
+            return seconds[text[:_WITH_POINT]] + fractions[text[_WITH_POINT:]]
+        except (ValueError, TypeError):
+            return otherwise(text)
+
+    return read
+
+
+def _parts(digits: int) -> tuple[Remembered, Remembered]:
+    return Remembered(_second), Remembered(lambda text: cut_micros(_fraction(text), digits))
 
 
 def _second(text: str) -> int:

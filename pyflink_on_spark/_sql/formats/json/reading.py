@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
+from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
+from pyflink_on_spark._sql.formats.known_moments import moment_reader
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
@@ -47,7 +49,7 @@ class JsonDecoder(Decoder):
         """Return what reads rows."""
         # The text of a number with a point matters only where it is kept.
         exact = any(map(keeps_text, self._schema.types))
-        loads = json.JSONDecoder(parse_float=Number if exact else None).decode
+        loads = _loading(json.JSONDecoder(parse_float=Number if exact else None))
         return _decoding(row_reader(self._schema, self._strict), loads, self._lenient)
 
 
@@ -58,8 +60,41 @@ def row_reader(schema: Schema, strict: bool = False) -> Read:
         schema: the columns.
         strict: whether a missing field is an error.
     """
-    fields = [(name, reader(kind, strict)) for name, kind in zip(schema.names, schema.types)]
-    return _row_reader(fields, strict)
+    bindings = {f"r{i}": _reader(kind, strict) for i, kind in enumerate(schema.types)}
+    fields = []
+    for index, (name, kind) in enumerate(zip(schema.names, schema.types)):
+        found = f"value[{name!r}]" if strict else f"get({name!r})"
+        read, usual = f"r{index}(v)", _usual(kind)
+        shown = read if usual is None else f"v if {usual} else {read}"
+        fields.append(f"(None if (v := {found}) is None else {shown}), ")
+    source = f"def row(value):\n    get = value.get\n    return ({''.join(fields)})\n"
+    return Program(source, "row", bindings, own=True).load().function
+
+
+def _usual(kind: LogicalType) -> str | None:
+    """Return the source of a condition: the value ``v`` of JSON is one of a type as it is."""
+    if kind.root in logical.CHARACTERS:
+        return "type(v) is str"
+    bits = _BITS.get(kind.root)
+    if bits is not None:
+        half = 1 << (bits - 1)
+        return f"type(v) is int and {-half} <= v < {half}"
+    return "type(v) is float" if kind.root is Root.DOUBLE else None
+
+
+def _loading(decoder: json.JSONDecoder) -> Callable[[str], Any]:
+    """Return what reads a text; one without spaces around its value is read at once."""
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]
+    decode = decoder.decode
+
+    def loads(text: str) -> Any:
+        try:
+            value, end = scan(text, 0)
+        except StopIteration:
+            return decode(text)
+        return value if end == len(text) else decode(text)
+
+    return loads
 
 
 def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
@@ -108,8 +143,11 @@ def _reader(kind: LogicalType, strict: bool) -> Read:
         return lambda value: cut_micros(_found(parse_time(value.removesuffix("Z")), value), digits)
     if root in logical.TIMESTAMPS:
         digits = kind.precision or 0
-        return lambda value: cut_micros(
-            _found(parse_timestamp(value.removesuffix("Z")), value), digits
+        return moment_reader(
+            digits,
+            lambda value: cut_micros(
+                _found(parse_timestamp(value.removesuffix("Z")), value), digits
+            ),
         )
     inner = [reader(child, strict) for child in kind.children]
     if root is Root.ARRAY:
@@ -163,12 +201,10 @@ def _boolean(value: Any) -> bool:
     return str(value).strip().lower() == "true"
 
 
+_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
 _SIMPLE: dict[Root, Read] = {
     Root.BOOLEAN: _boolean,
-    Root.TINYINT: _integer(8),
-    Root.SMALLINT: _integer(16),
-    Root.INT: _integer(32),
-    Root.BIGINT: _integer(64),
+    **{root: _integer(bits) for root, bits in _BITS.items()},
     Root.FLOAT: lambda value: to_single(float(value)),
     Root.DOUBLE: float,
     Root.CHAR: _text,
