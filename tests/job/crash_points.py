@@ -217,11 +217,19 @@ def _hang(
     world.note("the driver hangs")
     world.clock.time += MINUTE
     if beside is not None:
-        beside(Driver(world, hung.number + 1, world.newest_checkpoint()))
+        beside(Driver(world, hung.number + 1, _newest(world)))
     world.note("the driver wakes up")
     hosts = hosts or hung.hosts
     if hosts_end and hosts is not None:
         hosts.kill(*hosts.all)
+
+
+def _newest(world: World) -> Path | None:
+    """Return what another driver starts from: a savepoint only once its job has stopped with it."""
+    driver = world.acting
+    assert driver is not None
+    over = driver.state != "starts" and driver.coordinator.over
+    return world.newest_checkpoint(savepoints=over)
 
 
 def _hang_beside_older(world: World, older: Callable[[Driver], None]) -> None:
@@ -476,7 +484,7 @@ def _is_time(fault: Fault, copies: bool, world: World) -> bool:
     assert world.acting is not None
     if fault.beside:
         younger = world.drivers[world.drivers.index(world.acting) + 1 :]
-        newest = world.newest_checkpoint()
+        newest = _newest(world)
         may_start = newest is not None and (copies or newest.name.startswith("chk-"))
         return may_start and not any(each.state == "is done" for each in younger)
     if fault.scenario is not None:

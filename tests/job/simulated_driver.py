@@ -13,7 +13,6 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
@@ -93,7 +92,7 @@ class Driver:
                 self.state = "is fenced"
                 with contextlib.suppress(OSError):
                     self.coordinator.job_failed()
-            except (HostGone, OSError, CheckpointError, SubtaskFailure) as error:
+            except (HostGone, OSError, CheckpointError, RuntimeError) as error:
                 self.world.note(f"the attempt fails: {error!r}")
                 self._fail()
 

@@ -181,12 +181,11 @@ class World:
         finally:
             self.acting, self.hosts, self.host = before
 
-    def newest_checkpoint(self) -> Path | None:
+    def newest_checkpoint(self, *, savepoints: bool = True) -> Path | None:
         """Return the newest complete checkpoint, or savepoint that a job was to stop with."""
-        found = [
-            *self.folder.glob("checkpoints/*/chk-*/_metadata"),
-            *self.folder.glob("stopped/savepoint-*/_metadata"),
-        ]
+        found = list(self.folder.glob("checkpoints/*/chk-*/_metadata"))
+        if savepoints:
+            found += self.folder.glob("stopped/savepoint-*/_metadata")
         newest = max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
         return None if newest is None else newest.parent
 
