@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,12 +59,17 @@ class MonitoringReader(SplitReader):
         self._clock, self._task = context.clock, context.task
         self._next_search: int | None = None
         self._known: set[str] = set()
+        unread: list[list[Any]] = [[]]
         for item in restored or ():
-            if isinstance(item, FilesDone):
+            if isinstance(item, FilesDone):  # with it the snapshot of a subtask begins
                 self._known.update(filter(self._is_mine, item.paths))
+                unread.append([])
             elif self._is_mine(item[0].path):
-                self._todo.append(item)
+                unread[-1].append(item)
                 self._known.add(item[0].path)
+        # Otherwise all that one subtask had left would come before older files of another one,
+        # whose records would be late.
+        self._todo.extend(heapq.merge(*unread, key=lambda item: item[0].path))
 
     @property
     def ended(self) -> bool:  # type: ignore[override]

@@ -75,9 +75,18 @@ class SplitFileSource(Source):
     ) -> SourceReader:
         interval = self.config.discovery_interval
         if interval is None:
+            if restored is not None:
+                restored = sorted(restored, key=self._place_in_order)
             return super().reader(splits, restored, context)
         selects = self.config.selects
         return MonitoringReader(self, self._places, interval, restored, context, selects)
+
+    def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
+        """Return what sorts the splits of all subtasks as they were found."""
+        split, _, _ = unread
+        places = range(len(self._places))
+        place = next((index for index in places if self._places[index].has(split.path)), -1)
+        return place, split.path, split.start
 
     def _check_paths(self) -> None:
         for place in self._places:

@@ -205,3 +205,18 @@ def test_files_that_are_done_may_go(tmp_path):
     os.unlink(tmp_path / "a")
     (tmp_path / "b").write_text("b\n")
     assert drain(open_readers(source, save(readers))) == ["b"]
+
+
+@pytest.mark.parametrize("interval", [None, 200])
+@pytest.mark.parametrize(("before", "after"), [(4, 1), (1, 1), (4, 3), (2, 4)])
+def test_files_are_read_in_order_after_another_parallelism(tmp_path, interval, before, after):
+    for number in range(60):
+        (tmp_path / f"{number:03}.txt").write_text(f"{number}\n")
+    source = source_of(tmp_path, interval=interval)
+    readers = open_readers(source, parallelism=before)
+    found = [int(line) for reader in readers for line in reader.poll().values]
+    for reader in open_readers(source, save(readers), after):
+        lines = [int(line) for line in drain([reader])]
+        assert lines == sorted(lines)
+        found += lines
+    assert sorted(found) == list(range(60))
