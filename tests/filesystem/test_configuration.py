@@ -38,7 +38,7 @@ def test_source_and_sink(configuration):
     sink = sink.with_input_type(Types.STRING()).with_configuration(configuration)
     job = SinkJob.__new__(SinkJob)
     job.saved, job.held, job.number, job.attempt, job.sink = None, [], 0, 0, sink
-    job.clock = type("Clock", (), {"now": lambda self: 0})()
+    job.clock, job.copied = type("Clock", (), {"now": lambda self: 0})(), False
     job.begin(1, new_process=False)
     job.write(["a", "b"])
     job.checkpoint()

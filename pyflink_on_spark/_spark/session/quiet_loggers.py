@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 _LIBRARIES = ("py4j", "pyspark")
 _RAISED_TOO = "while sending command."
@@ -25,3 +30,20 @@ def quiet_libraries() -> None:
 
 def _is_news(record: logging.LogRecord) -> bool:
     return not str(record.msg).endswith(_RAISED_TOO)
+
+
+def quiet_accumulators(context: SparkContext) -> None:
+    """Let PySpark's server of accumulators print no traceback when Spark's JVM ends first.
+
+    A signal to all processes of a job may end the JVM before the driver.
+    """
+    server: Any = getattr(context, "_accumulatorServer", None)
+    if server is None:
+        return
+    print_error = server.handle_error
+
+    def handle_error(request: Any, address: Any) -> None:
+        if not isinstance(sys.exception(), (EOFError, ConnectionError)):
+            print_error(request, address)
+
+    server.handle_error = handle_error

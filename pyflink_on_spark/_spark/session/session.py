@@ -20,7 +20,7 @@ from pyflink_on_spark._spark.session.java_text import gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
 from pyflink_on_spark._spark.session.jvm_watch import can_watch, watched_launch
 from pyflink_on_spark._spark.session.masters import check_master
-from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
+from pyflink_on_spark._spark.session.quiet_loggers import quiet_accumulators, quiet_libraries
 from pyflink_on_spark._spark.session.scratch import remove_scratch_folder, scratch_folder
 from pyflink_on_spark._spark.session.spark_defaults import (
     JAVA_OPTIONS,
@@ -169,6 +169,7 @@ def _start(settings: Mapping[str, str], long_running: bool) -> SparkSession:
         with_archive = {**everything, JAVA_OPTIONS: joined([*options, *mapped], wished)}
         without = {**everything, JAVA_OPTIONS: joined(options, wished)}
         session = _launch_once_or_twice(with_archive, without, archive)
+    quiet_accumulators(session.sparkContext)
     _started[session.sparkContext.applicationId] = dict(settings)
     if archive is not None:
         archive.record_at_exit()
