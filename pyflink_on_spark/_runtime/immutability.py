@@ -117,14 +117,15 @@ class ImmutabilityGuard:
         values: list[Any] = []
         append = values.append
         for value in elements:
-            flat = True
-            if type(value) not in immutable:
-                # A loop costs half of any call that would do the same.
-                for part in value if type(value) is tuple else (value,):
-                    if type(part) not in immutable:
-                        flat = is_immutable(value)
-                        break
-            if flat:
+            kind = type(value)
+            if kind is tuple and len(value) == 2:  # the most frequent shape, at half the cost
+                first, second = value
+                flat = type(first) in immutable and type(second) in immutable
+            else:
+                flat = kind in immutable or (
+                    kind is tuple and immutable.issuperset(map(type, value))
+                )
+            if flat or is_immutable(value):
                 append(value)
             else:
                 self.sealed = True

@@ -163,7 +163,7 @@ class ExchangeWriter:
 
     def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
-        immutable = IMMUTABLE_TYPES
+        immutable, all_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
         sealed = isolate and self._guard.sealed
         known: Callable[[Any], _Buffer | None] = self._routes.known.get
         one_by_one = self._one_by_one
@@ -178,25 +178,26 @@ class ExchangeWriter:
                 one_by_one -= 1
                 buffer = find(key)
             if isolate:
-                if not sealed and type(value) not in immutable:
-                    # A loop costs half of any call that would do the same.
-                    for part in value if type(value) is tuple else (value,):
-                        if type(part) not in immutable:
-                            sealed = self._seals(value)
-                            break
+                if not sealed:
+                    kind = type(value)
+                    if (
+                        kind is tuple and len(value) == 2
+                    ):  # the most frequent shape, at half the cost
+                        first, second = value
+                        flat = type(first) in immutable and type(second) in immutable
+                    else:
+                        flat = kind in immutable or (
+                            kind is tuple and all_immutable(map(type, value))
+                        )
+                    if not flat and not is_immutable(value):
+                        self._seal_buffers()
+                        sealed = True
                 if sealed:
                     value = serialize(value)
             buffer.add_value(value)
             buffer.add_key(key)
             if timestamped:
                 buffer.timestamps.append(cursor.timestamp)
-
-    def _seals(self, value: Any) -> bool:
-        """Whether a value is mutable; if so, all are sealed from there on."""
-        if is_immutable(value):
-            return False
-        self._seal_buffers()
-        return True
 
     def _wait(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         """Take over elements whose receivers will be found together."""
@@ -276,8 +277,8 @@ class ExchangeWriter:
 
     def _sealing(self, pairs: Iterator[Any]) -> Iterator[Any]:
         for key, value in pairs:
-            if not self._guard.sealed:
-                self._seals(value)
+            if not self._guard.sealed and not is_immutable(value):
+                self._seal_buffers()
             yield key, serialize(value) if self._guard.sealed else value
 
     def _seal_buffers(self) -> None:
