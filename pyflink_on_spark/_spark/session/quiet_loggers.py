@@ -37,6 +37,7 @@ def quiet_accumulators(context: SparkContext) -> None:
 
     A signal to all processes of a job may end the JVM before the driver.
     """
+    # PySpark has no public way to this server.
     server: Any = getattr(context, "_accumulatorServer", None)
     if server is None:
         return
