@@ -109,16 +109,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         elif item.get_closest_marker("slow") is None:
             item.add_marker("unit")
     if hasattr(config, "workerinput"):
-        _sort_long_files_first(items)
+        _sort_for_workers(items)
 
 
-def _sort_long_files_first(items: list[pytest.Item]) -> None:
-    """Sort tests that run side by side: small files at the end keep all workers busy until then."""
+def _sort_for_workers(items: list[pytest.Item]) -> None:
+    """Sort the files of tests that run side by side.
+
+    Long files come first, since small files at the end keep all workers busy until then. The tests
+    of compatibility compute and those with servers wait: their files alternate.
+    """
     long = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    files = dict.fromkeys(item.path for item in items)
+    places: dict[Path, float] = {}
+    for on_spark in (True, False):
+        group = [file for file in files if (COMPATIBILITY in file.parents) is on_spark]
+        places |= {file: place / len(group) for place, file in enumerate(group)}
     items.sort(
         key=lambda item: (
             item.path not in long and ON_SPARK not in item.path.parents,
-            COMPATIBILITY not in item.path.parents,
+            places[item.path],
         )
     )
 
