@@ -7,7 +7,7 @@ import decimal
 from typing import Any
 
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
 from pyflink_on_spark.common.types import Row
 
 _PYTHON_TYPES: dict[Root, tuple[type, ...]] = {
@@ -27,7 +27,6 @@ _PYTHON_TYPES: dict[Root, tuple[type, ...]] = {
     Root.MULTISET: (dict,),
     Root.ROW: (tuple, list, dict, Row),
 }
-_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
 
 
 def verify(value: Any, kind: LogicalType, name: str = "") -> None:
@@ -51,8 +50,8 @@ def verify(value: Any, kind: LogicalType, name: str = "") -> None:
     confused = isinstance(value, bool) and bool not in wanted
     if confused or not isinstance(value, wanted):
         raise TypeError(f"{prefix}{kind} can not accept object {value!r} in type {type(value)}")
-    if isinstance(value, int) and kind.root in _BITS:
-        half = 1 << (_BITS[kind.root] - 1)
+    if isinstance(value, int) and kind.root in INTEGER_BITS:
+        half = 1 << (INTEGER_BITS[kind.root] - 1)
         if not -half <= value < half:
             raise ValueError(f"{prefix}object of {kind} out of range, got: {value}")
     elif kind.root is Root.ROW:

@@ -11,14 +11,12 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.definition import Code
 from pyflink_on_spark._sql.plan.expressions import Conversion
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 from pyflink_on_spark._sql.types.text import sql_text
 
 Rule = Callable[[LogicalType, LogicalType, bool], "Code | None"]
 """Code for a conversion from one type to another, leniently or not; None if there is none."""
-
-BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
 
 
 def cast(conversion: Conversion) -> tuple[Code, bool]:
@@ -74,22 +72,22 @@ def _template(text: str) -> Code:
 
 def wrapped(source: str, root: Root) -> str:
     """Return source for a whole number, cut to the bits of a type; the source is used once."""
-    half = 1 << (BITS[root] - 1)
+    half = 1 << (INTEGER_BITS[root] - 1)
     return f"(({source}) + {half} & {2 * half - 1}) - {half}"
 
 
 def _to_integer(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
     root = target.root
     if source.root in logical.INTEGERS:
-        if BITS[source.root] <= BITS[root]:
+        if INTEGER_BITS[source.root] <= INTEGER_BITS[root]:
             return _unchanged
         return lambda site: wrapped(site.source(0), root)
     if source.root is Root.DECIMAL:
-        return _calling(conversions.decimal_to_integer, source.scale, BITS[root])
+        return _calling(conversions.decimal_to_integer, source.scale, INTEGER_BITS[root])
     if source.root in logical.APPROXIMATE:
-        return _calling(conversions.double_to_integer, BITS[root])
+        return _calling(conversions.double_to_integer, INTEGER_BITS[root])
     if source.root in logical.CHARACTERS:
-        return _calling(conversions.text_to_integer, BITS[root], lenient)
+        return _calling(conversions.text_to_integer, INTEGER_BITS[root], lenient)
     if source.root is Root.BOOLEAN:
         return _template("int({0})")
     return None

@@ -14,8 +14,6 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 Make = Callable[[int], Any]
 """Makes the value of a row of its number."""
 
-INTEGER_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
-
 
 @dataclass(frozen=True)
 class FieldOptions:
@@ -135,8 +133,8 @@ class RandomField(Field):
 
     def _number(self, seed: random.Random) -> Make:
         low, high, kind = self.options.low, self.options.high, self.kind
-        if kind.root in INTEGER_BITS:
-            half = 1 << (INTEGER_BITS[kind.root] - 1)
+        if kind.root in logical.INTEGER_BITS:
+            half = 1 << (logical.INTEGER_BITS[kind.root] - 1)
             least = -half if low is None else int(low)
             behind = half if high is None else int(high) + 1
             between = seed.randrange

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
-from pyflink_on_spark._sql.formats.csv.fields import BITS, field_reader
+from pyflink_on_spark._sql.formats.csv.fields import field_reader
 from pyflink_on_spark._sql.formats.known_moments import usual_moments
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -68,7 +68,7 @@ def _column(kind: LogicalType, dialect: CsvDialect) -> Column:
 def _not_null_column(kind: LogicalType, dialect: CsvDialect) -> Column:
     if kind.root in logical.CHARACTERS:
         return lambda texts: texts
-    bits = BITS.get(kind.root)
+    bits = logical.INTEGER_BITS.get(kind.root)
     if bits is not None:
         return _integers(bits)
     if kind.root is Root.DOUBLE:

@@ -66,15 +66,9 @@ def _integer(bits: int) -> Read:
     return read
 
 
-BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
-"""How many bits whole numbers have."""
-
 _SIMPLE: dict[Root, Read] = {
     Root.BOOLEAN: lambda text: text.strip().lower() == "true",
-    Root.TINYINT: _integer(8),
-    Root.SMALLINT: _integer(16),
-    Root.INT: _integer(32),
-    Root.BIGINT: _integer(64),
+    **{root: _integer(bits) for root, bits in logical.INTEGER_BITS.items()},
     Root.FLOAT: lambda text: to_single(float(text)),
     Root.DOUBLE: float,
     Root.CHAR: str,

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.csv.columns import column_rows
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
-from pyflink_on_spark._sql.formats.csv.fields import BITS, Read, field_reader, not_null_reader
+from pyflink_on_spark._sql.formats.csv.fields import Read, field_reader, not_null_reader
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
@@ -98,7 +98,7 @@ def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[s
     field = f"f{index}"
     if kind.root in logical.CHARACTERS:
         return field
-    bits = BITS.get(kind.root)
+    bits = logical.INTEGER_BITS.get(kind.root)
     if bits is not None:
         half = 1 << (bits - 1)
         bindings[f"r{index}"] = not_null_reader(kind, dialect)

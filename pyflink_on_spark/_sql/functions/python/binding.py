@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.compiler.casts import BITS
 from pyflink_on_spark._sql.compiler.conversions import to_single
 from pyflink_on_spark._sql.compiler.program import Binding
 from pyflink_on_spark._sql.functions.context import function_context
@@ -15,6 +14,7 @@ from pyflink_on_spark._sql.types.external import from_python, to_python
 from pyflink_on_spark._sql.types.logical import (
     APPROXIMATE,
     CHARACTERS,
+    INTEGER_BITS,
     LogicalType,
     Root,
 )
@@ -112,7 +112,7 @@ class CallBinding(UserBinding):
 
 def result_of(kind: LogicalType) -> Convert:
     """Return what makes a value of what a user's function returns."""
-    if kind.root in BITS:
+    if kind.root in INTEGER_BITS:
         return _integer_of(kind)
     if kind.root in CHARACTERS:
         return _text_of(kind)
@@ -127,7 +127,7 @@ def result_of(kind: LogicalType) -> Convert:
 
 
 def _integer_of(kind: LogicalType) -> Convert:
-    half = 1 << (BITS[kind.root] - 1)
+    half = 1 << (INTEGER_BITS[kind.root] - 1)
 
     def converted(value: Any) -> Any:
         if type(value) is int and -half <= value < half:
