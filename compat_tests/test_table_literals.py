@@ -145,3 +145,110 @@ def test_the_current_watermark(t_env, tmp_path):
     for argument in ("i", "CAST(ts AS TIMESTAMP(3))"):
         with pytest.raises(Exception, match="CURRENT_WATERMARK"):
             query(t_env, f"SELECT CURRENT_WATERMARK({argument}) FROM w")
+
+
+@pytest.mark.parametrize(
+    ("literal", "shown"),
+    [
+        ("99999999999999999999", "99999999999999999999"),
+        ("9223372036854775808", "9223372036854775808"),
+        ("99999999999999999999.5", "99999999999999999999.5"),
+        ("1e999", "1E999"),
+        ("1.8e308", "1.8E308"),
+    ],
+)
+def test_a_number_out_of_range(b, literal, shown):
+    end = 7 + len(literal)
+    with pytest.raises(
+        Exception, match=f"column 8 to line 1, column {end}: Numeric literal '{shown}' out"
+    ):
+        b.sql_query(f"SELECT {literal}")
+
+
+def test_a_column_may_be_called_user(b):
+    assert query(b, "SELECT user, t.x FROM (VALUES (1, 2)) AS t(`user`, x)") == [(1, 2)]
+
+
+def test_numbers_at_the_ends_of_their_range(b):
+    lowest = -(2**63)
+    check_values(b, {str(lowest): lowest, f"-({-lowest})": lowest, "1e-999": 0.0, "1e308": 1e308})
+
+
+def columns_of(b, texts, expression):
+    values = ", ".join(f"({i}, '{text}')" for i, text in enumerate(texts))
+    found = dict(
+        query(b, f"SELECT i, CAST({expression} AS STRING) FROM (VALUES {values}) AS v(i, s)")
+    )
+    return {text: found[i] for i, text in enumerate(texts)}
+
+
+TIMESTAMPS = {
+    "2026-01-01 10:00:00": "2026-01-01 10:00:00.000",
+    "2026-01-01 10:00:00.": "2026-01-01 10:00:00.000",
+    "2026-01-01 10:00:00.123456": "2026-01-01 10:00:00.123",
+    "2026-1-1 1:2:3": "2026-01-01 01:02:03.000",
+    "2026-1-1": "2026-01-01 00:00:00.000",
+    "2026-12-31 24:00:00": "2027-01-01 00:00:00.000",
+    "2026-02-31 10:00:00": "2026-02-28 10:00:00.000",
+    "2026-04-31": "2026-04-30 00:00:00.000",
+    **dict.fromkeys((
+        "2026-01-01 24:00:01", "2026-01-01 24:00:00.5", "2026-04-32", "2026-13-01", "2026-01",
+        "2026-01-01 10:00", "2026-01-01T10:00:00", " 2026-01-01 10:00:00", "2026-01-01 10:00:00 ",
+        "26-01-01 10:00:00", "0000-01-01 00:00:00", "2026-01-01 10:00:00Z", "2026-01-01 10:60:00",
+        "2026-01-01  10:00:00", "2026-01-01 10:00:00.1234567890", "2026-01-01 10:00:00.123+05", "",
+    )),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["TRY_CAST(s AS TIMESTAMP(3))", "TRY_CAST(s AS TIMESTAMP_LTZ(3))", "TO_TIMESTAMP(s)"],
+)
+def test_timestamps_of_texts(b, expression):
+    b.get_config().set("table.local-time-zone", "UTC")
+    assert columns_of(b, TIMESTAMPS, expression) == TIMESTAMPS
+
+
+def test_formatted_texts(b):
+    texts = {
+        " 2026-01-01 10:00:00 ": "2026-01-01 10:00:00",
+        "26-1-1 1:2:3": "0026-01-01 01:02:03",
+        "2026-01-01 24:00:00": "2026-01-02 00:00:00",
+        "2026-02-30 10:00:00.5Z": "2026-03-02 10:00:00",
+        **dict.fromkeys(("2026-01-01", "2026-01-01 10:00", "2026-01-01T10:00:00")),
+    }
+    assert columns_of(b, texts, "DATE_FORMAT(s, 'yyyy-MM-dd HH:mm:ss')") == texts
+
+
+def test_dates_of_texts(b):
+    dates = {
+        "2026-01-01 any": "2026-01-01",
+        " 2026-01-01": "2026-01-01",
+        "2026-1-1 24:00:00": "2026-01-01",
+        "2026-01": "2026-01-01",
+        "26-01-01": "0026-01-01",
+        **dict.fromkeys((" 2026-01-01 10:00:00", "2026-02-30", "2026-01-01T10:00:00")),
+    }
+    assert columns_of(b, dates, "TRY_CAST(s AS DATE)") == dates
+
+
+SHORT = {
+    "99.99": "99.99", "99.999": "100.00", "-99.995": "-100.00", " 1 ": "1.00", "1e1": "10.00",
+    "x": "0.00", "7x": "7.00", "5ex": "5.00", ".5": "0.50", "0.005": "0.01",
+    **dict.fromkeys(("123456", "00001", "1e5", "", "+", "7xy", "1.2.3", "1e-", "1e-40")),
+}  # fmt: skip
+LONG = {"99.999": "100.00", "00001": "1.00", **dict.fromkeys(("x", "7x", "1e20", "1e99999999999"))}
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("DECIMAL(4, 2)", SHORT), ("DECIMAL(20, 2)", LONG)])
+def test_decimals_of_texts(b, kind, expected):
+    assert columns_of(b, expected, f"TRY_CAST(s AS {kind})") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("123456", "DECIMAL(4, 2)"), ("x", "DECIMAL(20, 2)"), ("2026-01-01 10:00", "TIMESTAMP(3)")],
+)
+def test_a_text_that_cannot_be_cast(b, text, kind):
+    with pytest.raises(Exception, match=text):
+        columns_of(b, [text], f"CAST(s AS {kind})")

@@ -18,6 +18,7 @@ from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Typed
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.decimals import decimal_text
 from pyflink_on_spark._sql.types.logical import Root
 
 
@@ -43,7 +44,7 @@ class ExpressionBinder:
         """What has the values of functions with OVER, and of queries, already."""
         self._cases: dict[type, Callable[[Any], Typed]] = {
             syntax.Name: scope.resolve,
-            syntax.Literal: lambda node: Constant(node.type, node.value),
+            syntax.Literal: _constant,
             syntax.Alias: lambda node: self.bind(node.operand),
             syntax.Call: self._call,
             syntax.Cast: self._cast,
@@ -167,6 +168,15 @@ def constant(node: syntax.Expression, what: str) -> Any:
     if isinstance(node, syntax.Literal):
         return node.value
     raise invalid(f"{what} has to be a constant", node.span)
+
+
+def _constant(literal: syntax.Literal) -> Constant:
+    # The parser lets this number pass, for a sign may make it the lowest BIGINT.
+    kind, value = literal.type, literal.value
+    if kind.root is Root.DECIMAL and value == 2**63 and literal.span is not None:
+        shown = decimal_text(value, kind.scale or 0)
+        raise invalid(f"Numeric literal '{shown}' out of range", literal.span)
+    return Constant(kind, value)
 
 
 def bind_all(binder: ExpressionBinder, nodes: Sequence[syntax.Expression]) -> tuple[Typed, ...]:

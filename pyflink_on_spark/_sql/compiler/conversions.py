@@ -9,16 +9,18 @@ from struct import Struct
 from zoneinfo import ZoneInfo
 
 from pyflink_on_spark._sql.types.decimals import (
+    LONG_DIGITS,
     bounded,
     decimal_text,
     parse_decimal,
+    parse_short_decimal,
     rescale,
 )
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_SECOND,
+    parse_cast_timestamp,
     parse_date,
     parse_time,
-    parse_timestamp,
 )
 
 _SINGLE = Struct("f")
@@ -113,11 +115,13 @@ def double_to_decimal(number: float, scale: int, precision: int) -> int | None:
 
 
 def text_to_decimal(text: str, scale: int, precision: int, lenient: bool) -> int | None:
-    """Read a number; None if there are too few digits for it."""
-    found = parse_decimal(text, scale, precision)
-    if found is None and parse_decimal(text, 0, 10_000) is None:
-        _refuse(text, "a number", lenient)
-        return None
+    """Read a number."""
+    if precision <= LONG_DIGITS and len(text.encode()) <= LONG_DIGITS:
+        found = parse_short_decimal(text, scale, precision)
+    else:
+        found = parse_decimal(text, scale, precision)
+    if found is None:
+        _refuse(text, f"a DECIMAL({precision}, {scale})", lenient)
     return found
 
 
@@ -133,11 +137,9 @@ def text_to_boolean(text: str, lenient: bool) -> bool | None:
 
 
 def text_to_date(text: str, lenient: bool) -> int | None:
-    """Read a date."""
-    found = parse_date(text)
-    if found is None:
-        found = parse_timestamp(text)
-        found = None if found is None else found // (86400 * MICROS_PER_SECOND)
+    """Read a date; what follows a space after the date does not matter."""
+    end = text.find(" ")
+    found = parse_date(text[:end] if end > 0 else text)
     if found is None:
         _refuse(text, "a DATE", lenient)
         return None
@@ -155,9 +157,7 @@ def text_to_time(text: str, digits: int, lenient: bool) -> int | None:
 
 def text_to_timestamp(text: str, digits: int, lenient: bool) -> int | None:
     """Read a timestamp."""
-    found = parse_timestamp(text)
-    if found is None and (day := parse_date(text)) is not None:
-        found = day * 86400 * MICROS_PER_SECOND
+    found = parse_cast_timestamp(text)
     if found is None:
         _refuse(text, "a TIMESTAMP", lenient)
         return None

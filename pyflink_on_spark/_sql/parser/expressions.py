@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.parser import literals
 from pyflink_on_spark._sql.parser.function_calls import FunctionCallParser
 from pyflink_on_spark._sql.parser.keywords import (
+    ALSO_COLUMNS,
     NEVER_A_FUNCTION,
     RESERVED,
     WITHOUT_PARENTHESES,
@@ -267,6 +268,9 @@ class ExpressionParser(FunctionCallParser):
         if word in WITHOUT_PARENTHESES and self.peek().upper != "(":
             self.next()
             return Call(word, span=token.span)
+        if word in ALSO_COLUMNS and self.peek().upper != "(":
+            self.next()
+            return Name((token.text,), (token.span,), span=token.span)
         if word in RESERVED and (word in NEVER_A_FUNCTION or self.peek().upper != "("):
             raise self.unexpected()
         return self._path_or_call()

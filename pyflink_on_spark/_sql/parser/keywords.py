@@ -498,18 +498,24 @@ NEVER_A_FUNCTION = frozenset(
 
 WITHOUT_PARENTHESES = frozenset(
     [
-        "CURRENT_CATALOG",
         "CURRENT_DATE",
-        "CURRENT_PATH",
-        "CURRENT_ROLE",
         "CURRENT_TIME",
         "CURRENT_TIMESTAMP",
-        "CURRENT_USER",
         "LOCALTIME",
         "LOCALTIMESTAMP",
+    ]
+)
+"""The functions that are called without parentheses."""
+
+ALSO_COLUMNS = frozenset(
+    [
+        "CURRENT_CATALOG",
+        "CURRENT_PATH",
+        "CURRENT_ROLE",
+        "CURRENT_USER",
         "SESSION_USER",
         "SYSTEM_USER",
         "USER",
     ]
 )
-"""The functions that are called without parentheses."""
+"""The reserved words that name a column where they stand in an expression."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 import re
 
 from pyflink_on_spark._sql.errors import Span, SqlParseError, invalid
@@ -45,17 +47,25 @@ def number(token: Token) -> Literal:
     """Return the constant for a number without a sign."""
     text = token.text
     if token.kind is Kind.DOUBLE:
+        if math.isinf(float(text)):
+            raise out_of_range(f"{decimal.Decimal(text):E}".replace("+", ""), token.span)
         return Literal(float(text), logical.DOUBLE.with_nullable(False), span=token.span)
     whole, _, fraction = text.partition(".")
     value = int((whole + fraction) or "0")
     if token.kind is Kind.INTEGER and value < 2**63:
         kind = logical.INT if value < 2**31 else logical.BIGINT
     else:
+        # The lowest BIGINT is a number that is too high, with a sign.
+        if value > 2**63:
+            raise out_of_range(text, token.span)
         digits = max(len(str(value)), len(fraction) + (value == 0 and not fraction))
         kind = logical.decimal(max(digits, 1), len(fraction))
-        if digits > 38:
-            raise invalid(f"Numeric literal '{text}' out of range", token.span)
     return Literal(value, kind.with_nullable(False), span=token.span)
+
+
+def out_of_range(text: str, span: Span | None) -> Exception:
+    """Return the error for a number with too many digits."""
+    return invalid(f"Numeric literal '{text}' out of range", span)
 
 
 def string(text: str, span: Span) -> Literal:

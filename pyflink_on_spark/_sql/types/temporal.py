@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import re
 
@@ -17,6 +18,12 @@ _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 _DATE = re.compile(r"\s*(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIME = re.compile(r"\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?\s*")
 _TIMESTAMP = re.compile(r"\s*(\d{1,4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}:\d{1,2}.*?))?\s*")
+_CAST_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?", re.ASCII
+)
+_LOOSE_TIMESTAMP = re.compile(
+    r"\s*(\d{1,4})-(\d{1,4})-(\d{1,4}) \s*(\d{1,9}):(\d{1,9}):(\d{1,9})", re.ASCII
+)
 
 
 def parse_date(text: str) -> int | None:
@@ -46,17 +53,64 @@ def parse_time(text: str) -> int | None:
 def parse_timestamp(text: str) -> int | None:
     """Return the microseconds since 1970 that a text means, or None if it means none."""
     if len(text) in _PLAIN_LENGTHS and is_plain_moment(text):
-        try:
-            since = datetime.datetime.fromisoformat(text) - _EPOCH
-        except ValueError:
-            return None
-        return since.days * MICROS_PER_DAY + since.seconds * MICROS_PER_SECOND + since.microseconds
+        return _plain_moment(text)
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
     day = parse_date(match.group(1))
     time = 0 if match.group(2) is None else parse_time(match.group(2))
     return None if day is None or time is None else day * MICROS_PER_DAY + time
+
+
+def parse_cast_timestamp(text: str) -> int | None:
+    """Return the microseconds since 1970 that CAST reads, or None if CAST refuses the text.
+
+    A date is its midnight, 24:00:00 is the midnight after it, and the 30th of February is the last
+    day of February.
+    """
+    if len(text) in _PLAIN_LENGTHS and text[10] == " " and is_plain_moment(text):
+        found = _plain_moment(text)
+        if found is not None:
+            return found
+    match = _CAST_TIMESTAMP.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    if not year or not 1 <= month <= 12 or not 1 <= day <= 31:
+        return None
+    day = min(day, calendar.monthrange(year, month)[1])
+    midnight = (datetime.date(year, month, day).toordinal() - _EPOCH_DAY) * MICROS_PER_DAY
+    fraction = int(((match.group(7) or "") + "000000")[:6])
+    micros = ((hour * 60 + minute) * 60 + second) * MICROS_PER_SECOND + fraction
+    fits = (hour < 24 or micros == MICROS_PER_DAY) and minute < 60 and second < 60
+    return midnight + micros if fits else None
+
+
+def parse_loose_timestamp(text: str) -> int | None:
+    """Return the microseconds since 1970 that DATE_FORMAT reads of a text, or None if it does not.
+
+    The end of the text does not matter, and numbers beyond their range count on: the 30th of
+    February is in March.
+    """
+    match = _LOOSE_TIMESTAMP.match(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = map(int, match.groups())
+    years, month = divmod(year * 12 + month - 1, 12)
+    try:
+        first = datetime.date(years, month + 1, 1).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
+    seconds = (hour * 60 + minute) * 60 + second
+    return (first + day - 1) * MICROS_PER_DAY + seconds * MICROS_PER_SECOND
+
+
+def _plain_moment(text: str) -> int | None:
+    try:
+        since = datetime.datetime.fromisoformat(text) - _EPOCH
+    except (ValueError, TypeError):
+        return None
+    return since.days * MICROS_PER_DAY + since.seconds * MICROS_PER_SECOND + since.microseconds
 
 
 def is_plain_moment(text: str) -> bool:

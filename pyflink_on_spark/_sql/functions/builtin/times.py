@@ -29,8 +29,9 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
     MICROS_PER_SECOND,
+    parse_cast_timestamp,
     parse_date,
-    parse_timestamp,
+    parse_loose_timestamp,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ _PARTS = {
 
 
 def _format_text(text: str, pattern: str) -> str | None:
-    micros = parse_timestamp(text)
+    micros = parse_loose_timestamp(text)
     return None if micros is None else format_timestamp(micros, pattern)
 
 
@@ -125,7 +126,7 @@ def _to_date(text: str, pattern: str | None = None) -> int | None:
 
 
 def _to_timestamp(text: str, pattern: str | None = None) -> int | None:
-    micros = parse_timestamp(text) if pattern is None else parse_with(text, pattern)
+    micros = parse_cast_timestamp(text) if pattern is None else parse_with(text, pattern)
     return None if micros is None else micros - micros % 1000
 
 
