@@ -143,6 +143,42 @@ def test_a_wrong_field_of_json_is_null(t_env, written):
     ]  # fmt: skip
 
 
+def test_what_follows_the_value_of_json_does_not_matter(t_env, written):
+    content = ('{"i":1} trailing', '{"i":2}{"i":3}', ' {"i":4},', '[{"i":5},{"i":6}]', "[]")
+    options = ", 'json.ignore-parse-errors' = 'true'"
+    table(t_env, "strict", "i INT", written(*content), "json")
+    table(t_env, "lenient", "i INT", written(*content), "json", options=options)
+    for name in ("strict", "lenient"):
+        assert sorted(query(t_env, f"SELECT i FROM {name}")) == [(1,), (2,), (4,), (5,), (6,)]
+
+
+def test_an_error_of_json_names_the_field(t_env, written):
+    for content in ('{"s":"a","i":"x"}', '[{"i":1},{"i":"x"}]'):
+        table(t_env, "t", "s STRING, i INT", written(content), "json")
+        with pytest.raises(Exception, match="Fail to deserialize at field: i"):
+            query(t_env, "SELECT s, i FROM t")
+        t_env.execute_sql("DROP TABLE t")
+
+
+CHANGES = {
+    "debezium-json": '{"before":{"i":1,"s":"a"},"after":{"i":"x","s":"b"},"op":"u"} trailing',
+    "canal-json": '{"data":[{"i":"x","s":"b"}],"old":[{"i":1,"s":"a"}],"type":"UPDATE"} trailing',
+    "maxwell-json": '{"data":{"i":"x","s":"b"},"old":{"i":1,"s":"a"},"type":"update"} trailing',
+    "ogg-json": '{"before":{"i":1,"s":"a"},"after":{"i":"x","s":"b"},"op_type":"U"} trailing',
+}
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_a_wrong_field_of_a_change(t_env, written, form):
+    columns, path = "i INT, s STRING", written(CHANGES[form])
+    table(t_env, "t", columns, path, form, options=f", '{form}.ignore-parse-errors' = 'true'")
+    with t_env.sql_query("SELECT i, s FROM t").execute().collect() as rows:
+        assert [tuple(row) for row in rows] == [(1, "a"), (None, "b")]
+    table(t_env, "strict", columns, path, form)
+    with pytest.raises(Exception, match=r'"i":"x"|For input string: "x"'):
+        query(t_env, "SELECT i, s FROM strict")
+
+
 def test_a_text_is_no_array_of_json(t_env, written):
     table(t_env, "t", "a ARRAY<STRING>", written('{"a":"abc"}'), "json")
     with pytest.raises(Exception, match=r"'abc' is no array|Fail to deserialize at field: a"):

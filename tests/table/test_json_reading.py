@@ -33,6 +33,8 @@ def reading(text, strict=False):
         ('\n{"n":1.9,"s":true,"d":"1e3","x":"2.005"}', (1, "true", 1000.0, None, 201)),
         ('{"s":{"a":[1]},"n":null,"more":1}', (None, '{"a":[1]}', None, None, None)),
         ("{}", (None,) * 5),
+        ('{"n":1} x', (1, None, None, None, None)),
+        ('[{"n":1}]', (1, None, None, None, None)),
     ],
 )
 def test_values(text, row):
@@ -41,7 +43,7 @@ def test_values(text, row):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "1", "[]", '{"n":1} x', '{"n":2147483648}', '{"n":"x"}', '{"t":"x"}', '{"t":5}'],
+    ["", "{", "1", "[1]", "\xa0{}", '{"n":2147483648}', '{"n":"x"}', '{"t":"x"}', '{"t":5}'],
 )
 def test_what_is_wrong(text):
     with pytest.raises(ValueError, match="Failed to deserialize JSON"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
@@ -11,9 +10,9 @@ from pyflink_on_spark._sql.connectors.options import Option, TableOptions, boole
 from pyflink_on_spark._sql.formats.format import Decode, Decoder, Encode, Encoder, Format
 from pyflink_on_spark._sql.formats.json.reading import (
     WRONG,
-    Number,
     corrupt,
-    keeps_text,
+    lenient_row_reader,
+    loading,
     row_reader,
 )
 from pyflink_on_spark._sql.formats.json.writing import JsonEncoder
@@ -116,10 +115,9 @@ class _ChangesDecoder(Decoder):
         self._schema, self._split, self._lenient = schema, split, lenient
 
     def load(self) -> Decode:
-        read = row_reader(self._schema)
-        exact = any(map(keeps_text, self._schema.types))
-        loads = json.JSONDecoder(parse_float=Number if exact else None).decode
         split, lenient = self._split, self._lenient
+        read = lenient_row_reader(self._schema) if lenient else row_reader(self._schema)
+        loads = loading(self._schema)
 
         def decode(messages: Iterator[Any]) -> Iterator[Any]:
             for message in messages:

@@ -20,6 +20,7 @@ from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_t
 Read = Callable[[Any], Any]
 WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What is raised for messages that are not as they should be."""
+_BLANK = " \t\n\r"
 _SHOWN = 200
 
 
@@ -47,11 +48,10 @@ class JsonDecoder(Decoder):
 
     def load(self) -> Decode:
         """Return what reads rows."""
-        # The text of a number with a point matters only where it is kept.
-        exact = any(map(keeps_text, self._schema.types))
-        loads = _loading(json.JSONDecoder(parse_float=Number if exact else None))
-        read = row_reader(self._schema, self._strict)
-        return _lenient(read, self._schema, loads) if self._lenient else _decoding(read, loads)
+        loads = loading(self._schema)
+        if self._lenient:
+            return _lenient(self._schema, loads)
+        return _decoding(row_reader(self._schema, self._strict), loads, self._schema)
 
 
 def row_reader(schema: Schema, strict: bool = False) -> Read:
@@ -76,60 +76,109 @@ def _usual(kind: LogicalType) -> str | None:
     """Return the source of a condition: the value ``v`` of JSON is one of a type as it is."""
     if kind.root in logical.CHARACTERS:
         return "type(v) is str"
-    bits = _BITS.get(kind.root)
+    bits = logical.INTEGER_BITS.get(kind.root)
     if bits is not None:
         half = 1 << (bits - 1)
         return f"type(v) is int and {-half} <= v < {half}"
     return "type(v) is float" if kind.root is Root.DOUBLE else None
 
 
-def _loading(decoder: json.JSONDecoder) -> Callable[[str], Any]:
-    """Return what reads a text; one without spaces around its value is read at once."""
+def lenient_row_reader(schema: Schema) -> Read:
+    """Return what makes a row of an object, in which a field with an error is NULL."""
+    read, read_fields = row_reader(schema), _field_reader(schema)
+
+    def read_row(value: Any) -> Any:
+        try:
+            return read(value)
+        except WRONG:
+            return read_fields(value)
+
+    return read_row
+
+
+def _field_reader(schema: Schema) -> Read:
+    readers = [reader(kind, False, lenient=True) for kind in schema.types]
+    return _row_reader(list(zip(schema.names, readers)), strict=False)
+
+
+def loading(schema: Schema) -> Callable[[str], Any]:
+    """Return what reads the first value of a text; what follows the value does not matter."""
+    # The text of a number with a point matters only where it is kept.
+    exact = any(map(keeps_text, schema.types))
+    decoder = json.JSONDecoder(parse_float=Number if exact else None)
     scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]
-    decode = decoder.decode
 
     def loads(text: str) -> Any:
         try:
-            value, end = scan(text, 0)
+            return scan(text, 0)[0]
         except StopIteration:
-            return decode(text)
-        return value if end == len(text) else decode(text)
+            return decoder.raw_decode(text.lstrip(_BLANK))[0]
 
     return loads
 
 
-def _decoding(read: Read, loads: Callable[[str], Any]) -> Decode:
+def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode:
     def decode(messages: Iterator[Any]) -> Iterator[Any]:
         for message in messages:
-            try:
-                row = read(loads(message.decode() if type(message) is bytes else message))
-            except WRONG as error:
-                raise corrupt("Failed to deserialize JSON", message, error) from None
-            yield row
-
-    return decode
-
-
-def _lenient(read: Read, schema: Schema, loads: Callable[[str], Any]) -> Decode:
-    """Return what reads rows; only a message with an error is read field by field."""
-    readers = [reader(kind, False, lenient=True) for kind in schema.types]
-    read_fields = _row_reader(list(zip(schema.names, readers)), strict=False)
-
-    def decode(messages: Iterator[Any]) -> Iterator[Any]:
-        for message in messages:
+            value = None
             try:
                 value = loads(message.decode() if type(message) is bytes else message)
-            except WRONG:
-                continue
-            try:
                 row = read(value)
-            except WRONG:
-                if type(value) is not dict:
-                    continue
-                row = read_fields(value)
-            yield row
+            except WRONG as error:
+                if type(value) is not list:
+                    raise _not_a_row(schema, value, message, error) from None
+                yield from _rows(read, value, message, schema)
+            else:
+                yield row
 
     return decode
+
+
+def _lenient(schema: Schema, loads: Callable[[str], Any]) -> Decode:
+    """Return what reads rows; only a message with an error is read field by field."""
+    read, read_fields = row_reader(schema), _field_reader(schema)
+
+    def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        for message in messages:
+            value = None
+            try:
+                value = loads(message.decode() if type(message) is bytes else message)
+                row = read(value)
+            except WRONG:
+                yield from _left(read_fields, value)
+            else:
+                yield row
+
+    return decode
+
+
+def _left(read_fields: Read, value: Any) -> Iterator[Any]:
+    """Return the rows of a value that is no object, or one with an error."""
+    for each in value if type(value) is list else (value,):
+        if type(each) is dict:
+            yield read_fields(each)
+
+
+def _rows(read: Read, values: list[Any], message: str | bytes, schema: Schema) -> Iterator[Any]:
+    """Read the rows of a message that is an array."""
+    for value in values:
+        try:
+            yield read(value)
+        except WRONG as error:
+            raise _not_a_row(schema, value, message, error) from None
+
+
+def _not_a_row(schema: Schema, value: Any, message: str | bytes, error: Exception) -> ValueError:
+    """Return the error for a message, with the name of the wrong field if there is one."""
+    what = "Failed to deserialize JSON"
+    if type(value) is dict:
+        for name, kind in zip(schema.names, schema.types):
+            try:
+                reader(kind, strict=False)(value.get(name))
+            except WRONG:
+                shown = corrupt(what, message, error)
+                return ValueError(f"{shown}. Fail to deserialize at field: {name}.")
+    return corrupt(what, message, error)
 
 
 def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
@@ -246,10 +295,9 @@ def _boolean(value: Any) -> bool:
     return str(value).strip().lower() == "true"
 
 
-_BITS = {Root.TINYINT: 8, Root.SMALLINT: 16, Root.INT: 32, Root.BIGINT: 64}
 _SIMPLE: dict[Root, Read] = {
     Root.BOOLEAN: _boolean,
-    **{root: _integer(bits) for root, bits in _BITS.items()},
+    **{root: _integer(bits) for root, bits in logical.INTEGER_BITS.items()},
     Root.FLOAT: lambda value: to_single(float(value)),
     Root.DOUBLE: float,
     Root.CHAR: _text,
