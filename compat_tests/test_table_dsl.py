@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections import Counter
 
 import pytest
@@ -175,6 +176,49 @@ def test_pandas(t_env, t):
     given = pandas.DataFrame({"a": [1, 2], "b": ["x", None], "c": [1.5, 2.5]})
     table = t_env.from_pandas(given)
     assert (names(table), rows(table)) == (["a", "b", "c"], [(1, "x", 1.5), (2, None, 2.5)])
+
+
+def test_types_of_pandas(t_env):
+    moment = "TIMESTAMP '2026-01-01 10:00:00'"
+    kinds = ["TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(9)", "TIMESTAMP_LTZ(3)"]
+    listed = [f"CAST({moment} AS {kind}), CAST(NULL AS {kind})" for kind in kinds]
+    t_env.get_config().set("table.local-time-zone", "UTC")
+    frame = t_env.sql_query(f"SELECT {', '.join(listed)}").to_pandas()
+    units = [unit for unit in ("s", "ms", "us", "ns") for _ in range(2)]
+    assert list(map(str, frame.dtypes)) == [
+        *(f"datetime64[{unit}]" for unit in units), *["datetime64[ms, UTC]"] * 2
+    ]  # fmt: skip
+    assert [str(value) for value in frame.iloc[0]] == [
+        *("2026-01-01 10:00:00", "NaT") * 4, "2026-01-01 10:00:00+00:00", "NaT"
+    ]  # fmt: skip
+    empty = t_env.sql_query("SELECT x FROM (VALUES (1)) AS v(x) WHERE x > 1").to_pandas()
+    assert (list(empty.columns), str(empty["x"].dtype), len(empty)) == (["x"], "object", 0)
+
+
+MOMENT = datetime.datetime(2026, 1, 1, 10, 0, 0, 123000)  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "kind", "found"),
+    [
+        ([MOMENT], "datetime64[s]", "TIMESTAMP(0)", MOMENT.replace(microsecond=0)),
+        ([MOMENT], "datetime64[ms]", "TIMESTAMP(3)", MOMENT),
+        ([MOMENT], "datetime64[ns]", "TIMESTAMP(9)", MOMENT),
+        ([MOMENT], object, "TIMESTAMP(6)", MOMENT),
+        ([b"abc"], object, "BYTES", b"abc"),
+        ([MOMENT.date()], object, "DATE", MOMENT.date()),
+        ([decimal.Decimal("1.5"), decimal.Decimal("10.25")], object, "DECIMAL(4, 2)",
+         decimal.Decimal("1.50")),
+        ([["a"]], object, "ARRAY<STRING>", ["a"]),
+        ([True, None], object, "BOOLEAN", True),
+        ([1, None], object, "BIGINT", 1),
+    ],
+)  # fmt: skip
+def test_tables_of_pandas(t_env, values, dtype, kind, found):
+    pandas = pytest.importorskip("pandas")
+    table = t_env.from_pandas(pandas.DataFrame({"c": pandas.Series(values, dtype=dtype)}))
+    assert f"c: {kind}\n" in str(table.get_schema())
+    assert rows(table)[0] == (found,)
 
 
 @pytest.mark.parametrize(

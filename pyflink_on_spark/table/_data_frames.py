@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.types.data_types import to_data_type
-from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
-from pyflink_on_spark.table._elements import type_of
 
 if TYPE_CHECKING:
     import pandas
@@ -24,38 +26,50 @@ _DTYPES = {
     Root.DOUBLE: "float64",
     Root.BOOLEAN: "bool",
 }
-_TYPES = {
-    "int8": DataTypes.TINYINT,
-    "int16": DataTypes.SMALLINT,
-    "int32": DataTypes.INT,
-    "int64": DataTypes.BIGINT,
-    "float32": DataTypes.FLOAT,
-    "float64": DataTypes.DOUBLE,
-    "bool": DataTypes.BOOLEAN,
-}
+_UNIT_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+_EPOCH = datetime(1970, 1, 1)
 _REMOVED = 1
 
 
-def data_frame(schema: Schema, changes: Iterable[Any]) -> pandas.DataFrame:
+def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.DataFrame:
     """Return the rows that are left after all changes.
 
     Args:
         schema: the columns.
         changes: Rows with their kinds.
+        zone: the time zone of points in time, by name.
     """
     import pandas as pd
 
     rows = _last(changes)
+    if not rows:
+        return pd.DataFrame(columns=list(schema.names), dtype="object")
     series: dict[str, Any] = {}
     for index, (name, kind) in enumerate(zip(schema.names, schema.types)):
         values = [row[index] for row in rows]
         dtype: Any = _DTYPES.get(kind.root, "object")
         if any(value is None for value in values) and kind.root in _DTYPES:
             dtype = "object" if kind.root is Root.BOOLEAN else "float64"
-        if kind.root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ}:
-            dtype = "datetime64[ns]"
+        if kind.root is Root.TIMESTAMP:
+            dtype = _moments(kind)
+        if kind.root is Root.TIMESTAMP_LTZ:
+            utc = pd.Series(list(map(_utc, values)), dtype=_moments(kind)).dt.tz_localize("UTC")
+            series[name] = utc.dt.tz_convert(zone)
+            continue
         series[name] = pd.Series(values, dtype=dtype)
     return pd.DataFrame(series, columns=list(schema.names))
+
+
+def _utc(instant: Any) -> datetime | None:
+    if instant is None:
+        return None
+    return _EPOCH + timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
+
+
+def _moments(kind: LogicalType) -> str:
+    digits = kind.precision or 0
+    unit = next(unit for unit, most in _UNIT_DIGITS.items() if digits <= most)
+    return f"datetime64[{unit}]"
 
 
 def _last(changes: Iterable[Any]) -> list[Any]:
@@ -106,15 +120,52 @@ def frame_type(frame: pandas.DataFrame, schema: Any) -> Any:
 
 
 def _column_type(column: Any) -> DataType:
-    found = _TYPES.get(str(column.dtype))
-    if found is not None:
-        return found()
-    if str(column.dtype).startswith("datetime64"):
-        return DataTypes.TIMESTAMP(6)
-    for value in column:
-        if value is not None and value == value:  # noqa: PLR0124 - what is missing may be NaN
-            return to_data_type(type_of(value))
-    return DataTypes.STRING()
+    return _data_type(pa.Array.from_pandas(column).type)
+
+
+def _data_type(kind: pa.DataType) -> DataType:
+    """Return the type for a type of Arrow.
+
+    Raises:
+        TypeError: there is none.
+        ValidationError: a column has no value that tells its type.
+    """
+    simple = _TYPES.get(kind)
+    if simple is not None:
+        return simple()
+    if pa.types.is_null(kind):
+        raise ValidationError(
+            "The null type is reserved for representing untyped NULL literals. It should not be "
+            "used in constructed types."
+        )
+    if pa.types.is_timestamp(kind):
+        return DataTypes.TIMESTAMP(_UNIT_DIGITS[kind.unit])
+    if pa.types.is_time(kind):
+        return DataTypes.TIME(_UNIT_DIGITS[kind.unit])
+    if pa.types.is_decimal(kind):
+        return DataTypes.DECIMAL(kind.precision, kind.scale)
+    if pa.types.is_list(kind):
+        return DataTypes.ARRAY(_data_type(kind.value_type))
+    if pa.types.is_struct(kind) and not any(pa.types.is_struct(field.type) for field in kind):
+        return DataTypes.ROW(
+            [DataTypes.FIELD(field.name, _data_type(field.type)) for field in kind]
+        )
+    raise TypeError(f"Unsupported data type to convert from Arrow: {kind}")
+
+
+_TYPES = {
+    pa.int8(): DataTypes.TINYINT,
+    pa.int16(): DataTypes.SMALLINT,
+    pa.int32(): DataTypes.INT,
+    pa.int64(): DataTypes.BIGINT,
+    pa.float32(): DataTypes.FLOAT,
+    pa.float64(): DataTypes.DOUBLE,
+    pa.bool_(): DataTypes.BOOLEAN,
+    pa.string(): DataTypes.STRING,
+    pa.large_string(): DataTypes.STRING,
+    pa.binary(): DataTypes.BYTES,
+    pa.date32(): DataTypes.DATE,
+}
 
 
 def elements_of(frame: pandas.DataFrame) -> list[tuple[Any, ...]]:

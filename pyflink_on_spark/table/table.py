@@ -253,7 +253,8 @@ class Table(CombiningMethods, ChangelogMethods):
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a DataFrame; of a table that is updated, those at the end."""
         with self.execute().collect() as changes:
-            return data_frame(self._node.schema, changes)
+            zone = self._t_env._session.settings().time_zone
+            return data_frame(self._node.schema, changes, zone)
 
     # -- looking at it ---------------------------------------------------------------------------
 
