@@ -109,6 +109,37 @@ def test_schema_of_a_stream(t_env, stream):
     assert rows(t_env.from_data_stream(stream, schema)) == [("x", 2, 1), (None, 4, 2)]
 
 
+def test_printed_schema_of_a_stream(t_env, stream, printed):
+    schema = (
+        Schema.new_builder()
+        .column_by_expression("m", "n + 1")
+        .column_by_expression("p", "PROCTIME()")
+        .column_by_metadata("rt", "TIMESTAMP_LTZ(3)", "rowtime")
+        .watermark("rt", "rt - INTERVAL '5' SECOND")
+        .build()
+    )
+    table = t_env.from_data_stream(stream, schema)
+    lines = [line.strip(" ,") for line in printed(table.print_schema)]
+    assert lines == [
+        "(", "`n` INT", "`s` STRING", "`m` INT AS n + 1",
+        "`p` TIMESTAMP_LTZ(3) NOT NULL *PROCTIME* AS PROCTIME()",
+        "`rt` TIMESTAMP_LTZ(3) *ROWTIME* METADATA FROM 'rowtime'",
+        "WATERMARK FOR `rt`: TIMESTAMP_LTZ(3) AS rt - INTERVAL '5' SECOND", ")",
+    ]  # fmt: skip
+
+
+def test_named_columns_of_a_stream_may_be_null(t_env, env):
+    def columns(kind, element, *fields):
+        schema = t_env.from_data_stream(env.from_collection([element], kind), *fields).get_schema()
+        return [str(kind) for kind in schema.get_field_data_types()]
+
+    pair = Types.TUPLE([Types.INT(), Types.STRING()])
+    assert columns(pair, (1, "a")) == ["IntType(false)", "VarCharType(2147483647, true)"]
+    assert columns(pair, (1, "a"), col("a"), col("b"))[0] == "IntType(true)"
+    assert columns(Types.LONG(), 1) == ["BigIntType(false)"]
+    assert columns(Types.LONG(), 1, col("a")) == ["BigIntType(true)"]
+
+
 def test_view_over_a_stream(t_env, stream):
     t_env.create_temporary_view("v", stream)
     assert rows(t_env.sql_query("SELECT n + 1 FROM v WHERE s = 'x'")) == [(2,)]

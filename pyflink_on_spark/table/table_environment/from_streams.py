@@ -10,6 +10,7 @@ from pyflink_on_spark._sql.binder.overloads import invoke
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.scans import with_computed, with_watermarks
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.operators.records import FromRecords
@@ -26,6 +27,7 @@ from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark._sql.types.type_infos import fields_of, from_type_info
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.datastream import DataStream
+from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.schema import Schema
 
@@ -98,7 +100,39 @@ def _elements(stream: DataStream, mode: Any) -> _Elements:
 # -- with a Schema -------------------------------------------------------------------------------
 
 
-def _by_schema(session: Session, elements: _Elements, description: TableDescription) -> Node:
+def declared_schema(
+    session: Session, stream: DataStream, fields_or_schema: Sequence[Any]
+) -> ResolvedSchema | None:
+    """Return the columns that a Schema declares for a stream; None if there is no Schema."""
+    if not fields_or_schema or not isinstance(fields_or_schema[0], Schema):
+        return None
+    elements = _elements(stream, ChangelogMode.insert_only()._mode)
+    description = fields_or_schema[0]._description
+    return _as_written(_resolved(session, elements, description)[0], description)
+
+
+def _as_written(schema: ResolvedSchema, description: TableDescription) -> ResolvedSchema:
+    """Return the same columns with their expressions in the program's own words."""
+    spans = {
+        column.name: column.expression.span
+        for column in description.columns
+        if column.expression is not None
+    }
+    columns = tuple(
+        replace(column, text=str(span)) if (span := spans.get(column.name)) else column
+        for column in schema.columns
+    )
+    mark = schema.watermark
+    span = description.watermarks[0].expression.span if description.watermarks else None
+    if mark is not None and span is not None:
+        mark = replace(mark, text=str(span))
+    return replace(schema, columns=columns, watermark=mark)
+
+
+def _resolved(
+    session: Session, elements: _Elements, description: TableDescription
+) -> tuple[ResolvedSchema, ResolvedSchema]:
+    """Return the columns of a table, without and with the stream's fields that are no columns."""
     physical = [c for c in description.columns if c.kind is ColumnKind.PHYSICAL]
     if not physical:
         own = tuple(
@@ -116,6 +150,11 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
     visible = len(description.columns)
     description = replace(description, columns=description.columns + hidden)
     resolved = resolve_schema(description, session.functions)
+    return replace(resolved, columns=resolved.columns[:visible]), resolved
+
+
+def _by_schema(session: Session, elements: _Elements, description: TableDescription) -> Node:
+    declared, resolved = _resolved(session, elements, description)
     metadata = resolved.of_kind(ColumnKind.METADATA)
     for column in metadata:
         if (column.metadata_key or column.name) != _ROWTIME:
@@ -130,7 +169,8 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
     columns += [InputRef(scan.schema.types[last], last) for _ in metadata]
     names = (*resolved.physical.names, *(column.name for column in metadata))
     node = with_watermarks(with_computed(project(scan, columns, names), resolved), resolved)
-    if not hidden:
+    visible = len(declared.columns)
+    if visible == len(resolved.columns):
         return node
     kept = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:visible])]
     return project(node, kept, node.schema.names[:visible])
@@ -181,7 +221,7 @@ def _by_expressions(elements: _Elements, fields: list[syntax.Expression]) -> Nod
             columns.append(invoke(builtin_functions().functions["PROCTIME"], []))
         else:
             index = _index(schema, source, position, by_name)
-            columns.append(InputRef(schema.types[index], index))
+            columns.append(InputRef(schema.types[index].with_nullable(True), index))
             position += 1
     names = tuple(name for _, name, _ in parts)
     node: Node = project(scan, columns, names)

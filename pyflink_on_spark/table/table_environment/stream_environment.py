@@ -13,7 +13,7 @@ from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_environment.environment import TableEnvironment
-from pyflink_on_spark.table.table_environment.from_streams import stream_node
+from pyflink_on_spark.table.table_environment.from_streams import declared_schema, stream_node
 from pyflink_on_spark.table.table_environment.to_streams import (
     append_stream,
     changelog_stream,
@@ -77,7 +77,9 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             ValidationError: the stream has no such fields.
         """
-        return Table(self._stream_node(data_stream, fields_or_schema), self)
+        table = Table(self._stream_node(data_stream, fields_or_schema), self)
+        table._declared = declared_schema(self._session, data_stream, fields_or_schema)
+        return table
 
     def from_changelog_stream(
         self, data_stream: DataStream, schema: Schema = None, changelog_mode: ChangelogMode = None
@@ -91,7 +93,9 @@ class StreamTableEnvironment(TableEnvironment):
         """
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
         fields = () if schema is None else (schema,)
-        return Table(stream_node(self._session, data_stream, fields, mode._mode), self)
+        table = Table(stream_node(self._session, data_stream, fields, mode._mode), self)
+        table._declared = declared_schema(self._session, data_stream, fields)
+        return table
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table that only grows, as a stream of Rows with names.
