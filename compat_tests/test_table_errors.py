@@ -46,10 +46,25 @@ def table(t_env):
          "From line 1, column 27 to line 1, column 32: Duplicate relation name 'a' in FROM clause"),
         ("SELECT * FROM d, d", "Duplicate relation name 'd' in FROM clause"),
         ("CREATE TABLE x (a INT)", "Unsupported SQL query"),
+        ("SELECT id FROM d GROUP", 'Encountered "<EOF>" at line 1, column 22'),
+        ("SELECT id FROM d ORDER", 'Encountered "<EOF>" at line 1, column 22'),
+        ("SELECT user FROM d", "Column 'user' not found in any table"),
+        ("SELECT CURRENT_PATH", "Column 'CURRENT_PATH' not found in any table"),
+        ("SELECT CURRENT_USER", "Column 'CURRENT_USER' not found in any table"),
+        ("SELECT * FROM nodb.d", "line 1, column 20: Object 'nodb' not found"),
+        ("SELECT * FROM nocat.nodb.d", "Object 'nocat' not found"),
+        ("SELECT * FROM default_database.nope",
+         "Object 'nope' not found within 'default_catalog.default_database'"),
+        ("SELECT 1 UNION ALL SELECT 1, 2", "Column count mismatch in UNION ALL"),
+        ("SELECT 1 UNION SELECT 1, 2", "Column count mismatch in UNION$"),
+        ("SELECT 1 EXCEPT ALL SELECT 1, 2", "Column count mismatch in EXCEPT ALL"),
+        ("SELECT 1 INTERSECT SELECT 1, 2", "Column count mismatch in INTERSECT"),
+        ("SELECT (SELECT 1, 2)", (r"column 9 to line 1, column 19: Cannot apply '\$SCALAR_QUERY' to "
+         r"arguments of type '\$SCALAR_QUERY\(<RECORDTYPE\(INTEGER EXPR\$0, INTEGER EXPR\$1\)>\)'")),
     ],
 )  # fmt: skip
 def test_wrong_queries(t_env, table, text, message):
-    with pytest.raises(Exception, match=message):
+    with pytest.raises(Exception, match=f"(?m){message}"):
         t_env.sql_query(text)
 
 
@@ -104,6 +119,11 @@ def test_wrong_options_show_when_the_table_is_written(t_env):
     t_env.execute_sql("CREATE TABLE x (a INT) WITH ('connector' = 'datagen')")
     with pytest.raises(Exception, match="Unable to create a sink for writing table"):
         t_env.execute_sql("INSERT INTO x SELECT 1")
+
+
+def test_a_connector_without_a_sink_is_refused_before_the_columns_are_compared(t_env, table):
+    with pytest.raises(Exception, match="Unable to create a sink for writing table"):
+        t_env.execute_sql("INSERT INTO d SELECT 'x', 1, 2")
 
 
 def test_wrong_expressions(t_env, table):

@@ -49,8 +49,9 @@ def insert(
         path, table, settings.configuration, settings.time_zone, batch=settings.batch
     )
     context = replace(with_hints(context, hints or {}), overwrite=overwrite)
+    sink = table_sink(context)
     converted = fitted(node, target, str(path))
-    return Sink(converted.schema, converted, path, table, table_sink(context))
+    return Sink(converted.schema, converted, path, table, sink)
 
 
 def with_partition(

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.grouped import GroupBinder
 from pyflink_on_spark._sql.binder.joins import distinct
 from pyflink_on_spark._sql.binder.over import over_calls, with_overs
-from pyflink_on_spark._sql.binder.overloads import convert
+from pyflink_on_spark._sql.binder.overloads import calcite_name, convert
 from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
 from pyflink_on_spark._sql.binder.relations import ONE_ROW, RelationBinder
 from pyflink_on_spark._sql.binder.scope import Scope
@@ -32,7 +32,7 @@ from pyflink_on_spark._sql.binder.subqueries import (
 from pyflink_on_spark._sql.binder.unions import converted, union_all
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
 from pyflink_on_spark._sql.compiler.folding import folded
-from pyflink_on_spark._sql.errors import invalid
+from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Sort, Union, Values
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -224,12 +224,12 @@ class QueryBinder:
 
     def _set_operation(self, query: syntax.SetOperation) -> Node:
         left, right = self.bind(query.left), self.bind(query.right)
+        place = _columns_place(query.right)
         if query.operator is not syntax.SetOperator.UNION:
-            return set_operation(
-                query.operator, left, right, every=query.all, span=query.right.span
-            )
-        united = union_all(left, right, query.right.span)
-        return united if query.all else distinct(united)
+            return set_operation(query.operator, left, right, every=query.all, span=place)
+        if query.all:
+            return union_all(left, right, place)
+        return distinct(union_all(left, right, place, "UNION"))
 
     def _with(self, query: syntax.With) -> Node:
         named = dict(self._named)
@@ -328,7 +328,22 @@ def _first_columns(node: Node, count: int) -> Node:
     return project(node, columns, node.schema.names[:count])
 
 
+def _columns_place(query: syntax.Query) -> Span | None:
+    """Return where the columns of a query are written."""
+    spans = [item.span for item in query.items] if isinstance(query, syntax.Select) else []
+    if not spans or spans[0] is None or spans[-1] is None:
+        return query.span
+    return spans[0].to(spans[-1])
+
+
 def _one_column(node: Node, subquery: Subquery) -> Node:
     if len(node.schema) != 1:
-        raise invalid("Cannot apply '$SCALAR_QUERY' to several columns", subquery.span)
+        columns = zip(node.schema.names, node.schema.types)
+        listed = ", ".join(f"{calcite_name(kind)} {name.upper()}" for name, kind in columns)
+        raise invalid(
+            "Cannot apply '$SCALAR_QUERY' to arguments of type "
+            f"'$SCALAR_QUERY(<RECORDTYPE({listed})>)'. "
+            "Supported form(s): '$SCALAR_QUERY(<RECORDTYPE(SINGLE FIELD)>)'",
+            subquery.query.span,
+        )
     return node

@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.binder.temporal import (
 )
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
-from pyflink_on_spark._sql.catalog.objects import CatalogTable
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.compiler.folding import folded
 from pyflink_on_spark._sql.errors import at_place, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
@@ -202,13 +202,29 @@ class RelationBinder:
         path = self._catalog.qualify(reference.path)
         found = self._catalog.find(path)
         if found is None:
-            raise invalid(f"Object '{reference.path[-1]}' not found", reference.span)
+            raise invalid(self._missing(path, len(reference.path)), reference.span)
         if isinstance(found, CatalogTable):
             with at_place(reference.span):
                 node = scan(path, found, dict(reference.options), self._settings)
         else:
             node = found.plan
         return node, Scope.of(node.schema, reference.path[-1], path)
+
+    def _missing(self, path: ObjectPath, written: int) -> str:
+        """Return which part of a table's name there is not.
+
+        Args:
+            path: the name.
+            written: how many of its parts the query has.
+        """
+        catalog = self._catalog.catalogs.get(path.catalog)
+        if catalog is None:
+            return f"Object '{path.catalog}' not found"
+        if path.database not in catalog.databases:
+            within = f" within '{path.catalog}'" if written > 2 else ""
+            return f"Object '{path.database}' not found{within}"
+        within = f" within '{path.catalog}.{path.database}'" if written > 1 else ""
+        return f"Object '{path.name}' not found{within}"
 
     def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:
         if table.call.name.upper() not in KINDS:

@@ -49,7 +49,8 @@ def set_operation(
     Raises:
         ValidationError: the columns do not fit.
     """
-    sides = _sides(left, right, span)
+    written = f"{operator.value} ALL" if every else operator.value
+    sides = _sides(left, right, span, written)
     functions = builtin_functions().functions
     zero = Constant(_COUNT, 0)
     columns = sides.node.schema
@@ -78,8 +79,9 @@ _REPEAT = TableFunction(
 )
 
 
-def _sides(left: Node, right: Node, span: Span | None) -> _Sides:
-    union = union_all(_marked(left, is_left=True), _marked(right, is_left=False), span)
+def _sides(left: Node, right: Node, span: Span | None, written: str) -> _Sides:
+    marked = _marked(left, is_left=True), _marked(right, is_left=False)
+    union = union_all(*marked, span, written)
     width = len(left.schema)
     types = tuple(kind.plain() for kind in union.schema.types[:width])
     keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))

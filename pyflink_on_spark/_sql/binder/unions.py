@@ -11,19 +11,25 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types.coercion import common_type
 
 
-def union_all(left: Node, right: Node, span: Span | None) -> Node:
+def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION ALL") -> Node:
     """Return the rows of two nodes; columns get the type that both have in common.
+
+    Args:
+        left: the first node.
+        right: the second node.
+        span: where the second one is, for messages.
+        written: the operator, for messages.
 
     Raises:
         ValidationError: the columns do not fit.
     """
     if len(left.schema) != len(right.schema):
-        raise invalid("Column count mismatch in UNION ALL", span)
+        raise invalid(f"Column count mismatch in {written}", span)
     types = []
     for index, pair in enumerate(zip(left.schema.types, right.schema.types), 1):
         common = common_type(pair)
         if common is None:
-            raise invalid(f"Type mismatch in column {index} of UNION ALL", span)
+            raise invalid(f"Type mismatch in column {index} of {written}", span)
         types.append(common)
     schema = Schema(left.schema.names, tuple(types))
     return Union(schema, (converted(left, schema), converted(right, schema)))

@@ -100,6 +100,10 @@ class QueryParser(RelationParser):
             return self.in_parentheses(self.expression)
         return (self.expression(),)
 
+    def _grouped_by(self) -> tuple[GroupItem, ...]:
+        self.expect("BY")
+        return self.listed(self._group_item)
+
     def _select(self) -> Query:
         first = self.expect("SELECT")
         self.hints()
@@ -107,7 +111,7 @@ class QueryParser(RelationParser):
         items = self.listed(self._item)
         from_ = self.listed(self.relation) if self.accept("FROM") else ()
         where = self.expression() if from_ and self.accept("WHERE") else None
-        group_by = self.listed(self._group_item) if from_ and self.accept("GROUP", "BY") else None
+        group_by = self._grouped_by() if from_ and self.accept("GROUP") else None
         having = self.expression() if from_ and self.accept("HAVING") else None
         windows = self.listed(self._window) if self.accept("WINDOW") else ()
         return Select(
