@@ -547,3 +547,61 @@ def test_what_cannot_be_overwritten(t_env, batch_tables, tmp_path):
         batch_tables.execute_sql("INSERT INTO parts PARTITION (city = 'y') SELECT 1, 'y'")
     with pytest.raises(Exception, match=r"'?a'? "):
         batch_tables.execute_sql("INSERT INTO parts PARTITION (a = 1) SELECT 'y'")
+
+
+def shown(t_env, statement):
+    return [tuple(row) for row in t_env.execute_sql(statement).collect()]
+
+
+def test_renamed_tables_and_views(t_env):
+    t_env.execute_sql("CREATE TABLE a (id INT) WITH ('connector' = 'datagen')")
+    t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS x")
+    assert shown(t_env, "ALTER TABLE a RENAME TO b") == [("OK",)]
+    t_env.execute_sql("ALTER TABLE b RENAME TO default_database.c")
+    t_env.execute_sql("ALTER VIEW v RENAME TO w")
+    t_env.execute_sql("ALTER TABLE IF EXISTS nope RENAME TO x")
+    assert shown(t_env, "SHOW TABLES") == [("c",), ("w",)]
+    with pytest.raises(
+        Exception, match=r"(?s)Could not execute ALTER TABLE .*c RENAME TO .*already exists"
+    ):
+        t_env.execute_sql("ALTER TABLE c RENAME TO w")
+
+
+def test_changed_options_of_a_table(t_env):
+    t_env.execute_sql("CREATE TABLE a (id INT) WITH ('connector' = 'datagen')")
+    t_env.execute_sql("ALTER TABLE a SET ('number-of-rows' = '2', 'rows-per-second' = '5')")
+    t_env.execute_sql("ALTER TABLE a RESET ('rows-per-second')")
+    t_env.execute_sql("ALTER TABLE a SET ()")
+    t_env.execute_sql("ALTER TABLE IF EXISTS nope SET ('a' = 'b')")
+    ((text,),) = shown(t_env, "SHOW CREATE TABLE a")
+    assert text.endswith("WITH (\n  'connector' = 'datagen',\n  'number-of-rows' = '2'\n)\n")
+    assert len(shown(t_env, "SELECT 1 FROM a")) == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("ALTER TABLE nope RENAME TO x", "nope` doesn't exist or is a temporary table"),
+        ("ALTER TABLE nope SET ('a' = 'b')", "nope` doesn't exist or is a temporary table"),
+        ("ALTER TABLE t RENAME TO x", "t` doesn't exist or is a temporary table"),
+        ("ALTER VIEW nope RENAME TO x", "nope` doesn't exist or is a temporary view"),
+        ("ALTER TABLE v RENAME TO x", "ALTER TABLE for a view is not allowed"),
+        ("ALTER TABLE a RESET ()", "ALTER TABLE RESET does not support empty key"),
+        ("ALTER TABLE a RESET ('connector')", "RESET does not support changing 'connector'"),
+        ("SHOW PARTITIONS a", "a in catalog default_catalog is not partitioned"),
+        ("SHOW PARTITIONS nope", "Could not execute SHOW PARTITIONS"),
+    ],
+)  # fmt: skip
+def test_alterations_that_are_refused(t_env, statement, message):
+    t_env.execute_sql("CREATE TABLE a (id INT) WITH ('connector' = 'datagen')")
+    t_env.execute_sql("CREATE TEMPORARY TABLE t (id INT) WITH ('connector' = 'datagen')")
+    t_env.execute_sql("CREATE VIEW v AS SELECT 1 AS x")
+    with pytest.raises(Exception, match=message):
+        t_env.execute_sql(statement)
+
+
+def test_what_there_is_none_of(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE p (id INT, k INT) PARTITIONED BY (k) WITH ('connector' = 'blackhole')"
+    )
+    assert shown(t_env, "SHOW JARS") == shown(t_env, "SHOW PARTITIONS p") == []

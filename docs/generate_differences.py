@@ -113,7 +113,12 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   passes at once; PyFlink holds it back until the bundle ends.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** the statements `ALTER`, `UPDATE`, `DELETE` and `SHOW CREATE VIEW`,
+- **A text as a short `DECIMAL`.** `CAST` reads what Flink reads, its oddities included: up to a
+  precision of 18, `'x'` is 0 and `'99.999'` as `DECIMAL(4, 2)` is 100.00.
+- `from_pandas` takes columns of pandas' nullable types (`Int64`, `string`, ...). PyFlink refuses
+  them.
+- **Not supported yet:** the statements `UPDATE`, `DELETE` and `SHOW CREATE VIEW`, `ALTER` other
+  than `RENAME TO` and the `SET` and `RESET` of a table's options,
   `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
   `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors kinesis,
   elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the

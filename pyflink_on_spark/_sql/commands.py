@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._sql.alterations import rename, set_options
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.creation import (
@@ -113,12 +114,9 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
             views = [name for name, each in found.items() if isinstance(each, CatalogView)]
             return _names("view name", views, statement)
         return _names("table name", found, statement)
-    if statement.kind is ObjectKind.COLUMN:
-        described = _described(session, statement.path)
-        kept = _matching((row[0] for row in described.rows), statement)
-        return Listing(described.schema, tuple(r for r in described.rows if r[0] in kept))
-    if statement.kind is ObjectKind.MODULE:
-        return _modules(full=statement.full)
+    show = _OTHERS.get(statement.kind)
+    if show is not None:
+        return show(session, statement)
     if statement.kind is ObjectKind.FUNCTION and not statement.path:
         functions = session.functions
         names = functions.user_names() if statement.user else functions.names()
@@ -126,9 +124,35 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
     return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
 
 
-def _modules(*, full: bool) -> Listing:
+def _columns(session: Session, statement: syntax.Show) -> Listing:
+    described = _described(session, statement.path)
+    kept = _matching((row[0] for row in described.rows), statement)
+    return Listing(described.schema, tuple(r for r in described.rows if r[0] in kept))
+
+
+def _jars(_session: Session, _statement: syntax.Show) -> Listing:
+    """Return no JAR: none can be added."""
+    return _listing({"jars": logical.STRING}, ())
+
+
+def _partitions(session: Session, statement: syntax.Show) -> Listing:
+    """Return no partition: the catalogs are in memory, and do not know those of connectors."""
+    path = session.catalog.qualify(statement.path)
+    found = session.catalog.find(path)
+    place = f"{path.database}.{path.name}"
+    if found is None:
+        raise ValidationError(
+            f"Could not execute SHOW PARTITIONS {path}: Table (or view) {place} does not exist in "
+            f"Catalog {path.catalog}."
+        )
+    if not isinstance(found, CatalogTable) or not found.partition_by:
+        raise ValidationError(f"Table {place} in catalog {path.catalog} is not partitioned.")
+    return _listing({"partition name": logical.STRING}, ())
+
+
+def _modules(_session: Session, statement: syntax.Show) -> Listing:
     """Return the one module there is: Flink's own functions."""
-    if full:
+    if statement.full:
         return _listing({"module name": logical.STRING, "used": logical.BOOLEAN}, [("core", True)])
     return _listing({"module name": logical.STRING}, [("core",)])
 
@@ -216,6 +240,12 @@ def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -
     return Listing(Schema(tuple(columns), tuple(columns.values())), tuple(rows))
 
 
+_OTHERS: dict[ObjectKind, Callable[[Session, syntax.Show], Listing]] = {
+    ObjectKind.COLUMN: _columns,
+    ObjectKind.MODULE: _modules,
+    ObjectKind.PARTITION: _partitions,
+    ObjectKind.JAR: _jars,
+}
 _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.CreateTable: _create_table,
     syntax.CreateView: _create_view,
@@ -223,6 +253,8 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.CreateCatalog: create_catalog,
     syntax.CreateFunction: create_function,
     syntax.Drop: _drop,
+    syntax.Rename: rename,
+    syntax.AlterOptions: set_options,
     syntax.Use: _use,
     syntax.Show: _show,
     syntax.ShowCurrent: _show_current,

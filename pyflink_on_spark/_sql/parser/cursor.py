@@ -141,6 +141,10 @@ class Cursor:
         self.expect(")")
         return items
 
+    def any_in_parentheses(self, item: Callable[[], Item]) -> tuple[Item, ...]:
+        """Read items with commas between them and parentheses around them, perhaps none."""
+        return () if self.accept("(", ")") else self.in_parentheses(item)
+
     def expect_end(self) -> None:
         """Check that nothing follows, a semicolon aside.
 

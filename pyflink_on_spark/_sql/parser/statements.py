@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.parser.tables import TableParser
 from pyflink_on_spark._sql.parser.tokens import Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
 from pyflink_on_spark._sql.syntax.statements import (
+    AlterOptions,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
@@ -19,6 +20,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     Insert,
     ObjectKind,
     QueryStatement,
+    Rename,
     SetOption,
     Show,
     ShowCreate,
@@ -38,8 +40,9 @@ _LISTED = {
     "MODULES": ObjectKind.MODULE,
     "JOBS": ObjectKind.JOB,
     "PARTITIONS": ObjectKind.PARTITION,
+    "JARS": ObjectKind.JAR,
 }
-_NOT_YET = {"ALTER", "ANALYZE", "CALL", "COMPILE", "DELETE", "LOAD", "TRUNCATE", "UPDATE"}
+_NOT_YET = {"ANALYZE", "CALL", "COMPILE", "DELETE", "LOAD", "TRUNCATE", "UPDATE"}
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
@@ -55,6 +58,7 @@ class StatementParser(TableParser):
             "INSERT": self._insert,
             "CREATE": self._create,
             "DROP": self._drop,
+            "ALTER": self._alter,
             "USE": self._use,
             "SHOW": self._show,
             "DESCRIBE": self._describe,
@@ -182,6 +186,25 @@ class StatementParser(TableParser):
         cascade = word == "DATABASE" and self.accept_any("CASCADE", "RESTRICT") == "CASCADE"
         span = self.since(first.span)
         return Drop(ObjectKind(word), path, if_exists, temporary, system, cascade, span=span)
+
+    def _alter(self, first: Token) -> Statement:
+        word = self.accept_any("TABLE", "VIEW")
+        if word is None:
+            not_yet(f"ALTER {self.token.upper}", first.span, "Use CREATE and DROP.")
+        if_exists = word == "TABLE" and self.accept("IF", "EXISTS")
+        path, _ = self.path()
+        if self.accept("RENAME", "TO"):
+            new_path, _ = self.path()
+            span = self.since(first.span)
+            return Rename(ObjectKind(word), path, new_path, if_exists, span=span)
+        change = self.accept_any("SET", "RESET") if word == "TABLE" else None
+        if change == "SET":
+            options = self.any_in_parentheses(self.option)
+            return AlterOptions(path, options, None, if_exists, span=self.since(first.span))
+        if change == "RESET":
+            keys = self.any_in_parentheses(self.string)
+            return AlterOptions(path, (), keys, if_exists, span=self.since(first.span))
+        return not_yet(f"ALTER {word} ... {self.token.upper}", first.span, "Use CREATE and DROP.")
 
     # -- looking around --------------------------------------------------------------------------
 

@@ -65,12 +65,7 @@ class TableParser(QueryParser):
 
     def with_options(self) -> Options:
         """Read ``WITH (...)``, if it comes next."""
-        if not self.accept("WITH"):
-            return ()
-        if self.at("(", ")"):
-            self.expect("(", ")")
-            return ()
-        return self.in_parentheses(self.option)
+        return self.any_in_parentheses(self.option) if self.accept("WITH") else ()
 
     def _element(self) -> None:
         if self.at("WATERMARK", "FOR"):

@@ -264,6 +264,7 @@ class ObjectKind(enum.Enum):
     MODULE = "MODULE"
     JOB = "JOB"
     PARTITION = "PARTITION"
+    JAR = "JAR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +286,40 @@ class Drop(Statement):
     temporary: bool = False
     system: bool = False
     cascade: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rename(Statement):
+    """``ALTER TABLE ... RENAME TO`` or ``ALTER VIEW ... RENAME TO``.
+
+    Args:
+        kind: a table or a view.
+        path: its name.
+        new_path: the name that it gets.
+        if_exists: whether nothing happens if it is not there.
+    """
+
+    kind: ObjectKind
+    path: Path
+    new_path: Path
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterOptions(Statement):
+    """``ALTER TABLE ... SET`` or ``ALTER TABLE ... RESET``.
+
+    Args:
+        path: the table's name.
+        options: those that are set.
+        removed: the keys of those that are reset; None for ``SET``.
+        if_exists: whether nothing happens if the table is not there.
+    """
+
+    path: Path
+    options: Options = ()
+    removed: tuple[str, ...] | None = None
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
