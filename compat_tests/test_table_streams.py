@@ -131,13 +131,13 @@ def test_printed_schema_of_a_stream(t_env, stream, printed):
 def test_named_columns_of_a_stream_may_be_null(t_env, env):
     def columns(kind, element, *fields):
         schema = t_env.from_data_stream(env.from_collection([element], kind), *fields).get_schema()
-        return [str(kind) for kind in schema.get_field_data_types()]
+        return schema.get_field_data_types()
 
     pair = Types.TUPLE([Types.INT(), Types.STRING()])
-    assert columns(pair, (1, "a")) == ["IntType(false)", "VarCharType(2147483647, true)"]
-    assert columns(pair, (1, "a"), col("a"), col("b"))[0] == "IntType(true)"
-    assert columns(Types.LONG(), 1) == ["BigIntType(false)"]
-    assert columns(Types.LONG(), 1, col("a")) == ["BigIntType(true)"]
+    assert columns(pair, (1, "a")) == [DataTypes.INT(False), DataTypes.STRING()]
+    assert columns(pair, (1, "a"), col("a"), col("b"))[0] == DataTypes.INT()
+    assert columns(Types.LONG(), 1) == [DataTypes.BIGINT(False)]
+    assert columns(Types.LONG(), 1, col("a")) == [DataTypes.BIGINT()]
 
 
 def test_view_over_a_stream(t_env, stream):
