@@ -1,4 +1,4 @@
-"""How a user is told of the error that ended a script."""
+"""Prints the error that ended a script, as Python does."""
 
 from __future__ import annotations
 
