@@ -42,6 +42,9 @@ def table(t_env):
          r"Cannot apply '\+' to arguments of type '<INTEGER> \+ <VARCHAR\(2147483647\)>'"),
         ("SELECT id FROM d WHERE id", "WHERE clause must be a condition"),
         ("SELECT CAST(id AS foo) FROM d", "Unknown identifier 'foo'"),
+        ("SELECT * FROM d AS a JOIN d AS a ON TRUE",
+         "From line 1, column 27 to line 1, column 32: Duplicate relation name 'a' in FROM clause"),
+        ("SELECT * FROM d, d", "Duplicate relation name 'd' in FROM clause"),
         ("CREATE TABLE x (a INT)", "Unsupported SQL query"),
     ],
 )  # fmt: skip

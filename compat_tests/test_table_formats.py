@@ -132,6 +132,35 @@ def test_a_corrupt_record(t_env, written, form):
         query(t_env, "SELECT id, n FROM strict")
 
 
+def test_a_wrong_field_of_json_is_null(t_env, written):
+    path = written(
+        '{"i":"x","a":[1,"q"],"r":{"n":"bad","s":"k"},"z":"1"}', "[1]", "5", '{"i":2,"z":"2"}'
+    )
+    columns = "i INT, a ARRAY<INT>, r ROW<n INT, s STRING>, z STRING"
+    table(t_env, "t", columns, path, "json", options=", 'json.ignore-parse-errors' = 'true'")
+    assert query(t_env, "SELECT i, a[1], a[2], r.n, r.s, z FROM t") == [
+        (None, 1, None, None, "k", "1"), (2, None, None, None, None, "2"),
+    ]  # fmt: skip
+
+
+def test_a_text_is_no_array_of_json(t_env, written):
+    table(t_env, "t", "a ARRAY<STRING>", written('{"a":"abc"}'), "json")
+    with pytest.raises(Exception, match=r"'abc' is no array|Fail to deserialize at field: a"):
+        query(t_env, "SELECT CARDINALITY(a) FROM t")
+
+
+def test_too_many_fields_of_csv(t_env, written):
+    path = written("3,c,extra", "4,d", "5,e,", "6,f,,", "7")
+    table(t_env, "lenient", "i INT, s STRING", path, "csv",
+          options=", 'csv.ignore-parse-errors' = 'true'")  # fmt: skip
+    assert query(t_env, "SELECT i, s FROM lenient") == [(4, "d"), (5, "e"), (7, None)]
+    table(t_env, "strict", "i INT, s STRING", written("5,e,", "4,d"), "csv")
+    assert query(t_env, "SELECT i, s FROM strict") == [(5, "e"), (4, "d")]
+    table(t_env, "wrong", "i INT, s STRING", written("3,c,extra"), "csv")
+    with pytest.raises(Exception, match=r"Failed to deserialize CSV row|Too many entries"):
+        query(t_env, "SELECT i, s FROM wrong")
+
+
 @pytest.mark.parametrize(
     ("form", "content"),
     [("csv", ("1,x,a", "2,y,b")), ("json", ('{"k":1,"n":"x","s":"a"}', '{"k":2,"n":"y","s":"b"}'))],

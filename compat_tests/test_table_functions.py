@@ -405,6 +405,7 @@ JSON = [
 ]
 OTHERS = [
     ("TYPEOF(1)", "VarCharType(2147483647, true)", "'INT NOT NULL'"),
+    ("TYPEOF(CAST(1 AS STRING))", "VarCharType(2147483647, true)", "'STRING NOT NULL'"),
     ("TYPEOF('a')", "VarCharType(2147483647, true)", "'CHAR(1) NOT NULL'"),
     (
         "TYPEOF(CAST(1.5 AS DECIMAL(5, 2)))",

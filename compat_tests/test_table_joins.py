@@ -65,6 +65,15 @@ def test_unnest(t):
     assert sorted(query(t, text)) == [("z", 1, "p"), ("z", 2, "q")]
 
 
+def test_unnest_of_computed_values(t):
+    values = "(VALUES ('a,b', 1), (CAST(NULL AS STRING), 2)) AS q (s, i)"
+    text = f"SELECT i, x FROM {values} CROSS JOIN UNNEST(SPLIT(s, ',')) AS u (x)"
+    assert sorted(query(t, text)) == [(1, "a"), (1, "b")]
+    rows = "(VALUES (1, ROW(ARRAY['x', 'y'])), (2, ROW(ARRAY['z']))) AS q (i, r)"
+    text = f"SELECT i, x FROM (SELECT i, r.EXPR$0 AS xs FROM {rows}) CROSS JOIN UNNEST(xs) AS u (x)"
+    assert sorted(query(t, text)) == [(1, "x"), (1, "y"), (2, "z")]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -6,6 +6,7 @@ import asyncio
 import datetime
 from collections import Counter
 
+import numpy
 import pytest
 from pyflink.table import (
     AggregateFunction,
@@ -255,6 +256,29 @@ def test_a_function_that_fails(t):
     failing = udf(lambda value: 1 // (value - 2), result_type=INT)
     with pytest.raises(Exception, match="ZeroDivisionError"):
         rows(t.select(failing(col("v"))))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "error"),
+    [
+        (INT, "text", "integer|no INT"),
+        (INT, 3000000000, "too large|too much for INT"),
+        (DataTypes.STRING(), 5, "'int' object has no attribute 'encode'|5, which is no STRING"),
+    ],
+)
+def test_a_function_that_returns_something_else(t, kind, value, error):
+    wrong = udf(lambda _: value, result_type=kind)
+    with pytest.raises(Exception, match=error):
+        rows(t.select(wrong(col("v"))))
+
+
+def test_results_that_are_numbers_of_another_kind(t_env):
+    numbers = t_env.from_elements([(1,)], ["v"])
+    returned = {numpy.int64(3): BIGINT, numpy.float32(2.5): INT, 1.7: INT, True: BIGINT}
+    functions = [udf(lambda _, it=it: it, result_type=kind) for it, kind in returned.items()]
+    functions.append(udf(lambda _: 1, result_type=DataTypes.BOOLEAN()))
+    (found,) = rows(numbers.select(*(function(col("v")) for function in functions)))
+    assert repr(found) == "(3, 2, 1, 1, True)"
 
 
 class TwoLargest(TableAggregateFunction):

@@ -127,6 +127,11 @@ def test_three_values(t_env, expression, result):
         ("9223372036854775807 + 1", -9223372036854775808),
         ("1 + 1.5", decimal.Decimal("2.5")),
         ("1.5 * 2.25", decimal.Decimal("3.375")),
+        ("TYPEOF(CAST(1 AS DECIMAL(10, 3)) * 2)", "DECIMAL(21, 3) NOT NULL"),
+        (
+            "CAST('1.0000000001' AS DECIMAL(20, 10)) * CAST('1.0000000003' AS DECIMAL(18, 10))",
+            decimal.Decimal("1.0000000004000000000"),
+        ),
         ("7 / 2.0", decimal.Decimal("3.500000")),
         ("1.00 / 3", decimal.Decimal("0.3333333333333")),
         ("10.5 - 0.25", decimal.Decimal("10.25")),

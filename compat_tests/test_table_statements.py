@@ -15,6 +15,7 @@ from pyflink.table import (
     TableEnvironment,
 )
 from pyflink.table.expressions import col
+from pyflink.table.udf import udf
 
 from compat_tests.tables import query, rows
 
@@ -83,6 +84,23 @@ def test_result_of_an_insert(t_env):
     assert len(str(result.get_job_client().get_job_id())) == 32
 
 
+def test_printed_result_of_an_insert(t_env, printed):
+    t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector' = 'blackhole')")
+    result = t_env.execute_sql("INSERT INTO b VALUES (1), (2)")
+    result.wait()
+    assert printed(result.print) == ["-1"]
+    both = t_env.create_statement_set().add_insert_sql("INSERT INTO b VALUES (1)")
+    result = both.add_insert_sql("INSERT INTO b VALUES (2)").execute()
+    result.wait()
+    assert printed(result.print) == ["-1"]
+
+
+def test_printed_plan(t_env, printed):
+    lines = printed(t_env.execute_sql("EXPLAIN SELECT 1 AS x").print)
+    assert lines[0] == "== Abstract Syntax Tree =="
+    assert not any(line.startswith(("+--", "|")) for line in lines)
+
+
 def test_shown_names(t_env, printed):
     t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector' = 'blackhole')")
     t_env.execute_sql("CREATE TABLE a (a INT) WITH ('connector' = 'blackhole')")
@@ -117,6 +135,62 @@ def test_described_table(t_env):
         ("ts", "TIMESTAMP(3)", True, None, None, None),
         ("amount", "DECIMAL(10, 2)", True, None, None, None),
     ]
+
+
+CREATION = """CREATE TABLE `default_catalog`.`default_database`.`d` (
+  `id` INT NOT NULL COMMENT 'it''s the key',
+  `name` VARCHAR(2147483647),
+  `n` BIGINT METADATA FROM 'x' VIRTUAL,
+  `ts` TIMESTAMP(3),
+  `later` AS `ts` + INTERVAL '1' DAY,
+  WATERMARK FOR `ts` AS `ts` - INTERVAL '1' SECOND,
+  CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
+)
+COMMENT 'all'
+PARTITIONED BY (`name`)
+WITH (
+  'connector' = 'blackhole',
+  'quoted' = 'it''s'
+)
+"""
+
+
+def test_shown_creation(t_env):
+    t_env.execute_sql(CREATION)
+    shown = t_env.execute_sql("SHOW CREATE TABLE d").collect()
+    assert [tuple(row) for row in shown] == [(CREATION,)]
+    t_env.execute_sql("CREATE TEMPORARY TABLE t (a INT) WITH ('connector' = 'blackhole')")
+    ((text,),) = t_env.execute_sql("SHOW CREATE TABLE t").collect()
+    assert text.startswith("CREATE TEMPORARY TABLE `default_catalog`.`default_database`.`t` (\n")
+    with pytest.raises(Exception, match="`nope` does not exist"):
+        t_env.execute_sql("SHOW CREATE TABLE nope")
+    t_env.execute_sql("CREATE TEMPORARY VIEW v AS SELECT 1 AS x")
+    with pytest.raises(Exception, match=r"is a view\. Please use SHOW CREATE VIEW"):
+        t_env.execute_sql("SHOW CREATE TABLE v")
+
+
+def test_shown_functions_and_modules(t_env):
+    t_env.create_temporary_system_function("Twice", udf(lambda i: i * 2, result_type="BIGINT"))
+    result = t_env.execute_sql("SHOW USER FUNCTIONS")
+    assert result.get_table_schema().get_field_names() == ["function name"]
+    assert [tuple(row) for row in result.collect()] == [("twice",)]
+    listed = {row[0] for row in t_env.execute_sql("SHOW FUNCTIONS").collect()}
+    assert "twice" in listed
+    assert [tuple(row) for row in t_env.execute_sql("SHOW MODULES").collect()] == [("core",)]
+    full = t_env.execute_sql("SHOW FULL MODULES").collect()
+    assert [tuple(row) for row in full] == [("core", True)]
+
+
+def test_described_comments(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE d (id INT COMMENT 'the key', name STRING) WITH ('connector' = 'datagen')"
+    )
+    assert [tuple(row) for row in t_env.execute_sql("DESCRIBE d").collect()] == [
+        ("id", "INT", True, None, None, None, "the key"),
+        ("name", "STRING", True, None, None, None, None),
+    ]
+    shown = t_env.execute_sql("SHOW COLUMNS IN d LIKE 'n%'").collect()
+    assert [row[0] for row in shown] == ["name"]
 
 
 def test_create_and_drop(t_env):

@@ -54,7 +54,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
   attribute take all rows so far. PyFlink computes the first with integers, and the second of each
   row alone.
-- `TYPEOF` of a JSON function is `VARCHAR(2147483647)`, where PyFlink says `STRING`: the same type.
 - `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
@@ -115,9 +114,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   passes at once; PyFlink holds it back until the bundle ends.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
-- **Not supported yet:** `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`,
-  `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a number of rows, and the
-  connectors kinesis, elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
+- **Not supported yet:** the statements `ALTER`, `UPDATE`, `DELETE` and `SHOW CREATE VIEW`,
+  `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
+  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors kinesis,
+  elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.
 """
 

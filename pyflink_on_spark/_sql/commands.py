@@ -16,6 +16,7 @@ from pyflink_on_spark._sql.creation import (
     create_table_like,
     drop,
 )
+from pyflink_on_spark._sql.creation_text import creation_text
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.schema_text import column_extras
@@ -113,18 +114,38 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
             return _names("view name", views, statement)
         return _names("table name", found, statement)
     if statement.kind is ObjectKind.COLUMN:
-        return _described(session, statement.path)
+        described = _described(session, statement.path)
+        kept = _matching((row[0] for row in described.rows), statement)
+        return Listing(described.schema, tuple(r for r in described.rows if r[0] in kept))
+    if statement.kind is ObjectKind.MODULE:
+        return _modules(full=statement.full)
+    if statement.kind is ObjectKind.FUNCTION and not statement.path:
+        functions = session.functions
+        names = functions.user_names() if statement.user else functions.names()
+        return _names("function name", names, statement)
     return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
 
 
+def _modules(*, full: bool) -> Listing:
+    """Return the one module there is: Flink's own functions."""
+    if full:
+        return _listing({"module name": logical.STRING, "used": logical.BOOLEAN}, [("core", True)])
+    return _listing({"module name": logical.STRING}, [("core",)])
+
+
 def _names(title: str, names: Iterable[str], statement: syntax.Show) -> Listing:
+    return _listing({title: logical.STRING}, ((name,) for name in _matching(names, statement)))
+
+
+def _matching(names: Iterable[str], statement: syntax.Show) -> list[str]:
+    """Return the names that the pattern of a statement selects."""
     pattern = statement.pattern
-    if pattern is not None:
-        regex = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
-        flags = re.IGNORECASE if statement.ignore_case else 0
-        like = re.compile(regex, flags | re.DOTALL)
-        names = [n for n in names if (like.fullmatch(n) is None) == statement.negated]
-    return _listing({title: logical.STRING}, ((name,) for name in names))
+    if pattern is None:
+        return list(names)
+    regex = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
+    flags = re.IGNORECASE if statement.ignore_case else 0
+    like = re.compile(regex, flags | re.DOTALL)
+    return [name for name in names if (like.fullmatch(name) is None) == statement.negated]
 
 
 def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
@@ -135,6 +156,25 @@ def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
     return _listing(
         {"current database name": logical.STRING}, [(session.catalog.current_database,)]
     )
+
+
+def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
+    if statement.kind is not ObjectKind.TABLE:
+        not_yet(f"SHOW CREATE {statement.kind.value}", statement.span, "Use DESCRIBE.")
+    path = session.catalog.qualify(statement.path)
+    found = session.catalog.find(path)
+    if found is None:
+        raise ValidationError(
+            f"Could not execute SHOW CREATE TABLE. Table with identifier {path.quoted} does not "
+            "exist."
+        )
+    if not isinstance(found, CatalogTable):
+        raise ValidationError(
+            f"SHOW CREATE TABLE is only supported for tables, but {path.quoted} is a view. "
+            "Please use SHOW CREATE VIEW instead."
+        )
+    text = creation_text(path, found, path in session.catalog.temporary)
+    return _listing({"result": logical.STRING}, [(text,)])
 
 
 def _describe(session: Session, statement: syntax.Describe) -> Listing:
@@ -157,24 +197,19 @@ def _described(session: Session, parts: tuple[str, ...]) -> Listing:
         schema = found.plan.schema
         for name, kind in zip(schema.names, schema.types):
             rows.append(_column_row(Column(name, kind), (), None))
-    return _listing(
-        {
-            "name": logical.STRING,
-            "type": logical.STRING,
-            "null": logical.BOOLEAN,
-            "key": logical.STRING,
-            "extras": logical.STRING,
-            "watermark": logical.STRING,
-        },
-        rows,
-    )
+    columns = dict.fromkeys(("name", "type", "null", "key", "extras", "watermark"), logical.STRING)
+    columns["null"] = logical.BOOLEAN
+    if any(row[-1] is not None for row in rows):
+        columns["comment"] = logical.STRING
+    return _listing(columns, (row[: len(columns)] for row in rows))
 
 
 def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[Any, ...]:
     attribute = "" if column.type.time is None else f" *{column.type.time.value}*"
     keys = f"PRI({', '.join(key)})" if column.name in key else None
     kind = column.type.text(nullability=False) + attribute
-    return column.name, kind, column.type.nullable, keys, column_extras(column), watermark
+    extras = column_extras(column)
+    return column.name, kind, column.type.nullable, keys, extras, watermark, column.comment
 
 
 def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -> Listing:
@@ -191,5 +226,6 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.Use: _use,
     syntax.Show: _show,
     syntax.ShowCurrent: _show_current,
+    syntax.ShowCreate: _show_create,
     syntax.Describe: _describe,
 }

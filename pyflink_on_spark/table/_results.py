@@ -25,6 +25,7 @@ class Outcome:
         print_kinds: whether rows are printed with their kinds; None: as a short listing.
         job: the handle of the job, or None.
         finished: waits for the job's end, or None.
+        print_text: whether the first column alone is printed, without a frame.
     """
 
     schema: Schema
@@ -34,6 +35,7 @@ class Outcome:
     print_kinds: bool | None = None
     job: Any = None
     finished: Callable[[], Any] | None = None
+    print_text: bool = False
 
     @property
     def client(self) -> JobClient | None:

@@ -85,7 +85,10 @@ class TableResult:
         if outcome.kind == 0:
             console.write("OK")
             return
-        if outcome.print_kinds is None:
+        lines: Iterator[str]
+        if outcome.print_text:
+            lines = (str(row[0]) for _, row in self._taken())
+        elif outcome.print_kinds is None:
             rows = [row for _, row in self._taken()]
             lines = printed_listing(outcome.schema, rows, outcome.time_zone)
         else:

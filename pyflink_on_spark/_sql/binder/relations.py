@@ -127,7 +127,7 @@ class RelationBinder:
         if moment is not None:
             return self._temporal(node, scope, relation, moment, kind, on)
         other, other_scope = self._relation(relation)
-        both = scope.joined(other_scope)
+        both = scope.joined(other_scope, relation.span)
         condition = None
         if on is not None:
             binder = ExpressionBinder(both, self._functions)
@@ -146,7 +146,7 @@ class RelationBinder:
     ) -> tuple[Node, Scope]:
         """Return rows with the versions that a table had at their times."""
         other, other_scope = self._relation(without_system_time(relation))
-        both = scope.joined(other_scope)
+        both = scope.joined(other_scope, relation.span)
         time = ExpressionBinder(scope, self._functions).bind(moment)
         condition = None
         if on is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.errors import Span, ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
@@ -57,8 +57,20 @@ class Scope:
         """How many columns a row has."""
         return sum(len(table.schema) for table in self.tables)
 
-    def joined(self, other: Scope) -> Scope:
-        """Return the scope of rows with the columns of another scope after those of this one."""
+    def joined(self, other: Scope, span: Span | None = None) -> Scope:
+        """Return the scope of rows with the columns of another scope after those of this one.
+
+        Args:
+            other: the other scope.
+            span: where the other tables are in a SQL text.
+
+        Raises:
+            ValidationError: both have a table of the same name.
+        """
+        names = {table.name for table in self.tables} - {None}
+        for table in other.tables:
+            if table.name in names:
+                raise invalid(f"Duplicate relation name '{table.name}' in FROM clause", span)
         return Scope(self.tables + other.moved(self.width).tables)
 
     def moved(self, distance: int, hidden: Iterable[str] = ()) -> Scope:

@@ -54,10 +54,13 @@ class FunctionCatalog:
             return current_database(self._database())
         return builtin_functions().find(name)
 
-    @staticmethod
-    def builtin_names() -> list[str]:
-        """Return the names of Flink's own functions."""
-        return [CURRENT_DATABASE, *builtin_functions().names()]
+    def user_names(self) -> list[str]:
+        """Return the names of the functions of the session, in order."""
+        return sorted(name.lower() for name in self.system)
+
+    def names(self) -> list[str]:
+        """Return the names of all functions, Flink's own and those of the session, in order."""
+        return sorted({CURRENT_DATABASE, *builtin_functions().names(), *self.user_names()})
 
 
 def _key(name: str) -> str:

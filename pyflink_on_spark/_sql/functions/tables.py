@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -46,17 +47,16 @@ def _unnested(types: Sequence[LogicalType]) -> Named | None:
 
 
 def _unnest_code(site: CallSite) -> str:
+    # The source of the argument may assign names, which no comprehension may do where it begins.
     kind = site.types[0]
-    empty = "{}" if kind.root in {Root.MAP, Root.MULTISET} else "()"
-    source = f"({site.source(0)} or {empty})"
     if kind.root is Root.MAP:
-        return f"{source}.items()"
-    is_row = kind.children[0].root is Root.ROW
-    item = "item" if is_row else "(item,)"
-    guard = " if item is not None" if is_row else ""
+        return f"({site.source(0)} or {{}}).items()"
+    elements = f"{site.source(0)} or ()"
     if kind.root is Root.MULTISET:
-        return f"({item} for item, count in {source}.items() for _ in range(count){guard})"
-    return f"({item} for item in {source}{guard})"
+        elements = f"{site.bind(Counter, 'Counter')}({elements}).elements()"
+    if kind.children[0].root is Root.ROW:
+        return f"filter(None, {elements})"
+    return f"zip({elements})"
 
 
 UNNEST = TableFunction("UNNEST", _unnested, _unnest_code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.parser.tables import TableParser
 from pyflink_on_spark._sql.parser.tokens import Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
@@ -38,6 +39,7 @@ _LISTED = {
     "JOBS": ObjectKind.JOB,
     "PARTITIONS": ObjectKind.PARTITION,
 }
+_NOT_YET = {"ALTER", "ANALYZE", "CALL", "COMPILE", "DELETE", "LOAD", "TRUNCATE", "UPDATE"}
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
@@ -62,6 +64,8 @@ class StatementParser(TableParser):
             "RESET": self._reset,
             "EXECUTE": self._execute,
         }.get(token.upper)
+        if token.upper in _NOT_YET:
+            not_yet(f"the statement {token.upper}", token.span, "Use CREATE, DROP and INSERT.")
         if read is None:
             raise self.unexpected()
         self.next()

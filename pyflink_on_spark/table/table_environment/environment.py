@@ -131,7 +131,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
             return TableResult(self._jobs.insert(inserts))
         if isinstance(statement, syntax.Explain):
             text = self._explained(statement.statement, statement.details)
-            return self._listing(_OK, [(text,)])
+            return self._listing(_OK, [(text,)], as_text=True)
         if isinstance(statement, syntax.SetOption):
             raise TableError(_NO_STATEMENT)
         listing = run_command(self._session, statement)
@@ -274,7 +274,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of the functions of this session."""
-        return sorted(name.lower() for name in self._session.functions.system)
+        return self._session.functions.user_names()
 
     # -- for the mirror's other classes ----------------------------------------------------------
 
@@ -343,9 +343,10 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
     def _done(self) -> TableResult:
         return TableResult(Outcome(_OK, ResultKind.SUCCESS, lambda: iter([(INSERT, ("OK",))])))
 
-    def _listing(self, schema: RowSchema, rows: Iterable[Any]) -> TableResult:
+    def _listing(
+        self, schema: RowSchema, rows: Iterable[Any], as_text: bool = False
+    ) -> TableResult:
         changes = [(INSERT, row) for row in rows]
         zone = self._session.settings().time_zone
-        return TableResult(
-            Outcome(schema, ResultKind.SUCCESS_WITH_CONTENT, lambda: iter(changes), zone)
-        )
+        kind = ResultKind.SUCCESS_WITH_CONTENT
+        return TableResult(Outcome(schema, kind, lambda: iter(changes), zone, print_text=as_text))

@@ -80,6 +80,7 @@ class Jobs:
             ResultKind.SUCCESS_WITH_CONTENT,
             lambda: iter([(INSERT, (-1,) * len(columns))]),
             settings.time_zone,
+            print_text=True,
             job=handle,
             finished=handle.result,
         )

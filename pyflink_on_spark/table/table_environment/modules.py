@@ -45,8 +45,7 @@ class Modules:
 
         On Spark: without the functions that Flink keeps for itself and those not there yet.
         """
-        own = {name.lower() for name in self._session.functions.system}
-        return sorted(own | set(self._session.functions.builtin_names()))
+        return self._session.functions.names()
 
     def drop_function(self, path: str) -> bool:
         """Remove a function from a catalog; tell whether there was one.

@@ -176,8 +176,14 @@ def _parse(lines: Iterator[str], dialect: CsvDialect, strict: bool = False) -> I
 
 
 def _fitted(record: list[str], width: int, dialect: CsvDialect) -> list[Any] | None:
+    """Return a record with a field for each column; None to skip the record.
+
+    A delimiter may end a line. A lenient table has NULL for fields that are missing.
+    """
+    if len(record) == width + 1 and not record[-1]:
+        return record[:width]
     if dialect.lenient:
-        return (record + [None] * width)[:width]
+        return None if len(record) > width else record + [None] * (width - len(record))
     raise ValueError(
         f"Failed to deserialize CSV row '{dialect.delimiter.join(record)}': Row length mismatch. "
         f"{width} fields expected but was {len(record)}"

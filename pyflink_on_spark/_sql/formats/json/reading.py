@@ -35,7 +35,7 @@ class JsonDecoder(Decoder):
     Args:
         schema: the columns.
         strict: whether a missing field is an error.
-        lenient: whether a message with an error is left out.
+        lenient: whether a field with an error is NULL, and a message without fields is left out.
     """
 
     def __init__(self, schema: Schema, strict: bool, lenient: bool) -> None:
@@ -50,7 +50,8 @@ class JsonDecoder(Decoder):
         # The text of a number with a point matters only where it is kept.
         exact = any(map(keeps_text, self._schema.types))
         loads = _loading(json.JSONDecoder(parse_float=Number if exact else None))
-        return _decoding(row_reader(self._schema, self._strict), loads, self._lenient)
+        read = row_reader(self._schema, self._strict)
+        return _lenient(read, self._schema, loads) if self._lenient else _decoding(read, loads)
 
 
 def row_reader(schema: Schema, strict: bool = False) -> Read:
@@ -97,15 +98,35 @@ def _loading(decoder: json.JSONDecoder) -> Callable[[str], Any]:
     return loads
 
 
-def _decoding(read: Read, loads: Callable[[str], Any], lenient: bool) -> Decode:
+def _decoding(read: Read, loads: Callable[[str], Any]) -> Decode:
     def decode(messages: Iterator[Any]) -> Iterator[Any]:
         for message in messages:
             try:
                 row = read(loads(message.decode() if type(message) is bytes else message))
             except WRONG as error:
-                if lenient:
-                    continue
                 raise corrupt("Failed to deserialize JSON", message, error) from None
+            yield row
+
+    return decode
+
+
+def _lenient(read: Read, schema: Schema, loads: Callable[[str], Any]) -> Decode:
+    """Return what reads rows; only a message with an error is read field by field."""
+    readers = [reader(kind, False, lenient=True) for kind in schema.types]
+    read_fields = _row_reader(list(zip(schema.names, readers)), strict=False)
+
+    def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        for message in messages:
+            try:
+                value = loads(message.decode() if type(message) is bytes else message)
+            except WRONG:
+                continue
+            try:
+                row = read(value)
+            except WRONG:
+                if type(value) is not dict:
+                    continue
+                row = read_fields(value)
             yield row
 
     return decode
@@ -116,6 +137,8 @@ def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
     text = message.decode(errors="replace") if isinstance(message, bytes) else message
     if isinstance(error, RecursionError):
         return ValueError(f"{what} '{text[:_SHOWN]}...': it is nested too deeply")
+    if isinstance(error, KeyError):
+        return ValueError(f"{what} '{text}': the field {error} is missing")
     return ValueError(f"{what} '{text}': {error}")
 
 
@@ -124,13 +147,28 @@ def keeps_text(kind: LogicalType) -> bool:
     return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(keeps_text, kind.children))
 
 
-def reader(kind: LogicalType, strict: bool) -> Read:
-    """Return what makes a value of what JSON has; null is NULL."""
-    read = _reader(kind, strict)
-    return lambda value: None if value is None else read(value)
+def reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
+    """Return what makes a value of what JSON has; null is NULL.
+
+    Args:
+        kind: the type.
+        strict: whether a missing field is an error.
+        lenient: whether a value with an error is NULL.
+    """
+    read = _reader(kind, strict, lenient)
+    if not lenient:
+        return lambda value: None if value is None else read(value)
+
+    def read_or_null(value: Any) -> Any:
+        try:
+            return None if value is None else read(value)
+        except WRONG:
+            return None
+
+    return read_or_null
 
 
-def _reader(kind: LogicalType, strict: bool) -> Read:
+def _reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
     root = kind.root
     simple = _SIMPLE.get(root)
     if simple is not None:
@@ -149,9 +187,9 @@ def _reader(kind: LogicalType, strict: bool) -> Read:
                 _found(parse_timestamp(value.removesuffix("Z")), value), digits
             ),
         )
-    inner = [reader(child, strict) for child in kind.children]
+    inner = [reader(child, strict, lenient) for child in kind.children]
     if root is Root.ARRAY:
-        return lambda value: tuple(map(inner[0], value))
+        return lambda value: tuple(map(inner[0], _list(value)))
     if root in {Root.MAP, Root.MULTISET}:
         item = inner[1] if root is Root.MAP else int
         return lambda value: {key: item(entry) for key, entry in value.items()}
@@ -173,6 +211,13 @@ def _found(value: int | None, written: Any) -> int:
     if value is None:
         raise ValueError(f"{written!r} is no date or time")
     return value
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError(f"{_text(value)!r} is no array")
+    found: list[Any] = value
+    return found
 
 
 def _text(value: Any) -> str:

@@ -75,7 +75,7 @@ def _sum_type(types: Sequence[LogicalType]) -> LogicalType:
 
 def _product_type(types: Sequence[LogicalType]) -> LogicalType:
     precision, scale, precision2, scale2 = _digits(types)
-    return _capped(precision + precision2, scale + scale2)
+    return _capped(precision + precision2 + 1, scale + scale2)
 
 
 def _quotient_type(types: Sequence[LogicalType]) -> LogicalType:

@@ -94,7 +94,7 @@ FUNCTIONS = (
             Overload(
                 (any_type,),
                 lambda types: logical.STRING,
-                lambda site: repr(site.types[0].text(string=f"VARCHAR({logical.MAX_LENGTH})")),
+                lambda site: repr(site.types[0].text()),
                 Nulls.CALLED,
             ),
         ),

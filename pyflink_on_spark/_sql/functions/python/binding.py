@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.compiler.casts import BITS
 from pyflink_on_spark._sql.compiler.conversions import to_single
 from pyflink_on_spark._sql.compiler.program import Binding
 from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.types.external import from_python, to_python
-from pyflink_on_spark._sql.types.logical import APPROXIMATE, LogicalType, Root
+from pyflink_on_spark._sql.types.logical import (
+    APPROXIMATE,
+    CHARACTERS,
+    LogicalType,
+    Root,
+)
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
@@ -106,12 +112,45 @@ class CallBinding(UserBinding):
 
 def result_of(kind: LogicalType) -> Convert:
     """Return what makes a value of what a user's function returns."""
-    convert = from_python(kind)
+    if kind.root in BITS:
+        return _integer_of(kind)
+    if kind.root in CHARACTERS:
+        return _text_of(kind)
+    convert = bool if kind.root is Root.BOOLEAN else from_python(kind)
     if kind.root in APPROXIMATE:
         convert = to_single if kind.root is Root.FLOAT else float
 
     def converted(value: Any) -> Any:
         return value if value is None or convert is None else convert(value)
+
+    return converted
+
+
+def _integer_of(kind: LogicalType) -> Convert:
+    half = 1 << (BITS[kind.root] - 1)
+
+    def converted(value: Any) -> Any:
+        if type(value) is int and -half <= value < half:
+            return value
+        if value is None:
+            return None
+        if not hasattr(value, "__int__"):
+            raise TypeError(f"The function returned {value!r}, which is no {kind.root.value}.")
+        number = int(value)
+        if not -half <= number < half:
+            raise OverflowError(f"The function returned {value!r}, too much for {kind.root.value}.")
+        return number
+
+    return converted
+
+
+def _text_of(kind: LogicalType) -> Convert:
+    def converted(value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        raise TypeError(
+            f"The function returned {value!r}, which is no {kind.text(nullability=False)}."
+        )
 
     return converted
 
