@@ -1,7 +1,8 @@
 """Writes compatibility.md: how each public name of PyFlink fares on Spark.
 
-python docs/generate_compatibility.py           writes it
-python docs/generate_compatibility.py --check   says whether it is stale, by the exit status
+python docs/generate_compatibility.py
+
+A test in tests/docs fails if it is stale.
 
 The names come from tests/api/pyflink_names.json, their states from this package's own markers and
 ``On Spark:`` sections, and what is known to be wrong from compat_tests/not_yet.toml.
@@ -203,13 +204,5 @@ def _grouped(names: dict[str, Verdict]) -> dict[tuple[str, Verdict], list[str]]:
     return groups
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page, or check it."""
-    if "--check" in arguments:
-        return int(DOCUMENT.read_text(encoding="utf-8") != document())
-    DOCUMENT.write_text(document(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Writes options.md: every option that is declared in ``pyflink_on_spark.common._options``.
 
-python docs/generate_options.py           writes it
-python docs/generate_options.py --check   says whether it is stale, by the exit status
+python docs/generate_options.py
+
+A test in tests/docs fails if it is stale.
 """
 
 from __future__ import annotations
@@ -106,13 +107,5 @@ def _families() -> Iterator[str]:
     yield ""
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page, or check it."""
-    if "--check" in arguments:
-        return int(DOCUMENT.read_text(encoding="utf-8") != document())
-    DOCUMENT.write_text(document(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    DOCUMENT.write_text(document(), encoding="utf-8")

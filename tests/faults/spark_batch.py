@@ -20,7 +20,7 @@ from tests.faults.processes import still_alive
 
 JOB = Path(__file__).with_name("batch_job.py")
 FILES = 20
-_BEGINS_WITHIN = 60.0
+_BEGINS_WITHIN = 120.0
 _ENDS_WITHIN = 120.0
 _CUT = 15.0
 

@@ -24,7 +24,7 @@ from tests.operate.browser import browser
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
-SIZE = (1240, 1330)
+SIZE = (1540, 1330)
 START_SECONDS, RUN_SECONDS = 60.0, 30.0
 JOBS = {2: ("page", 2000), 64: ("page_64", 2000)}
 

@@ -41,6 +41,14 @@ wanted = Configuration().set_string("pyflink-on-spark.savepoint-on-signal", "tru
 env.configure(wanted)
 """
 
+COMMITTED = """
+from pyflink.common import Encoder
+from pyflink.datastream.connectors.file_system import FileSink, RollingPolicy
+files = FileSink.for_row_format("committed", Encoder.simple_string_encoder())
+files = files.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build()
+numbers.map(str, Types.STRING()).sink_to(files)
+"""
+
 
 class Shell:
     """A shell in a folder with the script ``job.py``, and a home of its own."""
@@ -77,6 +85,11 @@ class Shell:
     def checkpoints(self):
         """Return the ids of the jobs that have a checkpoint."""
         return {path.parts[-3] for path in self.folder.glob("checkpoints/*/chk-*/_metadata")}
+
+    def committed(self):
+        """Return the numbers in committed files, in order."""
+        files = self.folder.glob("committed/*/part-*")
+        return sorted(int(line) for file in files for line in file.read_text().split())
 
     def wait_until(self, seen, seconds=90):
         deadline = time.monotonic() + seconds
@@ -128,13 +141,36 @@ def test_ctrl_c_ends_one_job_and_stops_another_with_a_savepoint(shell):
     assert list(shell.folder.glob(f"savepoints/savepoint-{states['counter'][0][:6]}-*/_metadata"))
 
 
-def test_sigterm_for_all_processes_ends_a_job_and_its_checkpoint_stays(shell):
-    process = shell.start(*shell.settings, "job.py")
+def test_sigterm_stops_a_job_with_a_savepoint_and_leaves_the_next_one_its_checkpoint(shell):
+    """The first one is for the driver alone, as of a supervisor; the second one for all processes.
+
+    What both jobs have committed is each number once.
+    """
+    (shell.folder / "job.py").write_text(SCRIPT.replace("env.execute(", COMMITTED + "env.execute("))
+    saved = "-Dpyflink-on-spark.savepoint-on-signal=true"
+    process = shell.start("-p1", saved, *shell.settings, "job.py")
     shell.wait_until(shell.checkpoints)
+    process.terminate()
+    assert process.wait(60) == 128 + signal.SIGTERM
+    told = (shell.folder / "output").read_text()
+    (savepoint,) = shell.folder.glob("savepoints/savepoint-*")
+    assert f"the job 'counter' was stopped with the savepoint {savepoint.as_uri()}" in told
+    assert "Traceback" not in told
+    (stopped,) = shell.records()
+    assert stopped["state"] == "FINISHED"
+    assert not shell.checkpoints()
+    before = shell.committed()
+    assert before == list(range(len(before)))
+
+    process = shell.start("-p1", "-s", str(savepoint), *shell.settings, "job.py")
+    shell.wait_until(lambda: len(shell.committed()) > len(before))
     os.killpg(process.pid, signal.SIGTERM)
     assert process.wait(60) == 128 + signal.SIGTERM
     told = (shell.folder / "output").read_text()
     assert "its checkpoint stays" in told
     assert "Traceback" not in told
-    assert shell.checkpoints() == {shell.records()[0]["id"]}
-    assert shell.records()[0]["state"] == "CANCELED"
+    (ended,) = (record for record in shell.records() if record["id"] != stopped["id"])
+    assert shell.checkpoints() == {ended["id"]}
+    assert ended["state"] == "CANCELED"
+    after = shell.committed()
+    assert after == list(range(len(after)))

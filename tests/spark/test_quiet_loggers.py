@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
+from py4j.java_gateway import GatewayClient
+from py4j.protocol import ERROR, Py4JNetworkError
 
 from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
 from pyflink_on_spark.common import Types
@@ -23,6 +25,26 @@ def test_what_the_script_has_set_stays(py4j_logger):
     py4j_logger.setLevel(logging.INFO)
     quiet_libraries()
     assert py4j_logger.level == logging.INFO
+
+
+class Broken:
+    """A connection to a JVM that has ended."""
+
+    def send_command(self, command):
+        raise Py4JNetworkError("Connection reset by peer")
+
+    def close(self, reset):
+        """Nothing is open."""
+
+
+def test_a_jvm_that_has_ended_configures_no_logging(monkeypatch, capsys):
+    quiet_libraries()
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    client = GatewayClient()
+    monkeypatch.setattr(client, "_get_connection", Broken)
+    assert client.send_command("c", retry=False) == ERROR
+    assert logging.getLogger().handlers == []
+    assert capsys.readouterr().err == ""
 
 
 def test_a_script_that_logs_at_info_sees_no_calls_from_the_jvm(spark, py4j_logger, caplog):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from pyflink_on_spark._operate.home import VARIABLE, home
 from pyflink_on_spark._spark.session import jvm_archive, jvm_archive_recorder
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
 from pyflink_on_spark.tools.archive import command
@@ -147,6 +149,23 @@ def test_one_process_at_a_time_records(archive, monkeypatch):
     with archive.lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         jvm_archive_recorder.record(archive)
+
+
+def test_jobs_that_record_are_not_among_the_user_s(archive, monkeypatch):
+    before = home()
+    homes = []
+
+    def run(command, env, **_):
+        with monkeypatch.context() as patch:
+            patch.setenv(VARIABLE, env[VARIABLE])
+            homes.append(home())
+        return SimpleNamespace(returncode=1)
+
+    monkeypatch.setattr(jvm_archive_recorder.subprocess, "run", run)
+    jvm_archive_recorder.record(archive)
+    (other,) = homes
+    assert other != before
+    assert not other.exists()
 
 
 def test_archives_that_are_no_longer_used_go(archive):

@@ -117,6 +117,26 @@ def test_scripts_that_are_not_there_or_run_nothing(tmp_path, capsys):
     assert "without executing a job" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("n = (", ["  File {file}, line 1", "    n = (", "        ^", "SyntaxError: "]),
+        ("int('a')", [
+            "Traceback (most recent call last):", "  File {file}, line 1, in <module>",
+            "    int('a')", "ValueError: ",
+        ]),
+    ],
+)  # fmt: skip
+def test_a_script_that_fails_is_told_of_as_python_tells_it(tmp_path, capsys, text, told):
+    script = tmp_path / "failing.py"
+    script.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main([str(script)])
+    assert ended.value.code == 1
+    lines = "\n".join(told).format(file=f'"{script}"')
+    assert capsys.readouterr().err.startswith(lines)
+
+
 def test_every_way_to_run_a_job_is_planned(tmp_path, capsys):
     script = tmp_path / "all.py"
     script.write_text(

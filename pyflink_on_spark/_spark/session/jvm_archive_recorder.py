@@ -12,7 +12,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from pyflink_on_spark._operate.home import VARIABLE as HOME
 from pyflink_on_spark._spark.session.jvm_archive import (
     SWITCH,
     JvmArchive,
@@ -64,12 +66,13 @@ def _proves_fit(file: Path) -> bool:
 
 def _run_job(*options: str) -> bool:
     """Run this module as a job; its output ends when its JVM has, which is what is waited for."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    # The user's list of jobs is not for these.
+    with TemporaryDirectory() as folder, contextlib.suppress(subprocess.TimeoutExpired):
         job = subprocess.run(
             [sys.executable, "-m", __spec__.name, "--job", *options],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env={**recorder_environment(), SWITCH: "off"},
+            env={**recorder_environment(), SWITCH: "off", HOME: folder},
             timeout=_STEP_SECONDS,
             check=False,
         )

@@ -16,6 +16,7 @@ def why_gone(session: SparkSession) -> str | None:
 
     PySpark tells it nowhere in public: its calls raise the same errors whatever has happened.
     """
+    # PySpark has no public way to its Java context.
     java_context = session.sparkContext._jsc
     if java_context is None:
         return STOPPED

@@ -23,9 +23,11 @@ def quiet_libraries() -> None:
         logger = logging.getLogger(library)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.WARNING)
-    root = logging.getLogger()
-    if _is_news not in root.filters:
-        root.addFilter(_is_news)
+    from py4j import java_gateway
+
+    # The functions of ``logging`` that py4j calls would configure the root logger for the script.
+    java_gateway.logging = java_gateway.logger
+    java_gateway.logger.addFilter(_is_news)
 
 
 def _is_news(record: logging.LogRecord) -> bool:

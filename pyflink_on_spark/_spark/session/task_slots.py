@@ -80,6 +80,7 @@ def task_slots(session: SparkSession) -> int:
     No public call says it: ``defaultParallelism`` is two before the first executor has come, and
     whatever ``spark.default.parallelism`` says.
     """
+    # PySpark has no public way to its Java context.
     context = session.sparkContext._jsc.sc()
     slots: int = context.maxNumConcurrentTasks(
         context.resourceProfileManager().defaultResourceProfile()

@@ -5,17 +5,9 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-import traceback
-from types import TracebackType
 
-from pyflink_on_spark._compat.errors import (
-    CheckpointError,
-    EnvironmentSetupError,
-    JobCancelledError,
-    PyFlinkOnSparkError,
-)
+from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
 from pyflink_on_spark._job.base_configuration import base_configuration, set_base_configuration
 from pyflink_on_spark._job.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.session.spark_defaults import command_line
@@ -24,9 +16,9 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.tools.operate.driver_log import configure_driver_log
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
 from pyflink_on_spark.tools.operate.signals import EndAsked, SignalsAsk
+from pyflink_on_spark.tools.script_errors import tell_error
 
 _CLOSED_PIPE = 141
-_NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
 
 
 def configure(options: RunOptions, log_level: str | None) -> None:
@@ -88,7 +80,7 @@ def run_script(options: RunOptions) -> int:
     except BrokenPipeError:
         return _close_output()
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
-        _tell(error, script)
+        tell_error(error, script)
         return 1
     _tell_of_unexecuted(script)
     return 0
@@ -110,22 +102,6 @@ def _close_output() -> int:
     return _CLOSED_PIPE
 
 
-def _tell(error: Exception, script: str) -> None:
-    """Print an error; only what a user can do something about, if its text says enough."""
-    told = traceback.TracebackException.from_exception(error)
-    says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
-    if says_enough:
-        forget_causes(told)
-        if told.__cause__ is None and told.__context__ is None:
-            error.__cause__ = error.__context__ = None
-    trace = from_script_on(error.__traceback__, script, without_package=says_enough)
-    if isinstance(error, _NOT_OF_THE_SCRIPT) and error.__cause__ is None and trace is not None:
-        place = traceback.extract_tb(trace)[-1]
-        print(f"{place.filename}, line {place.lineno}: {error}", file=sys.stderr)
-        return
-    sys.excepthook(type(error), error.with_traceback(trace), trace)
-
-
 def _tell_of_unexecuted(script: str) -> None:
     """Say it if the script has ended without running what it describes."""
     sink = UNEXECUTED.first()
@@ -135,29 +111,3 @@ def _tell_of_unexecuted(script: str) -> None:
             "call env.execute()",
             file=sys.stderr,
         )
-
-
-def from_script_on(
-    trace: TracebackType | None, script: str, without_package: bool
-) -> TracebackType | None:
-    """Return the part of a traceback that begins in the script; all of it if it never got there.
-
-    Args:
-        trace: the traceback.
-        script: the script's path.
-        without_package: whether to leave out this package's own frames.
-    """
-    frames = []
-    while trace is not None:
-        frames.append(trace)
-        trace = trace.tb_next
-    files = [frame.tb_frame.f_code.co_filename for frame in frames]
-    begin = files.index(script) if script in files else 0
-    kept = [
-        frame
-        for frame, file in zip(frames[begin:], files[begin:], strict=True)
-        if not (without_package and is_own(file))
-    ]
-    for frame in reversed(kept):
-        frame.tb_next, trace = trace, frame
-    return trace

@@ -14,6 +14,7 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+from pyflink_on_spark.tools.script_errors import tell_error
 
 _NO_SAVEPOINT = "no-savepoint"
 
@@ -110,6 +111,9 @@ def record(script: Path, arguments: list[str]) -> list[Job]:
     Args:
         script: the script's file; it is run as Python's main program.
         arguments: its own arguments.
+
+    Raises:
+        SystemExit: the script fails before its first job; standard error says why.
     """
     install()
     before = sys.argv, sys.path[0]
@@ -121,9 +125,10 @@ def record(script: Path, arguments: list[str]) -> list[Job]:
             except SystemExit as ended:
                 if ended.code not in {None, 0} and not engine.jobs:
                     raise
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - told as Python tells it
                 if not engine.jobs:
-                    raise
+                    tell_error(error, str(script))
+                    raise SystemExit(1) from None
                 _tell_of_failure(script, error)
         return engine.jobs
     finally:

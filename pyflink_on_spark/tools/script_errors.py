@@ -1,0 +1,67 @@
+"""Prints the error that ended a script, as Python does."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from types import TracebackType
+
+from pyflink_on_spark._compat.errors import (
+    CheckpointError,
+    EnvironmentSetupError,
+    PyFlinkOnSparkError,
+)
+from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
+
+_NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
+
+
+def tell_error(error: Exception, script: str) -> None:
+    """Print the error that ended a script.
+
+    If its text says enough, that is only what a user can do something about.
+
+    Args:
+        error: the error.
+        script: the script's path, as it was run.
+    """
+    told = traceback.TracebackException.from_exception(error)
+    says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
+    if says_enough:
+        forget_causes(told)
+        if told.__cause__ is None and told.__context__ is None:
+            error.__cause__ = error.__context__ = None
+    trace = None
+    if not (isinstance(error, SyntaxError) and error.filename == script):
+        trace = _from_script_on(error.__traceback__, script, without_package=says_enough)
+    if isinstance(error, _NOT_OF_THE_SCRIPT) and error.__cause__ is None and trace is not None:
+        place = traceback.extract_tb(trace)[-1]
+        print(f"{place.filename}, line {place.lineno}: {error}", file=sys.stderr)
+        return
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+def _from_script_on(
+    trace: TracebackType | None, script: str, without_package: bool
+) -> TracebackType | None:
+    """Return the part of a traceback that begins in the script; all of it if it never got there.
+
+    Args:
+        trace: the traceback.
+        script: the script's path.
+        without_package: whether to leave out this package's own frames.
+    """
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    files = [frame.tb_frame.f_code.co_filename for frame in frames]
+    begin = files.index(script) if script in files else 0
+    kept = [
+        frame
+        for frame, file in zip(frames[begin:], files[begin:], strict=True)
+        if not (without_package and is_own(file))
+    ]
+    for frame in reversed(kept):
+        frame.tb_next, trace = trace, frame
+    return trace
