@@ -121,7 +121,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Not supported yet:** the statements `UPDATE`, `DELETE` and `SHOW CREATE VIEW`, `ALTER` other
   than `RENAME TO` and the `SET` and `RESET` of a table's options,
   `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
-  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors kinesis,
+  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
   elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.
 """

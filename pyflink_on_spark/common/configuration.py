@@ -15,25 +15,13 @@ from pyflink_on_spark.common._options.option_text import (
     parse_double,
     parse_long,
 )
+from pyflink_on_spark.common._options.secrets import HIDDEN, is_secret
 from pyflink_on_spark.common._options.yaml_text import double_text, parse_python_yaml
 
 __all__ = ["Configuration"]
 
 T = TypeVar("T")
 
-_SECRETS = (
-    "password",
-    "secret",
-    "fs.azure.account.key",
-    "apikey",
-    "api-key",
-    "auth-params",
-    "service-key",
-    "token",
-    "basic-auth",
-    "jaas.config",
-    "http-headers",
-)
 _STORABLE = (str, bool, int, float, bytes, bytearray, list, dict)
 
 
@@ -249,8 +237,8 @@ def _typed_values(configuration: Configuration) -> dict[str, tuple[type, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    if any(secret in key.lower() for secret in _SECRETS):
-        return "******"
+    if is_secret(key):
+        return HIDDEN
     return double_text(value) if isinstance(value, float) else option_text(value)
 
 

@@ -43,6 +43,7 @@ class KinesisSourceConfig:
         assignment: which subtask reads a shard.
         watermarks: the watermark assigner of each shard, or None.
         sharing: how subtasks share their watermarks, or None.
+        whole_records: whether the deserializer gets a ``ShardRecord``, not only its data.
     """
 
     streams: tuple[str, ...]
@@ -51,6 +52,24 @@ class KinesisSourceConfig:
     assignment: ShardAssignment = ShardAssignment.BY_HASH
     watermarks: Any = None
     sharing: WatermarkSharing | None = None
+    whole_records: bool = False
+
+
+@dataclass(frozen=True)
+class ShardRecord:
+    """A record and where it is from.
+
+    Args:
+        shard: the id of its shard.
+        sequence_number: its place in the shard.
+        arrived: the time of its arrival, in ms.
+        data: its bytes.
+    """
+
+    shard: str
+    sequence_number: str
+    arrived: int
+    data: bytes
 
 
 class PartitionKeys(Enum):
@@ -59,10 +78,12 @@ class PartitionKeys(Enum):
     Attributes:
         FIXED: the same for all elements of a subtask.
         RANDOM: a random one.
+        OWN: the first part of the element, which is UTF-8.
     """
 
     FIXED = "fixed"
     RANDOM = "random"
+    OWN = "own"
 
 
 @dataclass(frozen=True)

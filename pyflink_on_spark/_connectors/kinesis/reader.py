@@ -17,7 +17,7 @@ from pyflink_on_spark._connectors.kinesis.client import (
     errors,
     make_client,
 )
-from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig
+from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardRecord
 from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, new_positions
 from pyflink_on_spark._connectors.reachability import Reachability
 from pyflink_on_spark._runtime.bundle import Bundle
@@ -194,14 +194,18 @@ class ShardsReader(SourceReader):
         timestamps: list[int | None] = []
         for _ in range(min(self.limit, len(shard.waiting))):
             record = shard.waiting[0]
+            arrived = round(record["ApproximateArrivalTimestamp"].timestamp() * 1000)
             with locating(partial(_place, shard.position, record)):
-                value = self._deserialize(_single_record(record["Data"]))
+                given: Any = _single_record(record["Data"])
+                if self._config.whole_records:
+                    number = record["SequenceNumber"]
+                    given = ShardRecord(shard.position.shard, number, arrived, given)
+                value = self._deserialize(given)
             shard.waiting.popleft()
             shard.position = shard.position.after(record["SequenceNumber"])
             if value is not None:
                 values.append(value)
-                arrival = record["ApproximateArrivalTimestamp"]
-                timestamps.append(round(arrival.timestamp() * 1000))
+                timestamps.append(arrived)
         self._known[shard.position.key] = shard.position
         return Bundle(values, timestamps) if values else None
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_LONGEST_KEY = 256
 _THROTTLED = {
     "ProvisionedThroughputExceededException",
     "LimitExceededException",
@@ -71,7 +72,7 @@ class _RequestWriter(SinkWriter):
         self._due: int | None = None
 
     @abstractmethod
-    def record(self, data: bytes) -> Record:
+    def record(self, element: Any, data: bytes) -> Record:
         """Return the record of an element, as a request contains it."""
 
     @abstractmethod
@@ -89,7 +90,7 @@ class _RequestWriter(SinkWriter):
                     f"an element has {len(data)} bytes, more than the "
                     f"{limits.element_bytes} that set_max_record_size_in_bytes allows"
                 )
-            self._records.append(self.record(data))
+            self._records.append(self.record(value, data))
             self._size += len(data)
             if len(self._records) >= limits.elements or self._size >= limits.in_bytes:
                 self._send()
@@ -164,11 +165,10 @@ class StreamsWriter(_RequestWriter):
         self, config: StreamsSinkConfig, context: OperatorContext, pause: Pause = time.sleep
     ) -> None:
         super().__init__("kinesis", config, context, pause)
-        fixed = config.keys is PartitionKeys.FIXED
-        self._key = str(context.task.subtask_index) if fixed else None
+        self._key_of = _key_of(config.keys, context.task.subtask_index)
 
-    def record(self, data: bytes) -> Record:
-        return {"Data": data, "PartitionKey": self._key or uuid.uuid4().hex}
+    def record(self, element: Any, data: bytes) -> Record:
+        return {"Data": data, "PartitionKey": self._key_of(element)}
 
     def request(self, records: list[Record]) -> list[Rejection | None]:
         answer = self._client.put_records(StreamName=self._config.stream, Records=records)
@@ -183,7 +183,7 @@ class FirehoseWriter(_RequestWriter):
     ) -> None:
         super().__init__("firehose", config, context, pause)
 
-    def record(self, data: bytes) -> Record:
+    def record(self, element: Any, data: bytes) -> Record:
         return {"Data": data}
 
     def request(self, records: list[Record]) -> list[Rejection | None]:
@@ -191,6 +191,15 @@ class FirehoseWriter(_RequestWriter):
             DeliveryStreamName=self._config.stream, Records=records
         )
         return [_rejection(record) for record in answer["RequestResponses"]]
+
+
+def _key_of(keys: PartitionKeys, subtask_index: int) -> Callable[[Any], str]:
+    """Return what gives the partition key of an element."""
+    if keys is PartitionKeys.OWN:
+        return lambda element: element[0].decode()[:_LONGEST_KEY]
+    if keys is PartitionKeys.FIXED:
+        return lambda element: str(subtask_index)
+    return lambda element: uuid.uuid4().hex
 
 
 def _rejection(answer: Record) -> Rejection | None:

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.connectors.table import (
     TableSource,
 )
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark.common._options.secrets import HIDDEN, is_secret
 
 _PACKAGE = "pyflink_on_spark._sql.connectors"
 _CONNECTOR = Option("connector", text, required=True)
@@ -25,6 +26,8 @@ CONNECTORS: dict[str, str] = {
     "filesystem": "filesystem.factory:FilesystemFactory",
     "jdbc": "jdbc.factory:JdbcFactory",
     "kafka": "kafka.factory:KafkaFactory",
+    "kinesis": "kinesis.factory:KinesisFactory",
+    "kinesis-legacy": "kinesis.factory:LegacyKinesisFactory",
     "print": "printing:PrintFactory",
     "upsert-kafka": "kafka.factory:UpsertKafkaFactory",
 }
@@ -126,5 +129,8 @@ def _check_options(factory: TableFactory, options: TableOptions) -> None:
 
 
 def _listed(options: TableOptions) -> str:
-    listed = "\n".join(f"'{key}'='{value}'" for key, value in sorted(options.given.items()))
+    listed = "\n".join(
+        f"'{key}'='{HIDDEN if is_secret(key) else value}'"
+        for key, value in sorted(options.given.items())
+    )
     return f"\n\nTable options are:\n\n{listed}"

@@ -13,13 +13,11 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.connectors.kafka import options as kafka
 from pyflink_on_spark._sql.connectors.kafka.records import (
     METADATA,
-    DecodeRecords,
-    EncodeRecords,
     RecordReader,
     RowRecords,
-    RowShape,
     ValueReader,
 )
+from pyflink_on_spark._sql.connectors.keyed_records import DecodeRecords, EncodeRecords, RowShape
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions, duration, integer
 from pyflink_on_spark._sql.connectors.table import (
     Reading,
