@@ -12,6 +12,7 @@ from pyflink_on_spark._compat.errors import JobExecutionError
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import from_spark, to_spark
+from pyflink_on_spark.table import StreamTableEnvironment
 
 
 @pytest.fixture
@@ -67,6 +68,22 @@ def test_single_values_are_a_column(spark, env):
     to_spark(numbers, lambda frame, _: found.extend(row.value for row in frame.collect()))
     env.execute()
     assert sorted(found) == [1, 2, 3]
+
+
+def test_frames_as_tables(spark, env):
+    rows = [("a", decimal.Decimal("1.50"), datetime.datetime(2024, 5, 6, 7, 8, 9)),
+            ("b", decimal.Decimal("2.00"), None), ("a", decimal.Decimal("0.25"), None)]  # fmt: skip
+    frame = spark.createDataFrame(rows, "name STRING, price DECIMAL(10, 2), at TIMESTAMP_NTZ")
+    t_env = StreamTableEnvironment.create(env)
+    t_env.create_temporary_view("orders", t_env.from_data_stream(from_spark(env, frame)))
+    kept = t_env.sql_query("SELECT name, price * 2 AS twice, `at` FROM orders WHERE name = 'a'")
+    found = []
+    to_spark(t_env.to_data_stream(kept), lambda back, _: found.extend(back.collect()))
+    env.execute()
+    assert sorted(map(tuple, found), key=repr) == [
+        ("a", decimal.Decimal("0.50"), None),
+        ("a", decimal.Decimal("3.00"), datetime.datetime(2024, 5, 6, 7, 8, 9)),
+    ]
 
 
 def test_a_stream_needs_a_type(spark, env):
