@@ -76,13 +76,25 @@ def test_frames_as_tables(spark, env):
     frame = spark.createDataFrame(rows, "name STRING, price DECIMAL(10, 2), at TIMESTAMP_NTZ")
     t_env = StreamTableEnvironment.create(env)
     t_env.create_temporary_view("orders", t_env.from_data_stream(from_spark(env, frame)))
-    kept = t_env.sql_query("SELECT name, price * 2 AS twice, `at` FROM orders WHERE name = 'a'")
+    t_env.get_config().set_local_timezone("Asia/Tokyo")
+    kept = t_env.sql_query(
+        "SELECT name, price * 2 AS twice, `at`, CAST(`at` AS DATE) AS on_day,"
+        " CAST(`at` AS TIMESTAMP_LTZ(3)) AS instant FROM orders WHERE name = 'a'"
+    )
     found = []
-    to_spark(t_env.to_data_stream(kept), lambda back, _: found.extend(back.collect()))
+    seconds = "CAST(instant AS LONG) AS instant"
+    to_spark(
+        t_env.to_data_stream(kept),
+        lambda back, _: found.extend(
+            back.selectExpr("name", "twice", "at", "on_day", seconds).collect()
+        ),
+    )
     env.execute()
+    at = datetime.datetime(2024, 5, 6, 7, 8, 9)
+    instant = datetime.datetime(2024, 5, 5, 22, 8, 9, tzinfo=datetime.timezone.utc).timestamp()
     assert sorted(map(tuple, found), key=repr) == [
-        ("a", decimal.Decimal("0.50"), None),
-        ("a", decimal.Decimal("3.00"), datetime.datetime(2024, 5, 6, 7, 8, 9)),
+        ("a", decimal.Decimal("0.50"), None, None, None),
+        ("a", decimal.Decimal("3.00"), at, at.date(), instant),
     ]
 
 

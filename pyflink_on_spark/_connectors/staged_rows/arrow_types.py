@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,9 @@ import pyarrow as pa
 
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
+    ExternalTypeInfo,
     ListTypeInfo,
+    LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
@@ -34,7 +37,11 @@ _BASIC: list[tuple[TypeInformation, pa.DataType]] = [
     (Types.BIG_DEC(), pa.decimal128(38, 18)),
     (Types.SQL_DATE(), pa.date32()),
     (Types.SQL_TIMESTAMP(), pa.timestamp("us")),
+    (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE), pa.date32()),
+    (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME), pa.timestamp("us")),
+    (Types.INSTANT(), pa.timestamp("us", tz="UTC")),
 ]
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 Convert = Callable[[Any], Any]
 
 
@@ -49,6 +56,7 @@ def arrow_schema(type_info: TypeInformation) -> pa.Schema:
 
 def columns_of(type_info: TypeInformation) -> list[tuple[str, TypeInformation]]:
     """Return the names and types of the columns of a stream."""
+    type_info = _unwrapped(type_info)
     if isinstance(type_info, RowTypeInfo):
         return list(zip(type_info.get_field_names(), type_info.get_field_types(), strict=True))
     if isinstance(type_info, TupleTypeInfo):
@@ -59,7 +67,7 @@ def columns_of(type_info: TypeInformation) -> list[tuple[str, TypeInformation]]:
 
 def is_composite(type_info: TypeInformation) -> bool:
     """Whether each field of a value has a column."""
-    return isinstance(type_info, RowTypeInfo | TupleTypeInfo)
+    return isinstance(_unwrapped(type_info), RowTypeInfo | TupleTypeInfo)
 
 
 def arrow_type(type_info: TypeInformation) -> pa.DataType:
@@ -68,6 +76,7 @@ def arrow_type(type_info: TypeInformation) -> pa.DataType:
     Raises:
         TypeError: a DataFrame does not support such values.
     """
+    type_info = _unwrapped(type_info)
     for ours, arrow in _BASIC:
         if type_info == ours:
             return arrow
@@ -87,6 +96,9 @@ def arrow_type(type_info: TypeInformation) -> pa.DataType:
 
 def to_arrow(type_info: TypeInformation) -> Convert:
     """Return a function that converts a value for Arrow."""
+    type_info = _unwrapped(type_info)
+    if type_info == Types.INSTANT():
+        return _instant
     if isinstance(type_info, RowTypeInfo | TupleTypeInfo):
         names = [name for name, _ in columns_of(type_info)]
         fields = [to_arrow(kind) for _, kind in columns_of(type_info)]
@@ -141,6 +153,18 @@ def _element_type(type_info: Any) -> TypeInformation:
         if hasattr(type_info, name):
             return getattr(type_info, name)  # type: ignore[no-any-return]
     raise TypeError(f"{type_info} has no element type")
+
+
+def _unwrapped(type_info: TypeInformation) -> TypeInformation:
+    while isinstance(type_info, ExternalTypeInfo):
+        type_info = type_info._type_info
+    return type_info
+
+
+def _instant(value: Any) -> datetime.datetime | None:
+    if value is None:
+        return None
+    return _EPOCH + datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
 
 
 def _as_it_is(value: Any) -> Any:

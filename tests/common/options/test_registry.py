@@ -56,7 +56,7 @@ def test_each_module_of_options_is_in_the_registry():
     options = {module.__name__.rpartition(".")[2] for module in MODULES}
     rest = {
         "__init__", "families", "kinds", "memory_text", "notes", "option", "option_text",
-        "port_ranges", "registry", "yaml_text",
+        "port_ranges", "registry", "secrets", "yaml_text",
     }  # fmt: skip
     assert files == options | rest
     assert all(list(declared(module)) for module in MODULES)
