@@ -115,6 +115,26 @@ def test_wrong_options_show_when_the_table_is_read(t_env, options, message):
         t_env.sql_query("SELECT a FROM x")
 
 
+def test_secrets_are_hidden_in_errors_only(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE x (a INT) WITH ('connector' = 'datagen', 'password' = 'p1',"
+        " 'my.api-key' = 'p2', 'aws.credentials.basic.secretkey' = 'p3', 'a.user' = 'u')"
+    )
+    with pytest.raises(Exception, match="Table options are") as raised:
+        t_env.sql_query("SELECT a FROM x")
+    text = str(raised.value)
+    assert "p1" not in text
+    assert "p2" not in text
+    assert "p3" not in text
+    assert (
+        "'a.user'='u'\n'aws.credentials.basic.secretkey'='******'\n'connector'='datagen'\n"
+        "'my.api-key'='******'\n'password'='******'" in text
+    )
+    ((created,),) = t_env.execute_sql("SHOW CREATE TABLE x").collect()
+    assert "'password' = 'p1'" in created
+    assert "'my.api-key' = 'p2'" in created
+
+
 def test_wrong_options_show_when_the_table_is_written(t_env):
     t_env.execute_sql("CREATE TABLE x (a INT) WITH ('connector' = 'datagen')")
     with pytest.raises(Exception, match="Unable to create a sink for writing table"):

@@ -91,7 +91,7 @@ def test_frames_as_tables(spark, env):
     )
     env.execute()
     at = datetime.datetime(2024, 5, 6, 7, 8, 9)
-    instant = datetime.datetime(2024, 5, 5, 22, 8, 9, tzinfo=datetime.timezone.utc).timestamp()
+    instant = datetime.datetime(2024, 5, 5, 22, 8, 9, tzinfo=datetime.UTC).timestamp()
     assert sorted(map(tuple, found), key=repr) == [
         ("a", decimal.Decimal("0.50"), None, None, None),
         ("a", decimal.Decimal("3.00"), at, at.date(), instant),

@@ -41,7 +41,7 @@ _BASIC: list[tuple[TypeInformation, pa.DataType]] = [
     (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME), pa.timestamp("us")),
     (Types.INSTANT(), pa.timestamp("us", tz="UTC")),
 ]
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 Convert = Callable[[Any], Any]
 
 

@@ -128,7 +128,7 @@ def test_one_partition_key_for_a_subtask(aws, kinesis, stream, t_env):
 def test_corrupt_records(aws, kinesis, stream, t_env):
     put(kinesis, stream, b"{", {"id": 1, "name": "a"})
     create(t_env, aws, "t", COLUMNS, arn(stream), FROM_THE_BEGINNING)
-    with pytest.raises(PyFlinkOnSparkError, match="Failed to deserialize JSON '{'"):
+    with pytest.raises(PyFlinkOnSparkError, match=r"Failed to deserialize JSON '\{'"):
         first(t_env, 1, "SELECT * FROM t")
     lenient = "/*+ OPTIONS('json.ignore-parse-errors' = 'true') */"
     assert first(t_env, 1, f"SELECT * FROM t {lenient}") == [(1, "a")]

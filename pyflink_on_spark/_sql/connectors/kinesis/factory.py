@@ -104,9 +104,7 @@ class _StreamTable(TableSource):
 
     def _source(self, reader: DataReader) -> StreamsSource:
         whole = isinstance(reader, RecordReader)
-        config = KinesisSourceConfig(
-            (self._stream,), reader, self._properties, whole_records=whole
-        )
+        config = KinesisSourceConfig((self._stream,), reader, self._properties, whole_records=whole)
         return StreamsSource(config)
 
 
