@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pyflink.table import DataTypes
 from pyflink.table.expressions import col
@@ -16,6 +18,15 @@ def table(t_env):
     )
     t_env.execute_sql("CREATE TABLE p (id INT, name STRING) WITH ('connector' = 'print')")
     return t_env.from_path("d")
+
+
+@pytest.fixture
+def typed(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE typed (id INT, name STRING, d DATE, b BOOLEAN, l ARRAY<INT>, r ROW<a INT>, "
+        "m MAP<STRING, INT>) WITH ('connector' = 'datagen', 'number-of-rows' = '1')"
+    )
+    return t_env
 
 
 @pytest.mark.parametrize(
@@ -112,6 +123,142 @@ def test_wrong_options_show_when_the_table_is_read(t_env, options, message):
     with pytest.raises(Exception, match=message):
         t_env.sql_query("SELECT a FROM x")
     with pytest.raises(Exception, match=r"Unable to create a source for reading table"):
+        t_env.sql_query("SELECT a FROM x")
+
+
+FORMS = {
+    "+": "'<NUMERIC> + <NUMERIC>'\n'<DATETIME_INTERVAL> + <DATETIME_INTERVAL>'\n"
+    "'<DATETIME> + <DATETIME_INTERVAL>'\n'<DATETIME_INTERVAL> + <DATETIME>'",
+    "ITEM": "<ARRAY>[<INTEGER>]\n<MAP>[<ANY>]\n<ROW>[<CHARACTER>|<INTEGER>]\n"
+    "<VARIANT>[<CHARACTER>|<INTEGER>]",
+    "LIKE": "'NOT LIKE(<STRING>, <STRING>, <STRING>)'",
+    "%": "'<EXACT_NUMERIC> % <EXACT_NUMERIC>'",
+    "||": "'<STRING> || <STRING>'\n'<EQUIVALENT_TYPE> || <EQUIVALENT_TYPE>'",
+    "BETWEEN": "'<COMPARABLE_TYPE> BETWEEN <COMPARABLE_TYPE> AND <COMPARABLE_TYPE>'",
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "operator", "types", "forms"),
+    [
+        ("id + d", "+", "<INTEGER> + <DATE>", FORMS["+"]),
+        ("l + 1", "+", "<INTEGER ARRAY> + <INTEGER>", FORMS["+"]),
+        ("r + 1", "+", "<RECORDTYPE:PEEK_NO_EXPAND(INTEGER A)> + <INTEGER>", FORMS["+"]),
+        ("name % 2", "%", "<VARCHAR(2147483647)> % <INTEGER>", FORMS["%"]),
+        ("-d", "-", "-<DATE>", "'-<NUMERIC>'\n'-<DATETIME_INTERVAL>'"),
+        ("+d", "+", "+<DATE>", "'+<NUMERIC>'\n'+<DATETIME_INTERVAL>'"),
+        ("NOT id", "NOT", "NOT<INTEGER>", "'NOT<BOOLEAN>'"),
+        ("id AND TRUE", "AND", "<INTEGER> AND <BOOLEAN>", "'<BOOLEAN> AND <BOOLEAN>'"),
+        ("id IS TRUE", "IS TRUE", "<INTEGER> IS TRUE", "'<BOOLEAN> IS TRUE'"),
+        ("id > d", ">", "<INTEGER> > <DATE>", "'<COMPARABLE_TYPE> > <COMPARABLE_TYPE>'"),
+        ("m = 1", "=", "<(VARCHAR(2147483647), INTEGER) MAP> = <INTEGER>",
+         "'<COMPARABLE_TYPE> = <COMPARABLE_TYPE>'"),
+        ("id || l", "||", "<INTEGER> || <INTEGER ARRAY>", FORMS["||"]),
+        ("name NOT LIKE 1", "NOT LIKE", "NOT LIKE(<VARCHAR(2147483647)>, <INTEGER>)",
+         FORMS["LIKE"]),
+        ("d BETWEEN 1 AND 2", "BETWEEN ASYMMETRIC",
+         "<DATE> BETWEEN ASYMMETRIC <INTEGER> AND <INTEGER>", FORMS["BETWEEN"]),
+        ("d BETWEEN SYMMETRIC 1 AND 2", "BETWEEN SYMMETRIC",
+         "<DATE> BETWEEN SYMMETRIC <INTEGER> AND <INTEGER>", FORMS["BETWEEN"]),
+        ("l[name]", "ITEM", "ITEM(<INTEGER ARRAY>, <VARCHAR(2147483647)>)", FORMS["ITEM"]),
+        ("m[1]", "ITEM", "ITEM(<(VARCHAR(2147483647), INTEGER) MAP>, <INTEGER>)", FORMS["ITEM"]),
+    ],
+)  # fmt: skip
+def test_operands_of_wrong_types(typed, expression, operator, types, forms):
+    message = (
+        f"From line 1, column 8 to line 1, column {7 + len(expression)}: Cannot apply "
+        f"'{operator}' to arguments of type '{types}'. Supported form(s): {forms}"
+    )
+    with pytest.raises(Exception, match=re.escape(message)):
+        typed.sql_query(f"SELECT {expression} FROM typed")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT d IN (1, 2) FROM typed", "Values passed to IN operator must have compatible types"),
+        ("SELECT CAST(l AS INT) FROM typed",
+         "cannot convert value of type INTEGER ARRAY to type INTEGER"),
+        ("SELECT CAST(id AS ROW<a INT, b MAP<STRING, INT>>) FROM typed",
+         ("cannot convert value of type INTEGER to type RecordType:peek_no_expand"
+         r"\(INTEGER a, \(VARCHAR\(2147483647\), INTEGER\) MAP b\)")),
+        ("SELECT -1e999", "column 8 to line 1, column 13: Numeric literal '-1E999' out of range"),
+        ("SELECT - 9223372036854775809",
+         "column 8 to line 1, column 28: Numeric literal '-9223372036854775809' out of range"),
+        ("SELECT CAST(NULL AS ARRAY<INTERVAL DAY>)", "INTERVAL.* at line 1, column 27"),
+        ("CREATE TABLE i (a INTERVAL DAY) WITH ('connector' = 'print')",
+         "INTERVAL.* at line 1, column 19"),
+        ("SHOW CREATE VIEW nope", ("Could not execute SHOW CREATE VIEW. View with identifier "
+         "`default_catalog`.`default_database`.`nope` does not exist.")),
+        ("SHOW CREATE VIEW typed", ("SHOW CREATE VIEW is only supported for views, but "
+         "`default_catalog`.`default_database`.`typed` is a table. Please use SHOW CREATE TABLE")),
+    ],
+)  # fmt: skip
+def test_other_messages(typed, text, message):
+    with pytest.raises(Exception, match=message):
+        typed.execute_sql(text)
+
+
+@pytest.mark.parametrize(
+    ("condition", "types"),
+    [
+        ("id = '1'", "INTEGER and CHAR"),
+        ("'1' <> id", "CHAR and INTEGER"),
+        ("id = name", "INTEGER and VARCHAR"),
+        ("name = CAST(id AS DOUBLE)", "VARCHAR and DOUBLE"),
+        ("id IS DISTINCT FROM name", "INTEGER and VARCHAR"),
+        ("NULLIF(id, name) > 1", "INTEGER and VARCHAR"),
+        ("CASE id WHEN name THEN TRUE END", "INTEGER and VARCHAR"),
+    ],
+)
+def test_a_number_is_not_equal_to_a_text(typed, condition, types):
+    with pytest.raises(Exception, match=f"implicit type conversion between {types} is not supp"):
+        typed.sql_query(f"SELECT id FROM typed WHERE {condition}").explain()
+
+
+@pytest.mark.parametrize("condition", ["id > name", "id IN (name, '1')", "d = name", "b <> 'true'"])
+def test_other_comparisons_read_texts(typed, condition):
+    typed.sql_query(f"SELECT id FROM typed WHERE {condition}").explain()
+
+
+def test_arrays_have_an_index_of_type_int(typed):
+    with pytest.raises(Exception, match="Integer expression type expected"):
+        typed.sql_query("SELECT l[CAST(1 AS BIGINT)] FROM typed").explain()
+    typed.sql_query("SELECT m[name], m['a'], MAP[1, 2][CAST(1 AS BIGINT)] FROM typed").explain()
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [
+        ("INT", "length"),
+        ("STRING", "max"),
+        ("DATE", "null-rate"),
+        ("TIMESTAMP(3)", "min"),
+        ("BYTES", "null-rate"),
+        ("ARRAY<CHAR(2)>", "element.length"),
+        ("ROW<n INT>", "n.length"),
+    ],
+)
+def test_made_up_rows_have_the_options_of_their_type(t_env, kind, option):
+    t_env.execute_sql(
+        f"CREATE TABLE x (a {kind}) WITH ('connector' = 'datagen', 'fields.a.{option}' = '1')"
+    )
+    with pytest.raises(Exception, match=rf"Unsupported options:\s+fields.a.{option}\s"):
+        t_env.sql_query("SELECT a FROM x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "message"),
+    [
+        ("CHAR(3)", "'fields.a.length' = '3'",
+         r"Custom length for fixed-length type \(CHAR/BINARY\) field 'a' is not supported"),
+        ("VARCHAR(3)", "'fields.a.length' = '5'", "field 'a' should be shorter than '3' defined"),
+        ("INT", "'fields.a.var-len' = 'true'", "The type of field 'a' is not within this range"),
+    ],
+)  # fmt: skip
+def test_made_up_texts_have_the_length_of_their_type(t_env, kind, option, message):
+    t_env.execute_sql(f"CREATE TABLE x (a {kind}) WITH ('connector' = 'datagen', {option})")
+    with pytest.raises(Exception, match=message):
         t_env.sql_query("SELECT a FROM x")
 
 

@@ -287,6 +287,11 @@ TIMES = [
     ("UNIX_TIMESTAMP('29.02.2024', 'dd.MM.yyyy')", "BigIntType(false)", "1709164800"),
     ("FROM_UNIXTIME(1709212455)", "VarCharType(2147483647, true)", "'2024-02-29 13:14:15'"),
     ("FROM_UNIXTIME(1709212455, 'yyyy/MM/dd')", "VarCharType(2147483647, true)", "'2024/02/29'"),
+    (
+        "TIMESTAMPADD(HOUR, 2, DATE '2024-02-29')",
+        "TimestampType(3, false)",
+        "datetime.datetime(2024, 2, 29, 2, 0)",
+    ),
     ("TIMESTAMPADD(DAY, 3, DATE '2024-02-29')", "DateType(false)", "datetime.date(2024, 3, 3)"),
     (
         "TIMESTAMPADD(MONTH, 12, TIMESTAMP '2024-02-29 13:14:15')",

@@ -183,15 +183,23 @@ def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
 
 
 def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
-    if statement.kind is not ObjectKind.TABLE:
-        not_yet(f"SHOW CREATE {statement.kind.value}", statement.span, "Use DESCRIBE.")
+    if statement.kind is ObjectKind.CATALOG:
+        not_yet("SHOW CREATE CATALOG", statement.span, "Use SHOW CATALOGS.")
     path = session.catalog.qualify(statement.path)
     found = session.catalog.find(path)
     if found is None:
+        what = statement.kind.value
         raise ValidationError(
-            f"Could not execute SHOW CREATE TABLE. Table with identifier {path.quoted} does not "
-            "exist."
+            f"Could not execute SHOW CREATE {what}. {what.capitalize()} with identifier "
+            f"{path.quoted} does not exist."
         )
+    if statement.kind is ObjectKind.VIEW:
+        if isinstance(found, CatalogTable):
+            raise ValidationError(
+                f"SHOW CREATE VIEW is only supported for views, but {path.quoted} is a table. "
+                "Please use SHOW CREATE TABLE instead."
+            )
+        not_yet("SHOW CREATE VIEW", statement.span, "Use DESCRIBE.")
     if not isinstance(found, CatalogTable):
         raise ValidationError(
             f"SHOW CREATE TABLE is only supported for tables, but {path.quoted} is a view. "

@@ -174,7 +174,7 @@ def test_avro_files_name_their_codec_and_types(t_env, tmp_path):
         ("n INT", "avro", ", 'avro.codec' = 'rar'", "avro.codec"),
         ("n INT", "parquet", ", 'parquet.compression' = 'rar'", "parquet.compression is one of"),
         ("t TIME(0)", "orc", "", r"'orc' has no type for TIME\(0\)"),
-        ("t INTERVAL DAY", "parquet", "", "'parquet' has no type for INTERVAL"),
+        ("t VARIANT", "parquet", "", "'parquet' has no type for VARIANT"),
         ("n INT", "orc", ", 'orc.compress' = 'rar'", "orc.compress is one of"),
     ],
 )

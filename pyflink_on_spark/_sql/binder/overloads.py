@@ -12,6 +12,9 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _CALCITE_NAMES = {Root.INT: "INTEGER", Root.TIMESTAMP_LTZ: "TIMESTAMP_WITH_LOCAL_TIME_ZONE"}
+_PREFIXES = frozenset({"+", "-", "NOT"})
+_MEMBERSHIPS = frozenset({"IN", "NOT IN"})
+_INFIXES = frozenset({"AND", "OR"})
 
 
 def invoke(
@@ -40,7 +43,7 @@ def invoke(
             return Invocation(
                 _result_type(overload, converted, symbols), function, overload, converted, symbols
             )
-    raise invalid(wrong_types(function, args), span)
+    raise invalid(wrong_types(function, args, symbols), span)
 
 
 def convert(expression: Typed, target: LogicalType) -> Typed:
@@ -114,21 +117,38 @@ def wrong_count(function: Any) -> str:
     )
 
 
-def wrong_types(function: Any, args: Sequence[Typed]) -> str:
+def wrong_types(function: Any, args: Sequence[Typed], symbols: tuple[str, ...] = ()) -> str:
     """Return the message for arguments of wrong types."""
-    types = [f"<{calcite_name(arg.type)}>" for arg in args]
-    name = function.name
-    if function.is_operator and len(types) == 2:
+    types = [f"<{calcite_name(arg.type).upper()}>" for arg in args]
+    name = function.name.removeprefix("UNARY ")
+    if name in _MEMBERSHIPS:
+        return "Values passed to IN operator must have compatible types"
+    if name.endswith("BETWEEN"):
+        name = f"{name} {'SYMMETRIC' if symbols else 'ASYMMETRIC'}"
+        written = f"{types[0]} {name} {types[1]} AND {types[2]}"
+    elif name.startswith("IS ") and len(types) == 1:
+        written = f"{types[0]} {name}"
+    elif name in _PREFIXES and len(types) == 1:
+        written = f"{name}{types[0]}"
+    elif len(types) == 2 and (function.is_operator or name in _INFIXES):
         written = f"{types[0]} {name} {types[1]}"
     else:
-        written = f"{name.removeprefix('unary ')}({', '.join(types)})"
-    forms = f". Supported form(s): {', '.join(function.forms)}" if function.forms else ""
-    name = name.removeprefix("UNARY ")
+        written = f"{name}({', '.join(types)})"
+    shown = "\n".join(function.forms)
+    forms = f". Supported form(s): {shown}" if shown else ""
     return f"Cannot apply '{name}' to arguments of type '{written}'{forms}"
 
 
 def calcite_name(kind: LogicalType) -> str:
     """Return a type's name as error messages have it."""
+    inner = [calcite_name(child) for child in kind.children]
+    if kind.root in {Root.ARRAY, Root.MULTISET}:
+        return f"{inner[0]} {kind.root.value}"
+    if kind.root is Root.MAP:
+        return f"({inner[0]}, {inner[1]}) MAP"
+    if kind.root is Root.ROW:
+        fields = ", ".join(f"{child} {name}" for child, name in zip(inner, kind.names))
+        return f"RecordType:peek_no_expand({fields})"
     name = _CALCITE_NAMES.get(kind.root)
     if name is None:
         return kind.text(string=f"VARCHAR({logical.MAX_LENGTH})", nullability=False)

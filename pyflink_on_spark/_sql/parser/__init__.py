@@ -43,6 +43,7 @@ def parse_type(text: str) -> LogicalType:
         SqlParseError: the text is not valid.
     """
     parser = StatementParser(text)
+    parser.takes_intervals = True
     parsed = parser.type()
     parser.expect_end()
     return parsed

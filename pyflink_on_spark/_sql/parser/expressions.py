@@ -50,6 +50,7 @@ _BINARY = {
     "%": _TIMES,
     "||": _TIMES,
 }
+_NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 _POSTFIX = {"IS": _IS, "NOT": _RANGED, "BETWEEN": _RANGED, "IN": _RANGED, "LIKE": _RANGED,
             "SIMILAR": _RANGED}  # fmt: skip
 _IS_TESTS = ("NULL", "TRUE", "FALSE", "UNKNOWN")
@@ -110,6 +111,8 @@ class ExpressionParser(FunctionCallParser):
         token = self.token
         if token.upper in {"+", "-"}:
             self.next()
+            if token.upper == "-" and self.token.kind in _NUMBERS:
+                literals.number(self.token, "-", token.span)
             operand = self.expression(_SIGN)
             span = self.since(token.span)
             if token.upper == "-" and isinstance(operand, Literal) and _is_number(operand):
@@ -212,7 +215,7 @@ class ExpressionParser(FunctionCallParser):
 
     def _primary(self) -> Expression:
         token = self.token
-        if token.kind in {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
+        if token.kind in _NUMBERS:
             return literals.number(self.next())
         if token.kind is Kind.STRING:
             self.next()
@@ -346,7 +349,7 @@ class ExpressionParser(FunctionCallParser):
         self.expect("(")
         operand = self.expression()
         self.expect("AS")
-        target = self.type()
+        target = self.interval_type() if self.accept("INTERVAL") else self.type()
         self.expect(")")
         return Cast(operand, target, first.upper == "TRY_CAST", span=self.since(first.span))
 

@@ -43,12 +43,20 @@ def unit_of(word: str) -> str | None:
     return word if word in UNITS else _PLURALS.get(word)
 
 
-def number(token: Token) -> Literal:
-    """Return the constant for a number without a sign."""
+def number(token: Token, sign: str = "", begin: Span | None = None) -> Literal:
+    """Return the constant for a number.
+
+    Args:
+        token: the number.
+        sign: the sign before it, for messages only.
+        begin: where the sign is.
+    """
+    span = token.span if begin is None else begin.to(token.span)
     text = token.text
     if token.kind is Kind.DOUBLE:
         if math.isinf(float(text)):
-            raise out_of_range(f"{decimal.Decimal(text):E}".replace("+", ""), token.span)
+            shown = f"{decimal.Decimal(text):E}".replace("+", "")
+            raise out_of_range(sign + shown, span)
         return Literal(float(text), logical.DOUBLE.with_nullable(False), span=token.span)
     whole, _, fraction = text.partition(".")
     value = int((whole + fraction) or "0")
@@ -57,7 +65,7 @@ def number(token: Token) -> Literal:
     else:
         # The lowest BIGINT is a number that is too high, with a sign.
         if value > 2**63:
-            raise out_of_range(text, token.span)
+            raise out_of_range(sign + text, span)
         digits = max(len(str(value)), len(fraction) + (value == 0 and not fraction))
         kind = logical.decimal(max(digits, 1), len(fraction))
     return Literal(value, kind.with_nullable(False), span=token.span)

@@ -44,6 +44,9 @@ _SECONDS = frozenset({"WEEK", "DAY", "HOUR", "MINUTE", "SECOND"})
 class TypeParser(Cursor):
     """Reads types."""
 
+    takes_intervals = False
+    """Whether a type may be an interval; in SQL only that of a CAST may."""
+
     def type(self) -> LogicalType:
         """Read a type, and whether it has NULL."""
         parsed = self._nullability(self._base_type())
@@ -61,7 +64,7 @@ class TypeParser(Cursor):
     def _base_type(self) -> LogicalType:
         token = self.token
         word = token.upper
-        if token.kind is not Kind.WORD:
+        if token.kind is not Kind.WORD or (word == "INTERVAL" and not self.takes_intervals):
             raise self.unexpected()
         self.next()
         if word in _SIMPLE:
@@ -82,7 +85,7 @@ class TypeParser(Cursor):
             "TIME": self._time,
             "TIMESTAMP": self._timestamp,
             "TIMESTAMP_LTZ": lambda: logical.timestamp_ltz(self._fraction(6)),
-            "INTERVAL": self._interval_type,
+            "INTERVAL": self.interval_type,
             "ARRAY": lambda: logical.array(self._bracketed()),
             "MULTISET": lambda: logical.multiset(self._bracketed()),
             "MAP": self._map,
@@ -139,7 +142,8 @@ class TypeParser(Cursor):
         self.accept("WITHOUT", "TIME", "ZONE")
         return logical.timestamp(digits)
 
-    def _interval_type(self) -> LogicalType:
+    def interval_type(self) -> LogicalType:
+        """Read what follows INTERVAL."""
         first = self.token
         if first.upper not in _MONTHS | _SECONDS:
             raise self.unexpected()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyflink_on_spark._sql.connectors.datagen.fields import (
     Field,
     FieldOptions,
@@ -25,6 +27,14 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 _ROWS_PER_SECOND = Option("rows-per-second", integer, default=10_000)
 _NUMBER_OF_ROWS = Option("number-of-rows", integer)
 _PARALLELISM = Option("scan.parallelism", integer)
+_RANDOM: dict[str, Option[Any]] = {
+    "low": Option("min", float),
+    "high": Option("max", float),
+    "length": Option("length", integer),
+    "varied": Option("var-len", boolean, default=False),
+    "max_past": Option("max-past", duration, default=0),
+    "null_rate": Option("null-rate", float, default=0.0),
+}
 _KINDS = ("sequence", "random")
 _ORDERED = frozenset({*logical.NUMERIC, *logical.CHARACTERS})
 
@@ -70,7 +80,35 @@ class _DatagenTable(TableSource):
 def _field(options: TableOptions, name: str, kind: LogicalType) -> Field:
     if options[Option("kind", one_of(*_KINDS), default="random")] == "sequence":
         return _sequence(options, name, kind)
+    _check_length(options, name, kind)
     return _random(options, kind)
+
+
+def _check_length(options: TableOptions, name: str, kind: LogicalType) -> None:
+    """Refuse what is said of the length of a column whose type does not let it be said.
+
+    Raises:
+        ValidationError: there is such an option.
+    """
+    length, varied = _RANDOM["length"], _RANDOM["varied"]
+    variable = "variable-length type (VARCHAR/STRING/VARBINARY/BYTES)"
+    if options.has(length):
+        if kind.root in {Root.CHAR, Root.BINARY}:
+            raise ValidationError(
+                f"Custom length for fixed-length type (CHAR/BINARY) field '{name}' is not "
+                "supported."
+            )
+        most = kind.precision if kind.root in {Root.VARCHAR, Root.VARBINARY} else None
+        if most is not None and options[length] > most:
+            raise ValidationError(
+                f"Custom length '{options[length]}' for {variable} field '{name}' should be "
+                f"shorter than '{most}' defined in the schema."
+            )
+    if options.has(varied) and kind.root not in {Root.VARCHAR, Root.VARBINARY} and options[varied]:
+        raise ValidationError(
+            "Only supports specifying 'fields.#.var-len' option for "
+            f"{variable.replace(' (', 's (')}. The type of field '{name}' is not within this range."
+        )
 
 
 def _sequence(options: TableOptions, name: str, kind: LogicalType) -> Field:
@@ -95,15 +133,20 @@ def _random(options: TableOptions, kind: LogicalType) -> Field:
     children = tuple(
         _random(options.under(f"{name}."), child) for name, child in zip(names, kind.children)
     )
-    return RandomField(
-        kind,
-        FieldOptions(
-            low=options[Option("min", float)],
-            high=options[Option("max", float)],
-            length=options[Option("length", integer)],
-            varied=bool(options[Option("var-len", boolean, default=False)]),
-            max_past=options[Option("max-past", duration, default=0)],
-            null_rate=options[Option("null-rate", float, default=0.0)],
-        ),
-        children,
-    )
+    given = {name: options[_RANDOM[name]] for name in _random_options(kind)}
+    return RandomField(kind, FieldOptions(**given), children)
+
+
+def _random_options(kind: LogicalType) -> tuple[str, ...]:
+    """Return the names of the options that a random field of a type has."""
+    if kind.root in {*logical.NUMERIC, Root.INTERVAL_MONTH, Root.INTERVAL_SECOND}:
+        return "low", "high", "null_rate"
+    if kind.root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ}:
+        return "max_past", "null_rate"
+    if kind.root in {Root.ARRAY, Root.MAP, Root.MULTISET}:
+        return "length", "null_rate"
+    if kind.root is Root.VARCHAR:
+        return "length", "varied", "null_rate"
+    if kind.root is Root.VARBINARY:
+        return "length", "varied"
+    return () if kind.root in {Root.BINARY, Root.DATE, Root.TIME} else ("null_rate",)

@@ -255,14 +255,15 @@ _TIMES_INTERVALS = (
 
 
 def _forms(operator: str) -> tuple[str, ...]:
-    numeric = f"'<NUMERIC> {operator} <NUMERIC>'"
-    if operator not in "+-":
-        return (numeric,)
-    return (
-        numeric,
-        f"'<DATETIME_INTERVAL> {operator} <DATETIME_INTERVAL>'",
-        f"'<DATETIME> {operator} <DATETIME_INTERVAL>'",
-    )
+    interval, datetime = "<DATETIME_INTERVAL>", "<DATETIME>"
+    sides = {
+        "+": [(interval, interval), (datetime, interval), (interval, datetime)],
+        "-": [(interval, interval), (datetime, interval)],
+        "*": [(interval, "<NUMERIC>"), ("<NUMERIC>", interval)],
+        "/": [(interval, "<NUMERIC>")],
+    }[operator]
+    sides = [("<NUMERIC>", "<NUMERIC>"), *sides]
+    return tuple(f"'{left} {operator} {right}'" for left, right in sides)
 
 
 def _negate(site: CallSite) -> str:
@@ -319,7 +320,7 @@ FUNCTIONS = (
             _decimals(_remainder_type, _decimal_remainder),
             _by_function(numbers.double_remainder),
         ),
-        _forms("%"),
+        ("'<EXACT_NUMERIC> % <EXACT_NUMERIC>'",),
         aliases=("MOD",),
     ),
     ScalarFunction(
@@ -330,5 +331,9 @@ FUNCTIONS = (
         ),
         ("'-<NUMERIC>'", "'-<DATETIME_INTERVAL>'"),
     ),
-    ScalarFunction("UNARY +", (Overload((_numbers,), like(), inline("{0}")),), ("'+<NUMERIC>'",)),
+    ScalarFunction(
+        "UNARY +",
+        (Overload((_numbers,), like(), inline("{0}")),),
+        ("'+<NUMERIC>'", "'+<DATETIME_INTERVAL>'"),
+    ),
 )

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Result, ScalarFunction
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.definition import (
+    Nulls,
+    Overload,
+    Parameter,
+    Result,
+    ScalarFunction,
+)
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
@@ -45,6 +52,28 @@ def _made_tuple(site: CallSite) -> str:
 def _made_map(site: CallSite) -> str:
     sources = site.sources()
     return "{" + ", ".join(f"{k}: {v}" for k, v in zip(sources[::2], sources[1::2])) + "}"
+
+
+_NO_KEY = {Root.NULL, Root.SYMBOL}
+_KINDS_OF_KEYS = (
+    logical.NUMERIC,
+    logical.CHARACTERS,
+    tuple({*Root} - {*logical.NUMERIC, *logical.CHARACTERS} - _NO_KEY),
+)
+"""The kinds of a map's keys; a key of another kind is not looked up."""
+
+
+def _map_with(keys: tuple[Root, ...]) -> Parameter:
+    def parameter(kind: LogicalType) -> LogicalType | None:
+        return kind if kind.root is Root.MAP and kind.children[0].root in keys else None
+
+    return parameter
+
+
+def _index(kind: LogicalType) -> LogicalType | None:
+    if kind.root in logical.INTEGERS and kind.root is not Root.INT:
+        raise ValidationError("Integer expression type expected.")
+    return kind if kind.root is Root.INT else None
 
 
 def _array_item(array: tuple[object, ...], index: int) -> object:
@@ -87,16 +116,19 @@ FUNCTIONS = (
         "ITEM",
         (
             Overload(
-                (of(Root.ARRAY), integers),
+                (of(Root.ARRAY), _index),
                 _nullable_child(0),
                 _item,
                 Nulls.STRICT_NULLABLE,
             ),
-            Overload(
-                (of(Root.MAP), any_type),
-                _nullable_child(1),
-                inline("{0}.get({1})"),
-                Nulls.STRICT_NULLABLE,
+            *(
+                Overload(
+                    (_map_with(keys), of(*keys)),
+                    _nullable_child(1),
+                    inline("{0}.get({1})"),
+                    Nulls.STRICT_NULLABLE,
+                )
+                for keys in _KINDS_OF_KEYS
             ),
             Overload(
                 (of(Root.VARIANT), characters),
@@ -111,6 +143,14 @@ FUNCTIONS = (
                 Nulls.STRICT_NULLABLE,
             ),
         ),
-        ("'<ARRAY>[<INTEGER>]'", "'<MAP>[<ANY>]'"),
+        tuple(
+            f"<{of_what}>[{key}]"
+            for of_what, key in (
+                ("ARRAY", "<INTEGER>"),
+                ("MAP", "<ANY>"),
+                ("ROW", "<CHARACTER>|<INTEGER>"),
+                ("VARIANT", "<CHARACTER>|<INTEGER>"),
+            )
+        ),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, inline
 from pyflink_on_spark._sql.types import logical
@@ -20,17 +21,38 @@ def _ordered(kind: LogicalType) -> LogicalType | None:
     return None if kind.root in _UNORDERED else kind
 
 
+def equatable_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type in which two values can be equal; unlike an order, it reads no number."""
+    one, two = types
+    kinds = {one.root in logical.CHARACTERS, two.root in logical.CHARACTERS}
+    if len(kinds) == 2 and (one.root in logical.NUMERIC or two.root in logical.NUMERIC):
+        raise ValidationError(
+            f"implicit type conversion between {_name(one)} and {_name(two)} is not supported now"
+        )
+    return comparable_type(types)
+
+
+def _name(kind: LogicalType) -> str:
+    return "INTEGER" if kind.root is Root.INT else kind.root.value
+
+
 def _boolean(_types: Sequence[LogicalType]) -> LogicalType:
     return logical.BOOLEAN
 
 
+def _forms(name: str) -> tuple[str, ...]:
+    return (f"'<COMPARABLE_TYPE> {name} <COMPARABLE_TYPE>'",)
+
+
 def _comparison(name: str, operator: str, *, ordered: bool) -> ScalarFunction:
     parameter = _ordered if ordered else any_type
-    family = "COMPARABLE_TYPE"
     overload = Overload(
-        (parameter, parameter), _boolean, inline(f"{{0}} {operator} {{1}}"), unified=comparable_type
+        (parameter, parameter),
+        _boolean,
+        inline(f"{{0}} {operator} {{1}}"),
+        unified=comparable_type if ordered else equatable_type,
     )
-    return ScalarFunction(name, (overload,), (f"<{family}> {name} <{family}>",))
+    return ScalarFunction(name, (overload,), _forms(name))
 
 
 def _between(negated: bool) -> ScalarFunction:
@@ -60,11 +82,11 @@ def _between(negated: bool) -> ScalarFunction:
     def result(types: Sequence[LogicalType]) -> LogicalType:
         return logical.BOOLEAN.with_nullable(any(kind.nullable for kind in types))
 
-    name = "NOT BETWEEN" if negated else "BETWEEN"
+    name, one = "NOT BETWEEN" if negated else "BETWEEN", "<COMPARABLE_TYPE>"
     overload = Overload(
         (_ordered, _ordered, _ordered), result, three_valued, Nulls.CALLED, unified=comparable_type
     )
-    return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} ... AND ...",))
+    return ScalarFunction(name, (overload,), (f"'{one} {name} {one} AND {one}'",))
 
 
 def _in(negated: bool) -> Code:
@@ -107,7 +129,7 @@ def _membership(negated: bool) -> ScalarFunction:
         variadic=True,
         unified=comparable_type,
     )
-    return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} (...)",))
+    return ScalarFunction(name, (overload,))
 
 
 def _distinct(name: str, operator: str) -> ScalarFunction:
@@ -119,9 +141,9 @@ def _distinct(name: str, operator: str) -> ScalarFunction:
         result,
         inline(f"{{0}} {operator} {{1}}"),
         Nulls.CALLED,
-        unified=comparable_type,
+        unified=equatable_type,
     )
-    return ScalarFunction(name, (overload,), (f"<COMPARABLE_TYPE> {name} <COMPARABLE_TYPE>",))
+    return ScalarFunction(name, (overload,), _forms(name))
 
 
 FUNCTIONS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.functions.builtin.comparison import equatable_type
 from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans
 from pyflink_on_spark._sql.types import logical
@@ -65,6 +66,11 @@ def _plain(kind: LogicalType) -> LogicalType | None:
     return None if kind.root in {Root.VARIANT, Root.BITMAP} else kind
 
 
+def _nullif_type(types: Sequence[LogicalType]) -> LogicalType:
+    equatable_type(types)
+    return types[0].with_nullable(True)
+
+
 FUNCTIONS = (
     CASE,
     ScalarFunction(
@@ -108,7 +114,7 @@ FUNCTIONS = (
         (
             Overload(
                 (any_type, any_type),
-                lambda types: types[0].with_nullable(True),
+                _nullif_type,
                 _nullif,
                 Nulls.CALLED,
             ),

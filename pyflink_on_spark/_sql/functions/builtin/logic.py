@@ -51,13 +51,13 @@ def _operator(name: str, decided: str) -> ScalarFunction:
         Nulls.CALLED,
         condition=_condition(name.lower()),
     )
-    return ScalarFunction(name, (overload,), (f"<BOOLEAN> {name} <BOOLEAN>",))
+    return ScalarFunction(name, (overload,), (f"'<BOOLEAN> {name} <BOOLEAN>'",))
 
 
 def _test(name: str, template: str, *, of_boolean: bool = True) -> ScalarFunction:
     parameter = booleans if of_boolean else any_type
     overload = Overload((parameter,), lambda types: _NEVER_NULL, inline(template), Nulls.CALLED)
-    return ScalarFunction(name, (overload,), (f"<ANY> {name}",))
+    return ScalarFunction(name, (overload,), (f"'<BOOLEAN> {name}'",))
 
 
 FUNCTIONS = (
@@ -66,7 +66,7 @@ FUNCTIONS = (
     ScalarFunction(
         "NOT",
         (Overload((booleans,), lambda types: logical.BOOLEAN, inline("not {0}"), condition=_not),),
-        ("NOT<BOOLEAN>",),
+        ("'NOT<BOOLEAN>'",),
     ),
     _test("IS NULL", "{0} is None", of_boolean=False),
     _test("IS NOT NULL", "{0} is not None", of_boolean=False),

@@ -139,7 +139,7 @@ FUNCTIONS = (
     ScalarFunction(
         "||",
         (Overload((characters, characters), _joined, inline("{0} + {1}")),),
-        ("'<STRING> || <STRING>'",),
+        ("'<STRING> || <STRING>'", "'<EQUIVALENT_TYPE> || <EQUIVALENT_TYPE>'"),
     ),
     ScalarFunction(
         "UPPER",
@@ -261,17 +261,23 @@ FUNCTIONS = (
     function_of("REGEXP_INSTR", _TWO, logical.INT, patterns.regexp_position, nullable=True),
     function_of("REGEXP_SUBSTR", _TWO, _TEXT, patterns.regexp_part, nullable=True),
     ScalarFunction(
-        "LIKE", (Overload(_THREE, always(logical.BOOLEAN), _like_code(False), optional=1),)
+        "LIKE",
+        (Overload(_THREE, always(logical.BOOLEAN), _like_code(False), optional=1),),
+        ("'LIKE(<STRING>, <STRING>, <STRING>)'",),
     ),
     ScalarFunction(
-        "NOT LIKE", (Overload(_THREE, always(logical.BOOLEAN), _like_code(True), optional=1),)
+        "NOT LIKE",
+        (Overload(_THREE, always(logical.BOOLEAN), _like_code(True), optional=1),),
+        ("'NOT LIKE(<STRING>, <STRING>, <STRING>)'",),
     ),
     ScalarFunction(
         "SIMILAR TO",
         (Overload(_THREE, always(logical.BOOLEAN), _similar_code(False), optional=1),),
+        ("'SIMILAR TO(<STRING>, <STRING>, <STRING>)'",),
     ),
     ScalarFunction(
         "NOT SIMILAR TO",
         (Overload(_THREE, always(logical.BOOLEAN), _similar_code(True), optional=1),),
+        ("'NOT SIMILAR TO(<STRING>, <STRING>, <STRING>)'",),
     ),
 )

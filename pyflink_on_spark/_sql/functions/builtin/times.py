@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.program import Binding
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin import numbers, units
 from pyflink_on_spark._sql.functions.builtin.java_formats import (
     format_timestamp,
@@ -36,6 +37,7 @@ from pyflink_on_spark._sql.types.temporal import (
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._sql.plan.expressions import Typed
 
 PROCTIME_TYPE = replace(logical.timestamp_ltz(3).with_nullable(False), time=Time.PROCTIME)
 
@@ -212,10 +214,17 @@ def _between(site: CallSite) -> str:
     return f"{name}({unit!r}, {earlier}, {later})"
 
 
-def _moved_type(types: Sequence[LogicalType]) -> LogicalType:
-    kind = types[1]
+def _moved_date_type(unit: str) -> LogicalType:
+    if unit in {"MILLISECOND", "MICROSECOND"}:
+        raise ValidationError(f"TIMESTAMPADD cannot add the unit {unit} to a DATE.")
+    return logical.timestamp(3) if unit in {"HOUR", "MINUTE", "SECOND"} else logical.DATE
+
+
+def _moved_type(args: Sequence[Typed], symbols: tuple[str, ...]) -> LogicalType:
+    (unit,) = symbols
+    kind = args[1].type
     if kind.root is Root.DATE:
-        return kind
+        return _moved_date_type(unit)
     return replace(kind, precision=max(kind.precision or 0, 3), time=None)
 
 
@@ -318,7 +327,7 @@ FUNCTIONS = (
     ),
     ScalarFunction(
         "TIMESTAMPADD",
-        (Overload((as_int, _dates), _moved_type, _added),),
+        (Overload((as_int, _dates), always(logical.DATE), _added, shape=_moved_type),),
     ),
     ScalarFunction(
         "TIMESTAMPDIFF",
