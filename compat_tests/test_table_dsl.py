@@ -195,6 +195,14 @@ def test_types_of_pandas(t_env):
     assert (list(empty.columns), str(empty["x"].dtype), len(empty)) == (["x"], "object", 0)
 
 
+@pytest.mark.pyflink_bug("names the zone beside the time in UTC")
+def test_points_in_time_in_other_zones_are_the_same_in_pandas(t_env):
+    t_env.get_config().set("table.local-time-zone", "Asia/Tokyo")
+    frame = t_env.sql_query("SELECT TO_TIMESTAMP_LTZ(1700000000123, 3) AS a").to_pandas()
+    assert str(frame["a"].dtype) == "datetime64[ms, Asia/Tokyo]"
+    assert str(frame["a"][0]) == "2023-11-15 07:13:20.123000+09:00"
+
+
 MOMENT = datetime.datetime(2026, 1, 1, 10, 0, 0, 123000)  # noqa: DTZ001
 
 

@@ -23,7 +23,7 @@ def table(t_env):
 @pytest.fixture
 def typed(t_env):
     t_env.execute_sql(
-        "CREATE TABLE typed (id INT, name STRING, d DATE, b BOOLEAN, l ARRAY<INT>, r ROW<a INT>, "
+        "CREATE TABLE typed (id INT, name STRING, d DATE, ts TIMESTAMP(3), b BOOLEAN, l ARRAY<INT>, r ROW<a INT>, "
         "m MAP<STRING, INT>) WITH ('connector' = 'datagen', 'number-of-rows' = '1')"
     )
     return t_env
@@ -160,6 +160,11 @@ FORMS = {
          "<DATE> BETWEEN ASYMMETRIC <INTEGER> AND <INTEGER>", FORMS["BETWEEN"]),
         ("d BETWEEN SYMMETRIC 1 AND 2", "BETWEEN SYMMETRIC",
          "<DATE> BETWEEN SYMMETRIC <INTEGER> AND <INTEGER>", FORMS["BETWEEN"]),
+        ("d > ts", ">", "<DATE> > <TIMESTAMP(3)>", "'<COMPARABLE_TYPE> > <COMPARABLE_TYPE>'"),
+        ("ts = DATE '2020-01-01'", "=", "<TIMESTAMP(3)> = <DATE>",
+         "'<COMPARABLE_TYPE> = <COMPARABLE_TYPE>'"),
+        ("d IS DISTINCT FROM ts", "IS DISTINCT FROM", "<DATE> IS DISTINCT FROM <TIMESTAMP(3)>",
+         "'<COMPARABLE_TYPE> IS DISTINCT FROM <COMPARABLE_TYPE>'"),
         ("l[name]", "ITEM", "ITEM(<INTEGER ARRAY>, <VARCHAR(2147483647)>)", FORMS["ITEM"]),
         ("m[1]", "ITEM", "ITEM(<(VARCHAR(2147483647), INTEGER) MAP>, <INTEGER>)", FORMS["ITEM"]),
     ],
@@ -177,6 +182,9 @@ def test_operands_of_wrong_types(typed, expression, operator, types, forms):
     ("text", "message"),
     [
         ("SELECT d IN (1, 2) FROM typed", "Values passed to IN operator must have compatible types"),
+        ("SELECT CASE WHEN b THEN d ELSE ts END FROM typed", "Illegal mixing of types in CASE"),
+        ("SELECT d FROM typed UNION ALL SELECT ts FROM typed", "Type mismatch in column 1 of UNION"),
+        ("SELECT NULLIF(d, ts) FROM typed", "Cannot apply '=' to arguments of type '<DATE> = <TIMES"),
         ("SELECT CAST(l AS INT) FROM typed",
          "cannot convert value of type INTEGER ARRAY to type INTEGER"),
         ("SELECT CAST(id AS ROW<a INT, b MAP<STRING, INT>>) FROM typed",

@@ -192,6 +192,16 @@ NUMBERS = [
 ]
 CONDITIONS = [
     ("COALESCE(CAST(NULL AS INT), 5)", "IntType(false)", "5"),
+    (
+        "COALESCE(TIMESTAMP '2021-01-01 10:00:00', DATE '2020-01-01')",
+        "DateType(false)",
+        "datetime.date(2021, 1, 1)",
+    ),
+    (
+        "COALESCE(CAST(NULL AS DATE), TIMESTAMP '2021-01-01 10:00:00')",
+        "DateType(false)",
+        "datetime.date(2021, 1, 1)",
+    ),
     ("NULLIF(1, 1)", "IntType(true)", "None"),
     ("NULLIF(1, 2)", "IntType(true)", "1"),
     ("IF(TRUE, 1, 2)", "IntType(false)", "1"),

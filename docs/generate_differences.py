@@ -115,12 +115,29 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
   effect on groups, joins and OVER.
 - **A text as a short `DECIMAL`.** `CAST` reads what Flink reads, its oddities included: up to a
-  precision of 18, `'x'` is 0 and `'99.999'` as `DECIMAL(4, 2)` is 100.00.
-- `from_pandas` takes columns of pandas' nullable types (`Int64`, `string`, ...). PyFlink refuses
-  them.
-- **Not supported yet:** the statements `UPDATE`, `DELETE` and `SHOW CREATE VIEW`, `ALTER` other
-  than `RENAME TO` and the `SET` and `RESET` of a table's options,
-  `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
+  precision of 18, `'x'` is 0 and `'99.999'` as `DECIMAL(4, 2)` is 100.00. Flink refuses the latter
+  where it computes it while planning, as for a constant.
+- **pandas.** `from_pandas` takes columns of pandas' nullable types and of Arrow (`Int64`, `string`,
+  `large_string[pyarrow]`, ...), which PyFlink refuses, and keeps the microseconds of timestamps,
+  which PyFlink cuts to milliseconds. `to_pandas` gives the right point in time for
+  `TIMESTAMP_LTZ`; PyFlink shows the time in UTC with the name of the local zone.
+- **Intervals.** A result of type `INTERVAL` is a `timedelta` or a number of months; PyFlink fails
+  to pass it to Python (PickleException). `(ts1 - ts2) DAY` is not supported: use `TIMESTAMPDIFF`.
+  `TIMESTAMPADD` takes `MICROSECOND`, which Flink refuses.
+- **Nullability.** A `DECIMAL` that may have more than 38 digits (`p * p` of `DECIMAL(38, 2)`) is
+  nullable. In Flink it is NOT NULL if its operands are, and a job fails that has to write NULL.
+- **Views** are resolved when they are created: they read the same table after its name has
+  changed. Flink reads the view's text again and finds no table. A view prints no `AS`.
+- `EXPLAIN` has the sections of Flink. The operators in them are those of this project.
+- A Python function may return a tuple for an `ARRAY`. PyFlink wants a list.
+- **The Table API** compares and converts as SQL does. PyFlink refuses `col("n") > "1"` and
+  `col("d") == "2024-01-01"` ("Invalid function call"), and its messages name other functions.
+- The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
+- **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
+  `INTERVAL SECOND(3)`, and a syntax error does not list the words that may follow.
+- **Not supported yet:** the statements `UPDATE`, `DELETE`, `SHOW CREATE VIEW` and
+  `SHOW CREATE CATALOG`, `ALTER` other than `RENAME TO` and the `SET` and `RESET` of a table's
+  options, `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
   `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
   elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.

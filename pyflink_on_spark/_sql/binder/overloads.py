@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 _CALCITE_NAMES = {Root.INT: "INTEGER", Root.TIMESTAMP_LTZ: "TIMESTAMP_WITH_LOCAL_TIME_ZONE"}
 _PREFIXES = frozenset({"+", "-", "NOT"})
 _MEMBERSHIPS = frozenset({"IN", "NOT IN"})
-_INFIXES = frozenset({"AND", "OR"})
+_INFIXES = frozenset({"AND", "OR", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
 
 
 def invoke(

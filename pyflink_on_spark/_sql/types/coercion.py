@@ -68,8 +68,6 @@ def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:
         return _common_timestamp(one, two)
     if one.root is two.root is Root.TIME:
         return one if (one.precision or 0) >= (two.precision or 0) else two
-    if {one.root, two.root} in ({Root.DATE, Root.TIMESTAMP}, {Root.DATE, Root.TIMESTAMP_LTZ}):
-        return two if one.root is Root.DATE else one
     if one.root is two.root and one.children and len(one.children) == len(two.children):
         return _common_composite(one, two)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin.comparison import equatable_type
 from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans
@@ -33,6 +34,14 @@ def _coalesce(site: CallSite) -> str:
         name = site.temporary()
         parts.append(f"{name} if ({name} := {site.source(index)}) is not None else ")
     return "".join(parts) + site.source(len(site.args) - 1)
+
+
+def _first_common_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type that the operands of COALESCE become: a timestamp beside a date is cut."""
+    roots = {kind.root for kind in types}
+    if roots - {Root.NULL} == {Root.DATE, Root.TIMESTAMP}:
+        return logical.DATE.with_nullable(any(kind.nullable for kind in types))
+    return common_type(types)
 
 
 def _coalesce_type(types: Sequence[LogicalType]) -> LogicalType:
@@ -67,7 +76,9 @@ def _plain(kind: LogicalType) -> LogicalType | None:
 
 
 def _nullif_type(types: Sequence[LogicalType]) -> LogicalType:
-    equatable_type(types)
+    if equatable_type(types) is None:
+        one, two = (kind.text(nullability=False) for kind in types)
+        raise ValidationError(f"Cannot apply '=' to arguments of type '<{one}> = <{two}>'.")
     return types[0].with_nullable(True)
 
 
@@ -82,7 +93,7 @@ FUNCTIONS = (
                 _coalesce,
                 Nulls.CALLED,
                 variadic=True,
-                unified=common_type,
+                unified=_first_common_type,
             ),
         ),
     ),
