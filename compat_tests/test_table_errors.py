@@ -330,3 +330,12 @@ def test_elements_of_wrong_types(t_env):
     kind = DataTypes.ROW([DataTypes.FIELD("n", DataTypes.INT())])
     with pytest.raises(TypeError, match="field n"):
         t_env.from_elements([("x",)], kind)
+
+
+@pytest.mark.parametrize("line", ["null", "1", '"a"', "[1]", "true"])
+def test_json_that_is_no_object_is_no_row(t_env, tmp_path, line):
+    (tmp_path / "in").write_text(f"{line}\n")
+    options = f"'connector' = 'filesystem', 'path' = 'file://{tmp_path}/in', 'format' = 'json'"
+    t_env.execute_sql(f"CREATE TABLE j (n INT) WITH ({options})")
+    with pytest.raises(Exception, match=re.escape(f"Failed to deserialize JSON '{line}'")):
+        list(t_env.execute_sql("SELECT n FROM j").collect())

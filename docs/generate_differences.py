@@ -127,7 +127,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Nullability.** A `DECIMAL` that may have more than 38 digits (`p * p` of `DECIMAL(38, 2)`) is
   nullable. In Flink it is NOT NULL if its operands are, and a job fails that has to write NULL.
 - **Views** are resolved when they are created: they read the same table after its name has
-  changed. Flink reads the view's text again and finds no table. A view prints no `AS`.
+  changed. Flink reads the view's text again and finds no table.
 - `EXPLAIN` has the sections of Flink. The operators in them are those of this project.
 - A Python function may return a tuple for an `ARRAY`. PyFlink wants a list.
 - **The Table API** compares and converts as SQL does. PyFlink refuses `col("n") > "1"` and

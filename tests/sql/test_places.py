@@ -100,6 +100,8 @@ def test_updates_into_files(t_env):
     [
         ("csv", "x,b", "Failed to deserialize CSV row 'x,b': column 'n'"),
         ("json", "{", "Failed to deserialize JSON '{'"),
+        ("json", "null", "Failed to deserialize JSON 'null': a value that is no object stands"),
+        ("json", "[1]", "Failed to deserialize JSON '[1]': a value that is no object stands"),
     ],
 )
 def test_a_corrupt_record(t_env, tmp_path, form, line, message):

@@ -188,6 +188,8 @@ def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
         return ValueError(f"{what} '{text[:_SHOWN]}...': it is nested too deeply")
     if isinstance(error, KeyError):
         return ValueError(f"{what} '{text}': the field {error} is missing")
+    if isinstance(error, AttributeError):
+        return ValueError(f"{what} '{text}': a value that is no object stands for a row")
     return ValueError(f"{what} '{text}': {error}")
 
 
