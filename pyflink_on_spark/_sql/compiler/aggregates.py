@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import marshal
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pyflink_on_spark._sql.compiler.call_site import is_atom
 from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.repeated import Structure, repeated, structure
 from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.functions.aggregates import AggregateCode
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed, walk
 from pyflink_on_spark._sql.types import logical
 
 _PLAIN = frozenset(
@@ -61,6 +63,37 @@ class AggregatedRows:
     retracting: bool
 
 
+class _Filters:
+    """The conditions of calls; one that several calls have is evaluated once for a row.
+
+    Args:
+        expressions: makes their source.
+        calls: the calls.
+    """
+
+    def __init__(
+        self, expressions: ExpressionCompiler, calls: Iterable[AggregateInvocation]
+    ) -> None:
+        self._expressions = expressions
+        conditions = [call.filter for call in calls if call.filter is not None]
+        self._repeated = repeated(conditions)
+        self._names: dict[Structure, str] = {}
+
+    def around(self, condition: Typed | None, lines: list[str]) -> list[str]:
+        """Return statements that run under a condition; None for always."""
+        if condition is None:
+            return lines
+        source = self._expressions.condition(condition)
+        found = structure(condition)
+        if found not in self._repeated:
+            return [f"if {source}:", *indented(lines)]
+        name = self._names.get(found)
+        if name is not None:
+            return [f"if {name}:", *indented(lines)]
+        name = self._names[found] = f"filter{len(self._names)}"
+        return [f"{name} = {source}", f"if {name}:", *indented(lines)]
+
+
 class AggregateCompiler:
     """Makes the source of accumulators, which are lists.
 
@@ -75,6 +108,9 @@ class AggregateCompiler:
     ) -> None:
         columns = [f"row[{index}]" for index in range(rows.width)]
         self.expressions = ExpressionCompiler(columns, rows.time_zone)
+        self._often = _used_often(calls)
+        names = [f"col{i}" if i in self._often else column for i, column in enumerate(columns)]
+        self._inputs = self.expressions.over(names)
         self._calls: list[_Slots] = []
         self.initial: list[str] = []
         for call in calls:
@@ -104,9 +140,11 @@ class AggregateCompiler:
 
     def changes(self, *, retract: bool, accumulator: str = "acc") -> list[str]:
         """Return statements that add ``row`` to an accumulator, or take it back."""
-        lines: list[str] = []
+        lines = [f"col{index} = row[{index}]" for index in self._often]
+        filters = _Filters(self._inputs, [slots.call for slots in self._calls])
         for number, slots in enumerate(self._calls):
-            lines += self._change(slots, number, retract, accumulator)
+            change = self._change(slots, number, retract, accumulator)
+            lines += filters.around(slots.call.filter, change)
         return lines or ["pass"]
 
     def counted_changes(self, count: str) -> list[str]:
@@ -156,18 +194,14 @@ class AggregateCompiler:
             lines = _distinct(f"{accumulator}[{slots.seen}]", args[0], lines, retract)
         if checks:
             lines = [f"if {' and '.join(checks)}:", *indented(lines)]
-        lines = [*before, *lines]
-        if call.filter is not None:
-            condition = self.expressions.condition(call.filter)
-            lines = [f"if {condition}:", *indented(lines)]
-        return lines
+        return [*before, *lines]
 
     def _arguments(
         self, call: AggregateInvocation, number: int
     ) -> tuple[list[str], list[str], list[str]]:
         before, args, checks = [], [], []
         for index, arg in enumerate(call.args):
-            source = self.expressions.value(arg)
+            source = self._inputs.value(arg)
             if not is_atom(source):
                 name = f"x{number}_{index}"
                 before.append(f"{name} = {source}")
@@ -176,6 +210,16 @@ class AggregateCompiler:
             if arg.type.nullable:
                 checks.append(f"{source} is not None")
         return before, args, checks
+
+
+def _used_often(calls: Iterable[AggregateInvocation]) -> list[int]:
+    """Return the columns that stand in the calls more than once."""
+    counts: Counter[int] = Counter()
+    for call in calls:
+        parts = call.args if call.filter is None else (*call.args, call.filter)
+        for part in parts:
+            counts.update(each.index for each in walk(part) if isinstance(each, InputRef))
+    return sorted(index for index, count in counts.items() if count > 1)
 
 
 def _distinct(seen: str, arg: str, lines: list[str], retract: bool) -> list[str]:

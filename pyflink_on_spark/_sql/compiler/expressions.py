@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite, is_atom
 from pyflink_on_spark._sql.compiler.casts import cast
+from pyflink_on_spark._sql.compiler.repeated import Structure, structure
 from pyflink_on_spark._sql.functions.definition import Code, Nulls
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
@@ -18,6 +20,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     Typed,
 )
 
+_CALL = re.compile(r"\w\(")
 _WRITTEN = frozenset({int, str, bool, bytes, type(None)})
 
 
@@ -30,12 +33,22 @@ class ExpressionCompiler:
     Args:
         columns: the source of each column of the input.
         time_zone: the session's, by name.
+        repeated: the structures of the parts whose values are kept for the rest of the row. The
+            function sets ``kept`` to ``...`` before each row.
     """
 
-    def __init__(self, columns: list[str], time_zone: str = "UTC") -> None:
+    def __init__(
+        self,
+        columns: list[str],
+        time_zone: str = "UTC",
+        repeated: frozenset[Structure] = frozenset(),
+    ) -> None:
         self._columns = columns
         self.time_zone = time_zone
         self.bindings: dict[str, Any] = {}
+        self._repeated = repeated
+        self.kept: dict[Structure, str] = {}
+        """The names of the values that are kept, by the structures of what they are of."""
         self._names = itertools.count(1)
 
     def bind(self, thing: Any, hint: str) -> str:
@@ -65,6 +78,20 @@ class ExpressionCompiler:
             return self._constant(expression.value)
         if isinstance(expression, FieldAccess):
             return self._field(expression)
+        if self._repeated:
+            return self._once(expression)
+        return self._computed(expression)
+
+    def _once(self, expression: Typed) -> str:
+        """Return source that computes a value that is not known yet, and keeps a repeated one."""
+        source = self._computed(expression)
+        found = structure(expression)
+        if found not in self._repeated or _CALL.search(source) is None:
+            return source
+        name = self.kept.setdefault(found, f"k{len(self.kept)}")
+        return f"({name} if {name} is not ... else ({name} := {source}))"
+
+    def _computed(self, expression: Typed) -> str:
         site, code = self._site(expression)
         source = code(site)
         checks = [f"{tested} is {sentinel}" for tested, sentinel in site.checks]

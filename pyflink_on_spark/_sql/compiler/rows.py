@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from pyflink_on_spark._sql.compiler.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.compiler.repeated import repeated
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs
 
 _PICK = "def calc(rows):\n    return map(pick, rows)\n"
@@ -34,7 +35,7 @@ def compile_calc(
     whole = projection is None
     if whole:
         pattern, columns = "row", [f"row[{index}]" for index in range(width)]
-    compiler = ExpressionCompiler(columns, time_zone)
+    compiler = ExpressionCompiler(columns, time_zone, repeated([*used, *(projection or ())]))
     if condition is None and not changelog and projection is not None:
         picked = [item.index for item in projection if isinstance(item, InputRef)]
         if 1 < len(picked) == len(projection):
@@ -46,6 +47,8 @@ def compile_calc(
     made = f"kind, {made}" if changelog else made
     lines.append(f"{'    ' if lines else ''}yield {made}")
     target = f"kind, {_nested(pattern)}" if changelog else pattern
+    if compiler.kept:
+        lines.insert(0, " = ".join([*compiler.kept.values(), "..."]))
     body = "\n        ".join(lines)
     source = f"def calc(rows):\n    for {target} in rows:\n        {body}\n"
     return Program(source, "calc", compiler.bindings)
