@@ -258,6 +258,21 @@ def test_elements_of_collections(t_env):
     assert rows(chosen) == [(10, 1, 5)]
 
 
+@pytest.mark.parametrize("name", ["one", "Select", "a_schema.order", "`a.b`"])
+def test_methods_take_reserved_words_as_names(t_env, table, name):
+    if "." in name.strip("`") and "`" not in name:
+        t_env.execute_sql("CREATE DATABASE IF NOT EXISTS a_schema")
+    t_env.create_temporary_view(name, table)
+    assert rows(t_env.from_path(name).select(col("id")).limit(1)) == [(1,)]
+    assert t_env.drop_temporary_view(name)
+
+
+@pytest.mark.parametrize("name", ["1a", "a-b", "my view"])
+def test_names_that_methods_refuse(t_env, table, name):
+    with pytest.raises(Exception, match=f"Invalid SQL identifier {name}"):
+        t_env.create_temporary_view(name, table)
+
+
 def test_division_of_doubles(t_env, table):
     assert query(t_env, "SELECT score / 0, -score / 0 FROM t WHERE id = 1") == [
         (float("inf"), float("-inf"))

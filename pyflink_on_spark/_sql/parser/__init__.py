@@ -6,6 +6,7 @@ names the place where a text stops being SQL.
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.errors import SqlParseError
 from pyflink_on_spark._sql.parser.statements import StatementParser
 from pyflink_on_spark._sql.syntax.expressions import Expression
 from pyflink_on_spark._sql.syntax.statements import Statement
@@ -50,12 +51,16 @@ def parse_type(text: str) -> LogicalType:
 
 
 def parse_path(text: str) -> tuple[str, ...]:
-    """Return the parts of a table's name.
+    """Return the parts of a table's name, as methods take it: reserved words are names, too.
 
     Raises:
         SqlParseError: the text is not valid.
     """
-    parser = StatementParser(text)
-    parts, _ = parser.path()
-    parser.expect_end()
+    try:
+        parser = StatementParser(text)
+        parts, _ = parser.path(of_api=True)
+        parser.expect_end()
+    except SqlParseError as error:
+        reason = str(error).removeprefix("SQL parse failed. ")
+        raise SqlParseError(f"Invalid SQL identifier {text}. {reason}") from None
     return parts

@@ -102,13 +102,26 @@ class Cursor:
             raise self.unexpected()
         return self.next().text
 
-    def path(self) -> tuple[tuple[str, ...], Span]:
-        """Read names with points between them; return them, and where they are."""
+    def name_of_api(self) -> str:
+        """Read a name, which may be a reserved word: the API of tables takes those.
+
+        Raises:
+            SqlParseError: something else comes next.
+        """
+        return self.next().text if self.token.kind is Kind.WORD else self.name()
+
+    def path(self, *, of_api: bool = False) -> tuple[tuple[str, ...], Span]:
+        """Read names with points between them; return them, and where they are.
+
+        Args:
+            of_api: whether reserved words are names.
+        """
+        name = self.name_of_api if of_api else self.name
         first = self.token.span
-        parts = [self.name()]
+        parts = [name()]
         while self.at(".") and self.peek().kind in {Kind.WORD, Kind.QUOTED}:
             self.next()
-            parts.append(self.name())
+            parts.append(name())
         return tuple(parts), self.since(first)
 
     def string(self) -> str:
