@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
@@ -27,6 +28,8 @@ _FLUSH_SECONDS = 0.1
 _CHANNELS = 1_000
 """With more channels from here buffers have more time to fill up while there is work."""
 _MOST_WAITING = 8
+_MOST_AT_ONCE = 64
+"""How many rows a subtask takes in before their senders hear of it."""
 
 
 class SubtaskGroup:
@@ -245,7 +248,11 @@ class SubtaskGroup:
     def _work(self, unit: Unit, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
         subtask, begun = self._subtasks[unit.subtask_id], self._now()
-        subtask.work(deadline, unit.rows.take(NEVER if deadline == NEVER else unit.time))
+        rows: Iterable[ChannelRow] = ()
+        if not subtask.busy:
+            until = NEVER if deadline == NEVER else unit.time
+            rows = islice(unit.rows.take(until), _MOST_AT_ONCE)
+        subtask.work(deadline, rows)
         if len(unit.rows.waiting) <= _MOST_WAITING:
             self._crowded.discard(unit.subtask_id)
         self._spend(unit, subtask, begun)
@@ -335,10 +342,21 @@ class SubtaskGroup:
             self._crowded.add(row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
-        if self._outlet is None or self._units[number].rows.waiting:
+        """Tell of the rows from elsewhere that are processed, also while others wait.
+
+        Rows from here may wait at all times. If they held this up, the senders elsewhere would
+        stand still, and event time with them.
+        """
+        foreign = self._foreign.pop(number, None)
+        if self._outlet is None or not foreign:
             return
-        for row in self._foreign.pop(number, ()):
-            self._outlet.consumed(row, self._stages[number])
+        waiting = {id(row) for _, _, row in self._units[number].rows.waiting}
+        left = [row for row in foreign if id(row) in waiting] if waiting else []
+        for row in foreign:
+            if id(row) not in waiting:
+                self._outlet.consumed(row, self._stages[number])
+        if left:
+            self._foreign[number] = left
 
     # -- checkpoints -----------------------------------------------------------------------------
 
