@@ -35,30 +35,6 @@ that does not work raises `UnsupportedFlinkFeature`, which says what to do inste
 The lists per module are generated: each entry is the `On Spark:` section of a docstring. To change
 one, change the docstring, then run `python docs/generate_differences.py`.
 
-## Tables and SQL
-
-- The watermark of a table follows each row that takes it further than
-  `pipeline.auto-watermark-interval`, as in PyFlink. After 10,000 watermarks there are at least 64
-  rows for each further one, so that watermarks do not cost more than rows.
-- `OVER (ORDER BY proctime RANGE BETWEEN INTERVAL ... PRECEDING ...)` gives a row when it comes.
-  PyFlink holds it back until the clock has advanced, and loses what it holds at the end of a
-  bounded input.
-- `RANK` and `DENSE_RANK` over a stream count the rows that come before in order. PyFlink counts
-  equal rows as well.
-- `WHERE rownum < column` over a stream keeps one row less than the column says. PyFlink keeps as
-  many as with `<=`.
-- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
-  leave that out, depending on the order: then its rows of kind +U come alone.
-- `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
-  itself.
-- `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
-  attribute take all rows so far. PyFlink computes the first with integers, and the second of each
-  row alone.
-- `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
-  value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
-  them in the sums of rows that are equal in the order.
-- `MATCH_RECOGNIZE` raises `UnsupportedFlinkFeature`.
-
 ## Errors
 
 - A job that fails raises `JobExecutionError`, a cancelled one `JobCancelledError`, both of
@@ -135,6 +111,26 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
   `INTERVAL SECOND(3)`, and a syntax error does not list the words that may follow.
+- The watermark of a table follows each row that takes it further than
+  `pipeline.auto-watermark-interval`, as in PyFlink. After 10,000 watermarks there are at least 64
+  rows for each further one, so that watermarks do not cost more than rows.
+- `OVER (ORDER BY proctime RANGE BETWEEN INTERVAL ... PRECEDING ...)` gives a row when it comes.
+  PyFlink holds it back until the clock has advanced, and loses what it holds at the end of a
+  bounded input.
+- `RANK` and `DENSE_RANK` over a stream count the rows that come before in order. PyFlink counts
+  equal rows as well.
+- `WHERE rownum < column` over a stream keeps one row less than the column says. PyFlink keeps as
+  many as with `<=`.
+- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
+  leave that out, depending on the order: then its rows of kind +U come alone.
+- `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
+  itself.
+- `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
+  attribute take all rows so far. PyFlink computes the first with integers, and the second of each
+  row alone.
+- `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
+  value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
+  them in the sums of rows that are equal in the order.
 - **Not supported yet:** the statements `UPDATE`, `DELETE`, `SHOW CREATE VIEW` and
   `SHOW CREATE CATALOG`, `ALTER` other than `RENAME TO` and the `SET` and `RESET` of a table's
   options, `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
