@@ -202,6 +202,25 @@ def test_rows_for_other_processes_leave_and_those_that_come_are_noted_when_worke
     assert downstream.ended
 
 
+def test_rows_that_are_worked_off_are_noted_while_others_wait(calls):
+    outlet = Outlet()
+    group = group_of(two_stages(Notes("a "), Notes("b ")), slots=[1], outlet=outlet)
+    (subtask,) = group
+    number = subtask.identity.vertex.first_subtask_id + 1
+    (channel,) = subtask._channels
+    for seq in range(200):
+        group.receive(ChannelRow(number, channel, seq, encode(Bundle([seq]))))
+    calls.clear()
+    while not outlet.done:
+        group.turn(0.0)
+    assert len(calls) < 200
+    assert outlet.done == [(1, seq) for seq in range(len(calls))]
+    while group.busy:
+        group.turn(0.0)
+    assert outlet.done == [(1, seq) for seq in range(200)]
+    assert calls == [f"b {seq}" for seq in range(200)]
+
+
 def run_source(group):
     for _ in range(100):
         group.turn(0.0)
