@@ -29,7 +29,7 @@ _CHANNELS = 1_000
 """With more channels from here buffers have more time to fill up while there is work."""
 _MOST_WAITING = 8
 _MOST_AT_ONCE = 64
-"""How many rows a subtask takes in before their senders hear of it."""
+"""How many rows a subtask takes in before their senders are notified."""
 
 
 class SubtaskGroup:
