@@ -203,7 +203,7 @@ def test_points_in_time_in_other_zones_are_the_same_in_pandas(t_env):
     assert str(frame["a"][0]) == "2023-11-15 07:13:20.123000+09:00"
 
 
-MOMENT = datetime.datetime(2026, 1, 1, 10, 0, 0, 123000)  # noqa: DTZ001
+MOMENT = datetime.datetime(2026, 1, 1, 10, 0, 0, 123000)  # noqa: DTZ001 - a TIMESTAMP has no zone
 
 
 @pytest.mark.parametrize(
