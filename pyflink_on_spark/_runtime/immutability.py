@@ -54,35 +54,26 @@ def is_immutable(value: Any) -> bool:
     return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
 
 
-class Isolation:
-    """Gives each element as it is at that moment: itself if immutable, else a copy."""
+def copied(value: Any) -> Any:
+    """Return a copy of a value that may change."""
+    return deserialize(serialize(value))
 
-    __slots__ = ()
 
-    def elements(self, elements: Iterable[Any]) -> Iterator[Any]:
-        """Yield elements as they are now."""
-        immutable = IMMUTABLE_TYPES
-        for value in elements:
-            kind = type(value)
-            if kind in immutable or (
-                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
-            ):
-                yield value
-            else:
-                yield deserialize(serialize(value))
+def flat_test(value: str) -> str:
+    """Return an expression in Python: whether nothing can change inside a value.
 
-    def pairs(self, pairs: Iterable[Any]) -> Iterator[Any]:
-        """Yield pairs of key and value; each value as it is now."""
-        immutable = IMMUTABLE_TYPES
-        for pair in pairs:
-            value = pair[1]
-            kind = type(value)
-            if kind in immutable or (
-                kind is tuple and (immutable.issuperset(map(type, value)) or is_immutable(value))
-            ):
-                yield pair
-            else:
-                yield pair[0], deserialize(serialize(value))
+    It makes no call for tuples of two and three parts, the most frequent ones.
+
+    Args:
+        value: the name of the value.
+    """
+    tuples = [
+        f"len({value}) == {size} and "
+        + " and ".join(f"type({value}[{index}]) in IMMUTABLE_TYPES" for index in range(size))
+        for size in (2, 3)
+    ]
+    test = " or ".join([*tuples, f"is_immutable({value})"])
+    return f"(({test}) if type({value}) is tuple else type({value}) in IMMUTABLE_TYPES)"
 
 
 def are_flat(values: list[Any]) -> bool:
@@ -118,13 +109,20 @@ class ImmutabilityGuard:
         append = values.append
         for value in elements:
             kind = type(value)
-            if kind is tuple and len(value) == 2:  # the most frequent shape, at half the cost
+            if kind is not tuple:
+                flat = kind in immutable
+            elif len(value) == 2:  # the most frequent shapes, at less than half the cost
                 first, second = value
                 flat = type(first) in immutable and type(second) in immutable
-            else:
-                flat = kind in immutable or (
-                    kind is tuple and immutable.issuperset(map(type, value))
+            elif len(value) == 3:
+                first, second, third = value
+                flat = (
+                    type(first) in immutable
+                    and type(second) in immutable
+                    and type(third) in immutable
                 )
+            else:
+                flat = immutable.issuperset(map(type, value))
             if flat or is_immutable(value):
                 append(value)
             else:

@@ -6,12 +6,16 @@ import pytest
 
 from pyflink_on_spark._runtime.immutability import (
     ImmutabilityGuard,
-    Isolation,
     are_flat,
     deserialize,
     is_immutable,
     serialize,
 )
+from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
+
+
+def isolated(elements, pairs=False):
+    return IsolateOperator(pairs).process(iter(elements))
 
 
 class Text(str):
@@ -20,18 +24,48 @@ class Text(str):
     __slots__ = ("__dict__",)
 
 
-@pytest.mark.parametrize("value", [1, "a", b"a", None, 1.5, True, 1j, (), (1, ("a", None))])
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        "a",
+        b"a",
+        None,
+        1.5,
+        True,
+        1j,
+        (),
+        (1, "a"),
+        (1, "a", b""),
+        (1, ("a", None)),
+        (1, 2, 3, 4),
+    ],
+)
 def test_immutable(value):
     assert is_immutable(value)
-    assert next(Isolation().elements([value])) is value
+    assert next(isolated([value])) is value
+    assert next(isolated([pair := ("key", value)], pairs=True)) is pair
+    assert ImmutabilityGuard().collect(iter([value])) == [value]
 
 
-@pytest.mark.parametrize("value", [[], {}, bytearray(b"a"), ([],), (1, (2, {3})), Text("a")])
+@pytest.mark.parametrize(
+    "value",
+    [
+        [], {}, bytearray(b"a"), ([],), (1, []), ([], 1), (1, 2, []), ([], 2, 3), (1, [], 3),
+        (1, 2, 3, []), (1, (2, {3})), Text("a"), (Text("a"), 1), (1, 2, Text("a")),
+    ],
+)  # fmt: skip
 def test_mutable(value):
     assert not is_immutable(value)
-    (copy,) = Isolation().elements([value])
+    (copy,) = isolated([value])
     assert copy == value
     assert copy is not value
+    ((key, copy),) = isolated([("key", value)], pairs=True)
+    assert (key, copy) == ("key", value)
+    assert copy is not value
+    guard = ImmutabilityGuard()
+    assert [deserialize(each) for each in guard.collect(iter([value]))] == [value]
+    assert guard.sealed
 
 
 def growing():
@@ -43,7 +77,7 @@ def growing():
 
 
 def test_isolated_elements_are_as_they_were():
-    assert list(Isolation().elements(growing())) == [[0], [0, 1], [0, 1, 2]]
+    assert list(isolated(growing())) == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_a_freezer_keeps_immutable_elements_as_they_are():
@@ -70,11 +104,9 @@ def test_a_freezer_takes_elements_as_they_are_when_they_come():
 
 
 def test_isolated_pairs_keep_their_keys():
-    assert list(Isolation().pairs((key, value) for key, value in zip("abc", growing()))) == [
+    assert list(isolated(zip("abc", growing()), pairs=True)) == [
         ("a", [0]), ("b", [0, 1]), ("c", [0, 1, 2]),
     ]  # fmt: skip
-    pair = ("a", (1, "x"))
-    assert next(Isolation().pairs([pair])) is pair
 
 
 @pytest.mark.parametrize("values", [[], [1, "a", None], [(1, "a"), (), (2.5, b"")]])

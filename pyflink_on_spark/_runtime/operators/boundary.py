@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.immutability import Isolation
+from pyflink_on_spark._runtime.immutability import flat_test
 from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.operators.function_loop import OneCall
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 
@@ -57,25 +58,25 @@ class ConvertOperator(Operator):
         return () if self._convert is None else (self._convert, self._convert.codec)
 
 
-class IsolateOperator(Operator):
-    """Makes sure that an element does not change any more.
+class IsolateOperator(OneCall):
+    """Makes sure that an element does not change any more: yields it as it is now.
 
     Args:
         pairs: whether elements are pairs of key and value.
     """
 
+    line = f"{{result}} = {{value}} if {flat_test('{value}')} else copied({{value}})"
+
     def __init__(self, pairs: bool = False) -> None:
         self.emits_pairs = pairs
-        self._isolation = Isolation()
+        if pairs:
+            self.line = _ISOLATED_PAIR
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the elements as they are now."""
-        isolation = self._isolation
-        return isolation.pairs(elements) if self.emits_pairs else isolation.elements(elements)
 
-    def parts(self) -> Iterable[Any]:
-        """Return what looks at the elements."""
-        return (self._isolation,)
+_ISOLATED_PAIR = (
+    "{result} = {value}[1]; "
+    f"{{result}} = {{value}} if {flat_test('{result}')} else ({{value}}[0], copied({{result}}))"
+)
 
 
 class PassOperator(Operator):

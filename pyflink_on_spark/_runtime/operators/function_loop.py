@@ -8,16 +8,22 @@ for all functions, compiled for just these, is no slower than ``map`` and ``filt
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from types import FrameType
 from typing import Any
 
 from pyflink_on_spark._compat.own_frames import compiled_file
+from pyflink_on_spark._runtime.immutability import IMMUTABLE_TYPES, copied, is_immutable
 from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 
 _FILE = compiled_file("function loop")
 _LINES = "LINES"
+_NAMES: dict[str, Any] = {each.__name__: each for each in (copied, is_immutable, wrap_key)} | {
+    "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
+    "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
+}
+"""What lines may use."""
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
@@ -31,10 +37,14 @@ class OneCall(Operator):
     line: str = ""
     """What it is in a loop: a line with ``{call}``, ``{value}`` and, if any, ``{result}``.
 
-    Empty for an operator that is no part of a loop after all, which is known once it is open.
+    ``{own}`` is the operator's ``own``. Empty for an operator that is no part of a loop after all,
+    which is known once it is open.
     """
 
     call: Any = None
+
+    own: Any = None
+    """What the line uses besides, once the operator is open."""
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield what the function makes of the elements."""
@@ -74,22 +84,23 @@ def _loops(operators: list[OneCall]) -> list[Process]:
 
 def _loop(operators: Sequence[OneCall]) -> Process:
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
-    names = [f"call{index}" for index in range(len(operators))]
+    names = [f"call{index}, own{index}" for index in range(len(operators))]
     source = [f"def bind({', '.join(names)}):", " def loop(elements):", "  for value in elements:"]
     lines: dict[int, tuple[OneCall, str]] = {}
     indent, value = " " * 3, "value"
     for index, operator in enumerate(operators):
         result = f"value{index}"
-        source.append(indent + operator.line.format(call=names[index], value=value, result=result))
+        call, own = f"call{index}", f"own{index}"
+        line = operator.line.format(call=call, own=own, value=value, result=result)
+        source.append(indent + line)
         lines[len(source)] = operator, value
         if "{result}" in operator.line:
             value = result
         if operator.line.startswith("for "):
             indent += " "
     source += [f"{indent}yield {value}", " return loop"]
-    namespace: dict[str, Any] = {
-        _LINES: lines, "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES, "wrap_key": wrap_key,
-    }  # fmt: skip
+    namespace: dict[str, Any] = {_LINES: lines, **_NAMES}
     exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
-    loop: Process = namespace["bind"](*[operator.call for operator in operators])
+    bound = chain.from_iterable((operator.call, operator.own) for operator in operators)
+    loop: Process = namespace["bind"](*bound)
     return loop

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key, wrap_key
+from pyflink_on_spark._runtime.keys import unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.function_loop import OneCall
 from pyflink_on_spark._runtime.operators.operator import Operator
@@ -17,6 +17,28 @@ from pyflink_on_spark.common.types import Row
 
 KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
+
+
+class _ConvertedKeys(dict[Any, Any]):
+    """What stands for plain keys in the engine, once they have been converted.
+
+    Args:
+        convert: makes a key what its declared type says.
+    """
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._convert = convert
+
+    def __missing__(self, found: Any) -> Any:
+        if len(self) >= KEYS_KEPT:
+            self.clear()
+        key = self[found] = self.convert(found)
+        return key
+
+    def convert(self, found: Any) -> Any:
+        """Return what stands for a key of any type."""
+        return wrap_key(self._convert(found))
 
 
 class SelectKeyOperator(FunctionOperator, OneCall):
@@ -42,29 +64,14 @@ class SelectKeyOperator(FunctionOperator, OneCall):
     def open(self, context: OperatorContext) -> None:
         """Load the user's selector, compile the key's conversion."""
         super().open(context)
-        self._known: dict[Any, Any] = {}
-        self._convert = None if self.key_type is None else key_converter(self.key_type)
-        if self._convert is not None:
-            self.line = ""
-
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the pairs."""
-        if self._convert is None:
-            return super().process(elements)
-        return self._converted(elements, self._convert)
-
-    def _converted(self, elements: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Any]:
-        select, plain, known = self.call, PLAIN_KEY_TYPES, self._known
-        for value in elements:
-            found = select(value)
-            key = known.get(found) if type(found) in plain else None
-            if key is None:
-                key = wrap_key(convert(found))
-                if type(found) in plain:
-                    if len(known) >= KEYS_KEPT:
-                        known.clear()
-                    known[found] = key
-            yield key, value
+        convert = None if self.key_type is None else key_converter(self.key_type)
+        if convert is not None:
+            self.own = _ConvertedKeys(convert)
+            self.line = (
+                "{result} = {call}({value}); "
+                "{result} = {own}[{result}] if type({result}) in PLAIN_KEY_TYPES "
+                "else {own}.convert({result}), {value}"
+            )
 
 
 class DropKeyOperator(Operator):

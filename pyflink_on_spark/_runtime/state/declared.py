@@ -90,6 +90,17 @@ def _basic_fit(basic_type: BasicType, convert: Coercion) -> Coercion:
     return fit_exact if bits is None else fit_number
 
 
+def fitting_ints(type_info: Any) -> tuple[int, int]:
+    """Return the least and the greatest int that a state surely keeps as it is.
+
+    None fits if the first one is greater. It spares the most frequent values a call of ``fit_of``.
+    """
+    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
+        return _range(64)
+    bits = _BITS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None
+    return (1, 0) if bits is None else _range(bits)
+
+
 def _range(bits: int) -> tuple[int, int]:
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from heapq import heapify, heappop, heappush
+from functools import partial
+from heapq import heappop, heappush
+from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
@@ -86,7 +89,8 @@ class TimerQueue:
             if type(owners) is dict:
                 due += [(time, *owner) for owner in owners]
             else:
-                due.append((time, *owners))
+                key, namespace = owners
+                due.append((time, key, namespace))
         if self.changed is not None:
             self.changed.update(dict.fromkeys(due))
         return due
@@ -101,9 +105,10 @@ class TimerQueue:
         few = len(times) // _SORTED_FROM
         while times and times[0] <= limit:
             if len(taken) > few:
-                taken += sorted(time for time in times if time <= limit)
-                times[:] = [time for time in times if time > limit]
-                heapify(times)
+                times.sort()  # which leaves a heap
+                due = bisect_right(times, limit)
+                taken += times[:due]
+                del times[:due]
                 break
             taken.append(heappop(times))
         return taken
@@ -178,18 +183,16 @@ class Timers:
         return ("event", self.event), ("processing", self.processing)
 
     def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, Any, Hashable]]:
-        """Yield the event-time timers that a watermark makes due, and those that come in meanwhile.
+        """Return the event-time timers that a watermark makes due, with those that come meanwhile.
 
         All that are due are taken out together: one that is registered or deleted meanwhile changes
         nothing for them.
         """
-        while due := self.event.pop_due(watermark):
-            yield from due
+        return chain.from_iterable(iter(partial(self.event.pop_due, watermark), []))
 
     def due_by_clock(self, now: int) -> Iterator[tuple[int, Any, Hashable]]:
-        """Yield the processing-time timers that are due, and those that come in meanwhile."""
-        while due := self.processing.pop_due(now - 1):
-            yield from due
+        """Return the processing-time timers that are due, with those that come meanwhile."""
+        return chain.from_iterable(iter(partial(self.processing.pop_due, now - 1), []))
 
 
 class _OperatorTime:

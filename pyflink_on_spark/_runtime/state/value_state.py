@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.state.declared import fitting_ints
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.table import StateTable
 
 
 class ValueState(KeyedState):
     """The single value of the current key; None when there is none."""
 
-    __slots__ = ()
+    __slots__ = ("_high", "_low")
     kind = "value"
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
+        super().__init__(backend, table)
+        self._low, self._high = fitting_ints(None)
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type the value has to be."""
+        super().declare(name, type_info, converted)
+        self._low, self._high = fitting_ints(type_info)
 
     def value(self) -> Any:
         """Return the value, or None."""
@@ -19,11 +33,12 @@ class ValueState(KeyedState):
 
     def update(self, value: Any) -> None:
         """Set the value; None removes an untyped one, and has no declared type."""
-        if self._fit is not None:
-            value = self._fit(value)
-        if value is None:
-            self.clear()
-            return
+        if type(value) is not int or not self._low <= value <= self._high:
+            if self._fit is not None:
+                value = self._fit(value)
+            if value is None:
+                self.clear()
+                return
         table = self._table
         key = self._backend.key
         table.current[key] = value

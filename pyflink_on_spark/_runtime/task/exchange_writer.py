@@ -161,7 +161,9 @@ class ExchangeWriter:
             return self._to_first
         return self._round_robin
 
-    def _by_key(self, pairs: Iterator[Any], cursor: Cursor) -> None:
+    def _by_key(  # noqa: C901 - a call for each element costs more than all the rest
+        self, pairs: Iterator[Any], cursor: Cursor
+    ) -> None:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
         immutable, all_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
         sealed = isolate and self._guard.sealed
@@ -180,14 +182,20 @@ class ExchangeWriter:
             if isolate:
                 if not sealed:
                     kind = type(value)
-                    # A pair is the most frequent shape: this way costs half of the one below.
-                    if kind is tuple and len(value) == 2:
+                    if kind is not tuple:
+                        flat = kind in immutable
+                    elif len(value) == 2:  # as in ImmutabilityGuard, where a call costs too much
                         first, second = value
                         flat = type(first) in immutable and type(second) in immutable
-                    else:
-                        flat = kind in immutable or (
-                            kind is tuple and all_immutable(map(type, value))
+                    elif len(value) == 3:
+                        first, second, third = value
+                        flat = (
+                            type(first) in immutable
+                            and type(second) in immutable
+                            and type(third) in immutable
                         )
+                    else:
+                        flat = all_immutable(map(type, value))
                     if not flat and not is_immutable(value):
                         self._seal_buffers()
                         sealed = True

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.bundle import (
 )
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.immutability import ImmutabilityGuard, Isolation, are_flat
+from pyflink_on_spark._runtime.immutability import ImmutabilityGuard, are_flat, copied, is_immutable
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
@@ -84,7 +84,7 @@ class WatermarkOutput:
         """Do what ``write`` does for elements that the assigner has not seen, a chunk at a time."""
         while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
             if not are_flat(values):
-                values = list(Isolation().elements(values))
+                values = [value if is_immutable(value) else copied(value) for value in values]
             self._hand_on(values, self._assigner.timestamps_of(values))
 
     def write_bundle(self, bundle: Bundle) -> None:
