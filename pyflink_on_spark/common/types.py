@@ -38,6 +38,7 @@ class RowKind(Enum):
     )
 
 
+_INSERT = RowKind.INSERT  # to look up a member of an enum takes longer
 _SHORT_KIND = ("+I", "-U", "+U", "-D")
 
 
@@ -89,7 +90,7 @@ class Row:
         else:
             self._names = None
             self._values = list(args)
-        self._row_kind = RowKind.INSERT
+        self._row_kind = _INSERT
 
     @property
     def _fields(self) -> list[str]:
@@ -165,7 +166,7 @@ class Row:
         return _create_row(self._values, args, self._row_kind)
 
     def __getitem__(self, item: Any) -> Any:
-        if isinstance(item, (int, slice)):
+        if type(item) is int or isinstance(item, (int, slice)):
             return self._values[item]
         try:
             return self._values[self._fields.index(item)]

@@ -98,7 +98,7 @@ def column_writer(
         return write_array
     text = _text(data_type)
     if data_type.type_name() in _TEXTS:
-        return lambda value: quoted(text(value))
+        return lambda value: quoted(value if type(value) is str else text(value))
     return text
 
 
@@ -111,7 +111,14 @@ def _text(data_type: DataType) -> Callable[[Any], str]:
     if name not in _PARSERS:
         refuse_column(data_type)
     codec = codec_of(type_info_of(data_type))
-    return lambda value: codec.text(codec.convert(value))
+    low, high = codec.ints
+
+    def write(value: Any) -> str:
+        if type(value) is int and low <= value <= high:
+            return str(value)
+        return codec.text(codec.convert(value))
+
+    return write
 
 
 def _decimal_text(data_type: DecimalType) -> Callable[[Any], str]:

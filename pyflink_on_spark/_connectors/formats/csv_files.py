@@ -195,13 +195,13 @@ class _RowMaker:
 
     def rows(self, records: list[list[str]]) -> Iterator[Bundle]:
         """Yield the rows; before an error yield the rows before the bad record."""
-        names = self._names
+        names, insert = self._names, RowKind.INSERT
         try:
             columns = self._columns(records)
         except ValueError:
             yield from self._rows_one_by_one(records)
         else:
-            yield Bundle([new_row(names, list(row), RowKind.INSERT) for row in zip(*columns)])
+            yield Bundle([new_row(names, list(row), insert) for row in zip(*columns)])
 
     def _columns(self, records: list[list[str]]) -> list[Sequence[Any]]:
         if set(map(len, records)) != {self._size}:

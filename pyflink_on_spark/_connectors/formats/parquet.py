@@ -162,11 +162,11 @@ class ParquetFileInput(InputFileFormat):
         """Yield rows from a position on, which is the number of rows before it."""
         schema = arrow_schema(self._row_type)
         names = list(schema.names)
-        read = position or 0
+        read, insert = position or 0, RowKind.INSERT
         with reading(split.path):
             for batch in batches(split.path, schema, self._batch_size, read, self._case_sensitive):
                 columns = self._columns(batch, schema)
-                rows = [new_row(names, list(values), RowKind.INSERT) for values in zip(*columns)]
+                rows = [new_row(names, list(values), insert) for values in zip(*columns)]
                 read += len(rows)
                 yield Bundle(rows), read
 

@@ -93,12 +93,12 @@ def _basic_fit(basic_type: BasicType, convert: Coercion) -> Coercion:
 def fitting_ints(type_info: Any) -> tuple[int, int]:
     """Return the least and the greatest int that a state surely keeps as it is.
 
-    None fits if the first one is greater. It spares the most frequent values a call of ``fit_of``.
+    There is none if the first is greater. This spares the most frequent values a call of what
+    ``fit_of`` returns.
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return _range(64)
-    bits = _BITS.get(type_info._basic_type) if isinstance(type_info, BasicTypeInfo) else None
-    return (1, 0) if bits is None else _range(bits)
+    return codec_of(type_info).ints
 
 
 def _range(bits: int) -> tuple[int, int]:

@@ -51,6 +51,8 @@ class Codec:
         snapshot_column: many snapshots at once, converted in place.
         collect: a converted value as ``execute_and_collect`` delivers it; None when it is the same.
         collect_alone: the same where the value is not part of another; None when it is the same.
+        ints: the least and the greatest int that ``convert`` returns as it is; the first is greater
+            when there is none.
         nullable: whether a stream of this type may hold None.
         null_in_tuple: whether a tuple's field of this type may hold None after a function.
         parts: what the value consists of, for messages.
@@ -66,6 +68,7 @@ class Codec:
     snapshot_column: ConvertColumn | None = None
     collect: Convert | None = None
     collect_alone: Convert | None = None
+    ints: tuple[int, int] = (1, 0)
     nullable: bool = False
     null_in_tuple: bool = False
     parts: Callable[[Any], Iterable[Part]] = _no_parts

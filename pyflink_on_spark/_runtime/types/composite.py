@@ -173,8 +173,18 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
 
 
 def _snapshot(names: list[str]) -> Convert:
+    size, new = len(names), Row.__new__
+
     def snapshot(value: Any) -> Row:
-        return new_row(names, list(_row_values(value, names)), value._row_kind)
+        if (
+            type(value) is not Row
+            or len(value._values) != size
+            or (value._names is not None and value._names != names)
+        ):
+            return new_row(names, list(_row_values(value, names)), value._row_kind)
+        row = new(Row)  # what new_row does, without a call for each element
+        row._names, row._values, row._row_kind = names, value._values[:], value._row_kind
+        return row
 
     return snapshot
 

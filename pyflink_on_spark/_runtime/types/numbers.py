@@ -52,7 +52,7 @@ def integer(name: str, code: str) -> Codec:
             raise unfit(value, name)
         return ((value - low) & ((1 << bits) - 1)) + low
 
-    return Codec(name, convert, str, source, column=convert_column)
+    return Codec(name, convert, str, source, column=convert_column, ints=(low, high))
 
 
 def big_integer() -> Codec:
