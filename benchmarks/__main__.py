@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from benchmarks.measure import CommandFailed, run
 from benchmarks.ways import (
+    CALLS,
     JOBS,
     LOOP,
     OURS,
@@ -120,7 +121,7 @@ def ways_of(job, options):
     known = asked.stdout.split()
     flink = flink_ways(options.pyflink) if options.pyflink else []
     peers = peer_ways(options.peers) if options.peers else []
-    ways = [OURS, *flink, SPARK_BY_HAND, *peers, LOOP]
+    ways = [OURS, *flink, SPARK_BY_HAND, *peers, LOOP, CALLS]
     return [way for way in ways if way.way in known and way.name not in options.without]
 
 

@@ -38,6 +38,7 @@ class Way:
 OURS = Way("pyflink_on_spark", (sys.executable, "-m", "pyflink_on_spark"), "flink")
 SPARK_BY_HAND = Way("PySpark by hand", (sys.executable,), "spark")
 LOOP = Way("Python loop", (sys.executable,), "loop")
+CALLS = Way("loop through calls", (sys.executable,), "calls")
 
 
 def flink_ways(python):

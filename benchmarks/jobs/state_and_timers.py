@@ -137,5 +137,67 @@ def loop(records):
     yield from fire(records + DELAY_MS)
 
 
+def calls(records):
+    """The loop with the calls that PyFlink's API asks for: what the functions cost at least."""
+    current, timers, lines = _Current(), [], []
+    total, fired = _Value(current), _Value(current)
+
+    class Context:
+        def timer_service(self):
+            return self
+
+        def register_event_time_timer(self, time):
+            heapq.heappush(timers, (time, current.key))
+
+        def get_current_key(self):
+            return current.key
+
+    def process_element(value, ctx):
+        total.update((total.value() or 0) + value[1])
+        ctx.timer_service().register_event_time_timer(value[1] + DELAY_MS)
+
+    def on_timer(timestamp, ctx):
+        count = (fired.value() or 0) + 1
+        fired.update(count)
+        if count == records // KEYS:
+            yield ctx.get_current_key(), total.value()
+
+    context = Context()
+    for number in range(1, records + 1):
+        item = event(number)
+        current.key = key(item)
+        process_element(item, context)
+        if number % _WATERMARK_EVERY == 0 or number == records:
+            limit = item[1] - 1 if number < records else records + DELAY_MS
+            while timers and timers[0][0] <= limit:
+                time, current.key = heapq.heappop(timers)
+                lines.extend(map(describe, on_timer(time, context)))
+    return lines
+
+
+_WATERMARK_EVERY = 100_000  # about as many elements as come in 200 ms
+
+
+class _Current:
+    """Knows the current key."""
+
+    __slots__ = ("key",)
+
+
+class _Value:
+    """A value for each key."""
+
+    __slots__ = ("_current", "_values")
+
+    def __init__(self, current):
+        self._current, self._values = current, {}
+
+    def value(self):
+        return self._values.get(self._current.key)
+
+    def update(self, value):
+        self._values[self._current.key] = value
+
+
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, loop=loop)
+    main(flink=flink, spark=spark, loop=loop, calls=calls)
