@@ -7,7 +7,10 @@ from itertools import chain
 
 import pytest
 
+from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
@@ -15,6 +18,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     ProjectOperator,
 )
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark.common import Types
 from tests.runtime.harness import Harness
 
 
@@ -72,6 +76,22 @@ def test_neighbours_are_one_loop_and_others_between_them_are_not():
     assert len(processes(operators)) == 1
     assert len(processes([*operators, between, *operators])) == 3
     assert processes([]) == []
+
+
+def test_key_selectors_and_copies_are_part_of_the_loop():
+    reused = []
+
+    def grow(number):
+        reused.append(number)
+        return reused
+
+    mapped = Harness(MapOperator(UserFunction.of(PlainFunction("map", grow)))).operator
+    selector = UserFunction.of(PlainFunction("get_key", len))
+    keyed = Harness(SelectKeyOperator(selector, Types.DOUBLE())).operator
+    operators = [mapped, keyed, IsolateOperator(pairs=True)]
+    assert len(processes(operators)) == 1
+    assert run(operators, [7, 8]) == [(wrap_key(1.0), [7]), (wrap_key(2.0), [7, 8])]
+    assert run([mapped, IsolateOperator()], [9, 10]) == [[7, 8, 9], [7, 8, 9, 10]]
 
 
 def test_more_flat_maps_than_loops_can_be_nested():

@@ -167,6 +167,45 @@ def test_every_kind_of_state_refuses(get_state, kind, wrong):
         wrong(get_state(kind))
 
 
+@pytest.mark.parametrize("converted", [False, True])
+@pytest.mark.parametrize(("type_info", "least", "greatest"), [
+    (Types.BYTE(), -(2**7), 2**7 - 1),
+    (Types.SHORT(), -(2**15), 2**15 - 1),
+    (Types.INT(), -(2**31), 2**31 - 1),
+    (Types.LONG(), -(2**63), 2**63 - 1),
+])  # fmt: skip
+def test_ints_up_to_the_limits_of_their_type(type_info, least, greatest, converted):
+    backend = KeyedStateBackend(FakeClock(), converted=converted)
+    backend.key = "k"
+    state = backend.value_state(ValueStateDescriptor("s", type_info))
+    for fitting in (least, 0, greatest):
+        state.update(fitting)
+        assert state.value() == fitting
+    for unfit in (least - 1, greatest + 1):
+        with pytest.raises(ConversionError):
+            state.update(unfit)
+    assert state.value() == greatest
+
+
+@pytest.mark.parametrize("type_info", [None, Types.PICKLED_BYTE_ARRAY(), Types.BIG_INT()])
+def test_ints_of_any_size(type_info):
+    backend = KeyedStateBackend(FakeClock())
+    backend.key = "k"
+    state = backend.value_state(ValueStateDescriptor("s", type_info))
+    for value in (0, 2**63, -(2**70)):
+        state.update(value)
+        assert state.value() == value
+
+
+@pytest.mark.parametrize(("type_info", "kept"), [(Types.BOOLEAN(), True), (Types.DOUBLE(), 1.0)])
+def test_an_int_is_converted_to_another_type(type_info, kept):
+    backend = KeyedStateBackend(FakeClock(), converted=True)
+    backend.key = "k"
+    state = backend.value_state(ValueStateDescriptor("s", type_info))
+    state.update(1)
+    assert (state.value(), type(state.value())) == (kept, type(kept))
+
+
 def test_values_keep_what_fits(get_state):
     value = get_state("value")
     value.update(5)
