@@ -1,17 +1,14 @@
-"""Prints where the hosts' time goes for the jobs of `jobs/`, in microseconds for each record.
+"""Prints what shares of the hosts' time go to what, in percent, for the jobs of `jobs/`.
 
-    python -m benchmarks.profile PY_SPY [--jobs NAME ...] [--records 4000000] [--parallelism 1]
-        [--python PYTHON]
+    python -m benchmarks.profile PY_SPY [--jobs NAME ...] [--records 3000000] [--parallelism 1 2]
 
 PY_SPY is the command py-spy. It looks 200 times a second which function each busy process is in;
-what C code does counts for the function that calls it. PYTHON is an interpreter with another
-version of this package, to compare.
+what C code does counts for the function that calls it.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -23,7 +20,10 @@ from benchmarks.ways import JOBS, OURS, ROOT
 
 _RATE = 200
 _PARTS = (
-    ("the user's functions", r"benchmarks/jobs/"),
+    (
+        "the user's functions",
+        rf"\((benchmarks/jobs/)?({'|'.join(path.stem for path in JOBS.glob('*.py'))})\.py",
+    ),
     ("loops around functions", r"function loop|operators/(select_key|stateless|function_)"),
     ("copies of what may change", r"_runtime/immutability"),
     ("timestamps and watermarks", r"operators/timestamps|/watermark|/cursor|_timed_parts"),
@@ -36,7 +36,7 @@ _PARTS = (
     ("the source", r"_connectors/|connector/source"),
 )
 _REST = "everything else"
-_HOST = re.compile(r"_runtime/task/(subtask|operator_chain|segment)")
+_HOST = re.compile(r"pyflink_on_spark/_runtime/")
 
 
 def parts_of(stacks):
@@ -52,26 +52,21 @@ def parts_of(stacks):
 
 
 def profile(job, options, parallelism):
-    """Return how many microseconds a record takes in each part."""
+    """Return the shares of the parts in percent."""
     command = OURS.command(job, options.records, parallelism)
     with tempfile.TemporaryDirectory() as folder:
         output = f"{folder}/stacks"
-        record = [options.py_spy, "record", "--subprocesses", "--nonblocking", "--format", "raw"]
-        env = OURS.env
-        if options.python:
-            command[0] = options.python
-            tools = os.path.dirname(os.path.abspath(options.python))
-            env |= {"PYSPARK_PYTHON": options.python, "PATH": f"{tools}:{env['PATH']}"}
+        record = [options.py_spy, "record", "--subprocesses", "--format", "raw"]
         subprocess.run(
             [*record, "--rate", str(_RATE), "--output", output, "--", *command],
-            env=env,
+            env=OURS.env,
             cwd=ROOT,
             check=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         samples = parts_of(Path(output).read_text().splitlines())
-    return {name: 1e6 * n / _RATE / options.records for name, n in samples.items()}
+    return {name: 100 * count / samples.total() for name, count in samples.items()}
 
 
 def main():
@@ -81,17 +76,15 @@ def main():
     )
     parser.add_argument("py_spy", help="the command")
     parser.add_argument("--jobs", nargs="*", choices=jobs, default=list(jobs))
-    parser.add_argument("--records", type=int, default=4_000_000)
-    parser.add_argument("--parallelism", type=int, nargs="+", default=[1])
-    parser.add_argument("--python", help="an interpreter with another version")
+    parser.add_argument("--records", type=int, default=3_000_000)
+    parser.add_argument("--parallelism", type=int, nargs="+", default=[1, 2])
     options = parser.parse_args()
     columns = [(name, parallelism) for name in options.jobs for parallelism in options.parallelism]
     found = [profile(jobs[name], options, parallelism) for name, parallelism in columns]
     print("| | " + " | ".join(f"{name}, {parallelism}" for name, parallelism in columns) + " |")
     print("| --- |" + " ---: |" * len(columns))
     for name in [*(name for name, _ in _PARTS), _REST]:
-        print(f"| {name} | " + " | ".join(f"{each.get(name, 0):.2f}" for each in found) + " |")
-    print("| all | " + " | ".join(f"{sum(each.values()):.2f}" for each in found) + " |")
+        print(f"| {name} | " + " | ".join(f"{each.get(name, 0):.0f}" for each in found) + " |")
     return 0
 
 
