@@ -93,7 +93,7 @@ def _basic_fit(basic_type: BasicType, convert: Coercion) -> Coercion:
 def fitting_ints(type_info: Any) -> tuple[int, int]:
     """Return the least and the greatest int that a state surely keeps as it is.
 
-    There is none if the first is greater. This spares the most frequent values a call of what
+    If the first is greater, it keeps no int so. This spares the most frequent values a call of what
     ``fit_of`` returns.
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
