@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 def quiet_accumulators(context: SparkContext) -> None:
     """Let PySpark's server of accumulators print no traceback when Spark's JVM ends first.
 
-    A signal to all processes of a job may end the JVM before the driver.
+    A signal to all processes of a job may end the JVM before the driver, also while it connects.
     """
     # PySpark has no public way to this server.
     server: Any = getattr(context, "_accumulatorServer", None)
@@ -45,8 +46,18 @@ def quiet_accumulators(context: SparkContext) -> None:
         return
     print_error = server.handle_error
 
-    def handle_error(request: Any, address: Any) -> None:
-        if not isinstance(sys.exception(), (EOFError, ConnectionError)):
+    def handle_error(request: socket.socket, address: Any) -> None:
+        if not isinstance(sys.exception(), (EOFError, ConnectionError)) and not _is_over(request):
             print_error(request, address)
 
     server.handle_error = handle_error
+
+
+def _is_over(connection: socket.socket) -> bool:
+    """Whether the other end has closed a connection."""
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
