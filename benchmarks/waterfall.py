@@ -21,14 +21,9 @@ from pathlib import Path
 from benchmarks.ways import OURS, ROOT
 
 _STEPS = {
-    "imports, and the script up to execute()": ("_execute_script", "environment"),
     "Spark: JVM and session": ("_build", "session/session.py"),
     "of it: until Java answers": ("launch_gateway", "java_gateway.py"),
     "meanwhile: libraries of the first job": ("_load_libraries", "session/session.py"),
-    "Python processes start as hosts": ("assemble", "hosts/pool.py"),
-    "hosts open their subtasks": ("deploy", "hosts/pool.py"),
-    "the elements": ("_drive", "streaming_job.py"),
-    "hosts end": ("_end", "streaming_job.py"),
 }
 
 
