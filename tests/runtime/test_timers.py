@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, TimerQueue, Timers
+from pyflink_on_spark._runtime.state.timer_queue import TimerQueue
+from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, Timers
 from tests.runtime.harness import FakeClock
+
+HOUR = 3_600_000
 
 
 def test_order():
@@ -41,21 +44,46 @@ def test_namespaces_are_apart():
     assert queue.pop_due(10) == [(10, "a", "w2")]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.sampled_from("ab"))))
+TIMES = st.builds(lambda minutes, ms: minutes * 60_000 + ms, st.integers(-9, 30), st.integers(0, 3))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["register", "delete", "pop"]), TIMES, st.sampled_from("ab"))
+    )
+)
 def test_queue_is_a_sorted_set(steps):
     queue, expected = TimerQueue(), set()
-    for register, time, key in steps:
-        if register:
-            queue.register(time, key, None)
-            expected.add((time, key, None))
+    for step, time, key in steps:
+        timer = time, key, None
+        if step == "register":
+            queue.register(*timer)
+            expected.add(timer)
+        elif step == "delete":
+            queue.delete(*timer)
+            expected.discard(timer)
         else:
-            queue.delete(time, key, None)
-            expected.discard((time, key, None))
+            due = queue.pop_due(time)
+            assert [time for time, *_ in due] == sorted(time for time, *_ in due)
+            assert set(due) == {timer for timer in expected if timer[0] <= time}
+            expected -= set(due)
+        assert (timer in queue) == (timer in expected)
+        assert queue.times or not expected
         assert queue.earliest() == min((time for time, *_ in expected), default=None)
+        assert bool(queue.times) == bool(expected)
     assert set(queue) == expected
-    due = queue.pop_due(10)
-    assert set(due) == expected
-    assert [time for time, *_ in due] == sorted(time for time, *_ in expected)
+    assert [time for time, *_ in queue] == sorted(time for time, *_ in expected)
+
+
+def test_a_deleted_timer_that_is_not_due_soon_takes_no_memory():
+    queue = TimerQueue()
+    queue.register(0, "a", None)
+    for time in range(HOUR, HOUR + 1_000):
+        queue.register(time, "a", None)
+        queue.delete(time, "a", None)
+    queue.delete(0, "a", None)
+    assert queue.earliest() is None
+    assert list(queue) == list(queue.times) == []
 
 
 @given(st.lists(st.integers(0, 200), unique=True), st.integers(-1, 201))

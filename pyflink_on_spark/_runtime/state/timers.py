@@ -2,129 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from functools import partial
-from heapq import heappop, heappush
 from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
+from pyflink_on_spark._runtime.state.timer_queue import TimerQueue
 from pyflink_on_spark._runtime.types.int64 import time_in_ms
-
-_SORTED_FROM = 16
-"""If more than one in so many timers is due, all of those are sorted."""
-Owner = tuple[Any, Hashable]
-"""A key and a namespace."""
-
-
-class TimerQueue:
-    """Timers by time (ms), unique by time, key and namespace.
-
-    Those of one time are in the order in which they were registered.
-
-    Args:
-        track_changes: whether to note which timers come and go.
-    """
-
-    __slots__ = ("_owners", "_times", "changed")
-
-    def __init__(self, track_changes: bool = False) -> None:
-        # A time has a single owner more often than not: that one goes without a dict of its own.
-        self._owners: dict[int, Owner | dict[Owner, None]] = {}
-        self._times: list[int] = []
-        self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
-
-    @property
-    def times(self) -> Sequence[int]:
-        """The times of all timers, the earliest first; always the same list.
-
-        A deleted timer may still be in it.
-        """
-        return self._times
-
-    def register(self, time: int, key: Any, namespace: Hashable) -> None:
-        """Add a timer; nothing happens if it is there already."""
-        owner = key, namespace
-        owners = self._owners.get(time)
-        if owners is None:
-            self._owners[time] = owner
-            heappush(self._times, time)
-        elif type(owners) is dict:
-            owners[owner] = None
-        elif owners != owner:
-            self._owners[time] = {owners: None, owner: None}  # type: ignore[dict-item]
-        if self.changed is not None:
-            self.changed[time, key, namespace] = None
-
-    def delete(self, time: int, key: Any, namespace: Hashable) -> None:
-        """Remove a timer; nothing happens if it is not there."""
-        owner = key, namespace
-        owners = self._owners.get(time)
-        if owners is None:
-            return
-        if type(owners) is dict:
-            owners.pop(owner, None)
-        elif owners == owner:
-            self._owners[time] = {}
-        if self.changed is not None:
-            self.changed.pop((time, key, namespace), None)
-            self.changed[time, key, namespace] = None
-
-    def earliest(self) -> int | None:
-        """Return the time of the earliest timer, or None."""
-        times, owners = self._times, self._owners
-        while times and not owners[times[0]]:
-            del owners[heappop(times)]
-        return times[0] if times else None
-
-    def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
-        """Take out all timers up to a time: time, key and namespace, the earliest first."""
-        due: list[tuple[int, Any, Hashable]] = []
-        all_owners = self._owners
-        for time in self._take_times(limit):
-            owners = all_owners.pop(time)
-            if type(owners) is dict:
-                due += [(time, *owner) for owner in owners]
-            else:
-                key, namespace = owners
-                due.append((time, key, namespace))
-        if self.changed is not None:
-            self.changed.update(dict.fromkeys(due))
-        return due
-
-    def _take_times(self, limit: int) -> list[int]:
-        """Take out all times up to one, in order.
-
-        When a large part of the heap is due, sorting costs less than taking them out singly.
-        """
-        times = self._times
-        taken: list[int] = []
-        few = len(times) // _SORTED_FROM
-        while times and times[0] <= limit:
-            if len(taken) > few:
-                times.sort()  # which leaves a heap
-                due = bisect_right(times, limit)
-                taken += times[:due]
-                del times[:due]
-                break
-            taken.append(heappop(times))
-        return taken
-
-    def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
-        return timer[1:] in self._owners_at(timer[0])
-
-    def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
-        """Yield time, key and namespace of each timer, the earliest first."""
-        for time in sorted(self._owners):
-            for owner in self._owners_at(time):
-                yield time, *owner
-
-    def _owners_at(self, time: int) -> Collection[Owner]:
-        owners = self._owners.get(time, {})
-        return owners if type(owners) is dict else (owners,)  # type: ignore[return-value]
 
 
 class Timers:
