@@ -1,11 +1,12 @@
-"""Compares two versions of this package on the jobs of `jobs/`, by turns, in Spark that stays warm.
+"""Runs the jobs of `jobs/` by turns: here, in another version of this package, and as a bare loop.
 
-    python -m benchmarks.turns PYTHON [--jobs NAME ...] [--parallelism 1 2] [--rounds 6]
+    python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6]
 
 PYTHON is the interpreter of the other version. Each version has one process for each parallelism,
-whose Spark stays open. A round runs a job there, here, here and there, so that what the machine
-does besides falls on both alike. Printed are the medians in thousands of records per second, the
-median of the rounds' ratios of this version to the other one, and the least and the greatest ratio.
+whose Spark stays open; the loop has a process without Spark. A round runs a job once in each of
+them, and then in the opposite order, so that what the machine does besides falls on all alike.
+Printed are medians: thousands of records per second, and the ratios of the rounds, with the least
+and the greatest one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import time
 
 from benchmarks.ways import JOBS, ROOT
 
+LOOP = "loop"
+SIDES = "here", "there"
 _RECORDS = {
     "event_time_windows": 3_000_000,
     "keyed_reduce": 4_000_000,
@@ -29,12 +32,12 @@ _RECORDS = {
 }
 
 
-class Version:
-    """A process of one interpreter that runs jobs when asked.
+class Contestant:
+    """A process that runs jobs when asked.
 
     Args:
-        python: the interpreter, with its own version of this package installed.
-        parallelism: of the jobs.
+        python: the interpreter; with its own version of this package installed, if that is needed.
+        parallelism: of the jobs; 0 for the bare loop.
         folder: has the benchmarks, and no version of this package.
     """
 
@@ -69,13 +72,21 @@ def serve(parallelism):
     """Run the jobs that come on standard input; answer with the seconds."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    import pyflink_on_spark
+    if parallelism:
+        import pyflink_on_spark
 
-    pyflink_on_spark.install()
+        pyflink_on_spark.install()
     for line in sys.stdin:
         name, records = line.split()
-        pipeline = importlib.import_module(f"benchmarks.jobs.{name}").flink
-        print(run(pipeline, int(records), parallelism), file=answers, flush=True)
+        job = importlib.import_module(f"benchmarks.jobs.{name}")
+        if parallelism:
+            took = run(job.flink, int(records), parallelism)
+        else:
+            start = time.monotonic()
+            for _ in job.loop(int(records)):
+                pass
+            took = time.monotonic() - start
+        print(took, file=answers, flush=True)
 
 
 def run(pipeline, records, parallelism):
@@ -94,18 +105,31 @@ def run(pipeline, records, parallelism):
     return time.monotonic() - start
 
 
-def compare(name, here, there, rounds):
-    """Return the medians of both versions, and the ratios of the rounds."""
-    records = _RECORDS[name]
-    for version in (here, there):
-        version.rate(name, records // 10)
-    ours, theirs, ratios = [], [], []
+def compare(job, contestants, rounds):
+    """Return the rates of each contestant in each round, by name."""
+    records = _RECORDS[job]
+    for contestant in contestants.values():
+        contestant.rate(job, records // 10)
+    found = {name: [] for name in contestants}
     for _ in range(rounds):
-        first, *two, last = [each.rate(name, records) for each in (there, here, here, there)]
-        ours += two
-        theirs += [first, last]
-        ratios.append(sum(two) / (first + last))
-    return statistics.median(ours), statistics.median(theirs), sorted(ratios)
+        first = {name: each.rate(job, records) for name, each in contestants.items()}
+        for name in reversed(contestants):
+            both = first[name], contestants[name].rate(job, records)
+            found[name].append(statistics.harmonic_mean(both))
+    return found
+
+
+def lines(job, rates, parallelisms):
+    """Yield what is to be printed of a job."""
+    for name, found in rates.items():
+        yield f"{job}: {name:14}{statistics.median(found) / 1000:10,.0f}"
+    pairs = [(f"here, {p}", other) for p in parallelisms for other in (f"there, {p}", LOOP)]
+    pairs += [(f"{side}, {parallelisms[-1]}", f"{side}, {parallelisms[0]}") for side in SIDES]
+    for one, other in pairs:
+        if one != other and {one, other} <= rates.keys():
+            ratios = sorted(a / b for a, b in zip(rates[one], rates[other], strict=True))
+            extremes = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+            yield f"{job}: {one} to {other}: {statistics.median(ratios):.2f} ({extremes})"
 
 
 def main():
@@ -119,29 +143,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve:
+    if options.serve is not None:
         serve(options.serve)
         return 0
-    if not options.other:
-        parser.error("which other interpreter?")
+    versions = dict(zip(SIDES, filter(None, (sys.executable, options.other))))
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "benchmarks", f"{folder}/benchmarks")
+        contestants = {LOOP: Contestant(sys.executable, 0, folder)}
         for parallelism in options.parallelism:
-            pythons = sys.executable, options.other
-            here, there = (Version(python, parallelism, folder) for python in pythons)
-            for name in options.jobs:
-                print(line(name, parallelism, *compare(name, here, there, options.rounds)))
-                sys.stdout.flush()
-            here.end()
-            there.end()
+            for side, python in versions.items():
+                contestants[f"{side}, {parallelism}"] = Contestant(python, parallelism, folder)
+        for job in options.jobs:
+            rates = compare(job, contestants, options.rounds)
+            print(*lines(job, rates, options.parallelism), sep="\n", flush=True)
+        for contestant in contestants.values():
+            contestant.end()
     return 0
-
-
-def line(name, parallelism, ours, theirs, ratios):
-    return (
-        f"{name}, {parallelism}: {ours / 1000:,.0f} here, {theirs / 1000:,.0f} there, "
-        f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-    )
 
 
 if __name__ == "__main__":
