@@ -34,7 +34,7 @@ _PARTS = (
     ("pickling", r"^(en|de)code "),
     (
         "routing and exchange",
-        r"_runtime/(task/|level|segment|exchange|partitioners|keys)|key_groups|java_hashes|transport/",
+        r"_runtime/(task/|level|seg\w+|exchange|partitioners|keys)|key_groups|java_hashes|transport/",
     ),
     ("declared types", r"_runtime/types"),
     ("the source", r"_connectors/|_runtime/connector|source_turns"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_AFTER_MULTIPLE = 4
+"""Watermarks come this part of the interval after its multiples."""
+
 
 @dataclass(frozen=True)
 class WatermarkRhythm:
@@ -29,6 +32,10 @@ class WatermarkRhythm:
 class WatermarkTimer:
     """Tells when the next watermark is due.
 
+    By the clock, one is due a quarter of the interval after each multiple of it. So all subtasks
+    emit theirs at the same time, and no receiver waits for the subtask that began last. Windows
+    mostly end at a multiple, and the quarter is time for the elements of their end to arrive.
+
     Args:
         rhythm: how often.
         now: the processing time in ms.
@@ -37,7 +44,8 @@ class WatermarkTimer:
     __slots__ = ("_last", "_rhythm", "_seen")
 
     def __init__(self, rhythm: WatermarkRhythm, now: int) -> None:
-        self._rhythm, self._last, self._seen = rhythm, now, 0
+        self._rhythm = rhythm
+        self.reset(now)
 
     def seen(self, elements: int) -> None:
         """Count elements."""
@@ -65,4 +73,6 @@ class WatermarkTimer:
 
     def reset(self, now: int) -> None:
         """Begin the next interval."""
-        self._last, self._seen = now, 0
+        interval = self._rhythm.milliseconds
+        self._last = now - (now - interval // _AFTER_MULTIPLE) % interval if interval else now
+        self._seen = 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm, WatermarkTimer
 
@@ -29,20 +31,32 @@ def test_how_many_elements_may_come_before(seen, most, room):
 
 
 def test_after_a_time():
-    timer = WatermarkTimer(WatermarkRhythm(elements=None, milliseconds=200), now=1_000)
+    timer = WatermarkTimer(WatermarkRhythm(elements=None, milliseconds=200), now=1_100)
     timer.seen(10**6)
     assert timer.room(4_096) == 4_096
-    assert not timer.due(1_199)
-    assert timer.due(1_200)
+    assert not timer.due(1_249)
+    assert timer.due(1_250)
     assert not timer.due_by_count
-    timer.reset(1_250)
+    timer.reset(1_260)
     assert not timer.due(1_449)
     assert timer.due(1_450)
 
 
+@given(st.integers(1, 5_000), st.lists(st.integers(0, 10**6), min_size=2))
+def test_timers_are_due_together_whenever_they_began(interval, beginnings):
+    now = max(beginnings)
+    timers = [WatermarkTimer(WatermarkRhythm(None, interval), begun) for begun in beginnings]
+    for timer in timers:
+        if timer.due(now):
+            timer.reset(now)
+    due = [timer for timer in timers if timer.due(now + interval // 2)]
+    assert due in ([], timers)
+    assert all(timer.due(now + interval) for timer in timers)
+
+
 def test_a_clock_that_was_set_back_makes_one_due():
-    timer = WatermarkTimer(WatermarkRhythm(elements=None, milliseconds=200), now=1_000)
-    assert timer.due(999)
+    timer = WatermarkTimer(WatermarkRhythm(elements=None, milliseconds=200), now=1_050)
+    assert timer.due(1_049)
 
 
 def test_without_limits_none_is_due():
