@@ -54,7 +54,7 @@ def checkpoint(backend: KeyedStateBackend, where: str, number: int, contents: st
     writer = SnapshotWriter(number, f"{where}/chk-{number}", contents, 0, {})
     pieces = writer.taken(backend)
     writer.write(0, TaskStateSnapshot(number, {_OPERATOR: OperatorSubtaskState(pieces)}))
-    file = writer.finish()
+    file, _ = writer.finish()
     assert isinstance(file, StateFile)
     return file
 
