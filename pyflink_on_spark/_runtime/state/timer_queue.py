@@ -134,7 +134,7 @@ class TimerQueue:
         return taken
 
     def _begin_interval(self, time: int) -> _Owners:
-        """Return where the timers of a time's interval go, which has none yet."""
+        """Return where the timers of a time's interval go, which has none."""
         interval = time >> _INTERVAL_BITS
         timers = self._later.get(interval)
         if timers is not None:

@@ -19,7 +19,7 @@ class Timers:
 
     Args:
         clock: processing time.
-        track_changes: whether ``take_changes`` will be asked for.
+        track_changes: whether ``changes`` will be asked for.
     """
 
     __slots__ = ("clock", "event", "processing", "watermark")
