@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.plan.nodes import Node, Sink
@@ -65,6 +66,7 @@ class Session:
             parallelism if parallelism > 0 else None,
         )
 
+    @at_any_depth
     def bind(self, query: Query) -> Node:
         """Return the plan of a query.
 
@@ -90,6 +92,7 @@ class Session:
             raise ValidationError(f"'{path}' is a view: only tables can be written")
         return found
 
+    @at_any_depth
     def bind_insert(self, statement: Insert) -> Sink:
         """Return the plan of an INSERT.
 

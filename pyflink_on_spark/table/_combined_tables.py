@@ -10,6 +10,7 @@ from pyflink_on_spark._sql.binder.joins import distinct, join
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sets import set_operation
 from pyflink_on_spark._sql.binder.unions import union_all
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
@@ -116,6 +117,7 @@ class CombiningMethods:
         """Return each row with those that a table function has for it, or with NULL."""
         return self._lateral(table_function_call, join_predicate, left=True)
 
+    @at_any_depth
     def _joined(self, right: Table, kind: JoinKind, predicate: Any) -> Table:
         both = Scope.of(self._node.schema).joined(Scope.of(right._node.schema))
         for name in self._node.schema.names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.text import sql_text
@@ -26,6 +27,7 @@ _WORDS = {
 }
 
 
+@at_any_depth
 def expression_text(written: syntax.Expression) -> str:
     """Return the text of an expression, ``plus(a, 1)`` for example."""
     if isinstance(written, syntax.Name):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.binder.over import over_calls, with_overs
 from pyflink_on_spark._sql.binder.projections import dsl_projection
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate
@@ -45,6 +46,7 @@ class GroupedTable:
         self._table, self._keys = java_table
         self._t_env = t_env
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Compute columns of the groups.
 
@@ -106,6 +108,7 @@ class WindowGroupedTable:
         self._table, self._keys, self._window = java_window_grouped_table
         self._t_env = t_env
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Compute columns of the groups.
 
@@ -134,6 +137,7 @@ class OverWindowedTable:
         self._table, self._windows = java_over_windowed_table
         self._t_env = t_env
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Compute columns, some of them over windows of rows.
 
@@ -162,6 +166,7 @@ class AggregatedTable:
         self._window = rest[0] if rest else None
         self._t_env = t_env
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Choose among the keys and the columns of the aggregate.
 
@@ -197,6 +202,7 @@ class FlatAggregateTable:
         self._parts = java_table
         self._t_env = t_env
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Choose among the keys and the columns of the rows.
 

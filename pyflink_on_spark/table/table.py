@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
 from pyflink_on_spark._sql.catalog.objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.compiler.folding import folded
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
@@ -93,6 +94,7 @@ class Table(CombiningMethods, ChangelogMethods):
 
     # -- row by row ------------------------------------------------------------------------------
 
+    @at_any_depth
     def select(self, *fields: Expression) -> Table:
         """Compute columns.
 
@@ -122,6 +124,7 @@ class Table(CombiningMethods, ChangelogMethods):
             )
         return self._then(renamed(self._node, names + own[len(names) :]))
 
+    @at_any_depth
     def filter(self, predicate: Expression[bool]) -> Table:
         """Keep the rows for which a condition is TRUE.
 
@@ -136,6 +139,7 @@ class Table(CombiningMethods, ChangelogMethods):
         """Keep the rows for which a condition is TRUE; the same as ``filter``."""
         return self.filter(predicate)
 
+    @at_any_depth
     def add_columns(self, *fields: Expression) -> Table:
         """Add columns after the ones that there are.
 
@@ -150,6 +154,7 @@ class Table(CombiningMethods, ChangelogMethods):
             columns.append((name, column))
         return self._then(projected(self._node, columns))
 
+    @at_any_depth
     def add_or_replace_columns(self, *fields: Expression) -> Table:
         """Add columns, in place of those with the same names."""
         columns = dict(columns_of(self._node))
@@ -199,6 +204,7 @@ class Table(CombiningMethods, ChangelogMethods):
 
     # -- groups ----------------------------------------------------------------------------------
 
+    @at_any_depth
     def group_by(self, *fields: Expression) -> GroupedTable:
         """Group rows by columns.
 
@@ -233,6 +239,7 @@ class Table(CombiningMethods, ChangelogMethods):
 
     # -- order -----------------------------------------------------------------------------------
 
+    @at_any_depth
     def order_by(self, *fields: Expression) -> Table:
         """Order the rows by columns: ``col("a").desc``."""
         items = [_sort_item(item) for item in written(fields)]

@@ -17,7 +17,6 @@ from pyflink_on_spark._sql.plan.over import Frame, Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd, OverWindow
-from pyflink_on_spark._sql.types.logical import Root
 
 _UP_TO_THE_ROW = Frame(rows=True)
 _NEIGHBOURS = frozenset({"LAG", "LEAD"})
@@ -147,6 +146,6 @@ def _distance(bound: FrameDistance | FrameEnd | None) -> int | None:
     if bound is None or isinstance(bound, FrameEnd):
         return None
     distance = bound.distance
-    if isinstance(distance, syntax.Literal) and distance.type.root is not Root.NULL:
-        return int(distance.value) * (1 if bound.following else -1)
-    raise invalid("A bound of OVER has to be a constant", bound.span)
+    if isinstance(distance, syntax.Literal) and isinstance(distance.value, int):
+        return distance.value * (1 if bound.following else -1)
+    raise invalid("A bound of OVER has to be a constant number", bound.span)

@@ -64,7 +64,7 @@ def text_to_integer(text: str, bits: int, lenient: bool) -> int | None:
     """Read a whole number; digits after a point are dropped."""
     stripped = text.strip()
     try:
-        number = int(stripped) if "_" not in stripped else None
+        number = int(stripped) if stripped.isascii() and "_" not in stripped else None
     except ValueError:
         found = parse_decimal(stripped.partition(".")[0] or "0", 0, 38) if "." in stripped else None
         number = found if found is not None and _is_plain(stripped) else None
@@ -76,7 +76,7 @@ def text_to_integer(text: str, bits: int, lenient: bool) -> int | None:
 
 
 def _is_plain(text: str) -> bool:
-    return text.lstrip("+-").replace(".", "", 1).isdigit()
+    return text.isascii() and text.lstrip("+-").replace(".", "", 1).isdigit()
 
 
 def decimal_to_double(unscaled: int, scale: int, single: bool) -> float:

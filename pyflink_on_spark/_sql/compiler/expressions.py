@@ -5,19 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._sql.compiler.call_site import CallSite, is_atom
 from pyflink_on_spark._sql.compiler.casts import cast
-from pyflink_on_spark._sql.compiler.repeated import Structure, structure
+from pyflink_on_spark._sql.compiler.program import Part
+from pyflink_on_spark._sql.compiler.repeated import PART_HEIGHT, Structure, structure
 from pyflink_on_spark._sql.functions.definition import Code, Nulls
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,
     FieldAccess,
+    Heights,
     InputRef,
     Invocation,
     Typed,
+    input_refs,
 )
 
 _CALL = re.compile(r"\w\(")
@@ -28,7 +32,7 @@ class ExpressionCompiler:
     """Makes the source of one function's expressions.
 
     The source is one Python expression each time. It assigns to names of its own, so it has to be
-    inside a function.
+    inside a function. Of a high expression the lower parts become functions of their own.
 
     Args:
         columns: the source of each column of the input.
@@ -50,6 +54,8 @@ class ExpressionCompiler:
         self.kept: dict[Structure, str] = {}
         """The names of the values that are kept, by the structures of what they are of."""
         self._names = itertools.count(1)
+        self._heights = Heights()
+        self._whole: Typed | None = None
 
     def bind(self, thing: Any, hint: str) -> str:
         """Make an object known to the code, and return its name there."""
@@ -68,6 +74,7 @@ class ExpressionCompiler:
         """Return what makes source over other columns for the same function."""
         other = ExpressionCompiler(columns, self.time_zone)
         other.bindings, other._names = self.bindings, self._names
+        other._heights = self._heights
         return other
 
     def value(self, expression: Typed) -> str:
@@ -78,9 +85,35 @@ class ExpressionCompiler:
             return self._constant(expression.value)
         if isinstance(expression, FieldAccess):
             return self._field(expression)
+        if self._is_part(expression):
+            return self._part(expression, ExpressionCompiler.value)
         if self._repeated:
             return self._once(expression)
         return self._computed(expression)
+
+    def _is_part(self, expression: Typed) -> bool:
+        """Whether an expression becomes a function of its own."""
+        return expression is not self._whole and self._heights.of(expression) % PART_HEIGHT == 0
+
+    def _part(self, expression: Typed, make: Callable[[ExpressionCompiler, Typed], str]) -> str:
+        """Return a call of a function that has the source of an expression.
+
+        Args:
+            expression: the expression.
+            make: makes the source.
+        """
+        used = sorted(input_refs(expression))
+        columns = list(self._columns)
+        for index in used:
+            columns[index] = f"c{index}"
+        inner = self.over(columns)
+        inner._whole = expression
+        name = f"part_{len(self.bindings)}"
+        self.bindings[name] = None  # takes the name
+        parameters = ", ".join(columns[index] for index in used)
+        source = f"\ndef {name}({parameters}):\n    return {make(inner, expression)}\n"
+        self.bindings[name] = Part(source)
+        return f"{name}({', '.join(self._columns[index] for index in used)})"
 
     def _once(self, expression: Typed) -> str:
         """Return source that computes a value that is not known yet, and keeps a repeated one."""
@@ -101,6 +134,8 @@ class ExpressionCompiler:
 
     def condition(self, expression: Typed) -> str:
         """Return the source of what is true in Python if, and only if, an expression is TRUE."""
+        if self._is_part(expression):
+            return self._part(expression, ExpressionCompiler.condition)
         if isinstance(expression, Invocation) and expression.overload.condition is not None:
             site = self._call_site(expression, strict=False)
             source = expression.overload.condition(site)

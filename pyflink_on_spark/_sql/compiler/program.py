@@ -30,13 +30,25 @@ class Binding(ABC):
 
 
 @dataclass(frozen=True)
+class Part:
+    """The source of a function that a program calls. Picklable.
+
+    Args:
+        source: of the function; it knows the bindings of the program.
+    """
+
+    source: str
+
+
+@dataclass(frozen=True)
 class Program:
     """The source of a module with one function that matters. Picklable.
 
     Args:
         source: of the module.
         function: the name of the function.
-        bindings: what the module finds under names, besides Python's own: objects, or ``Binding``.
+        bindings: what the module finds under names, besides Python's own: objects, ``Binding`` or
+            ``Part``.
         own: whether its lines say nothing to a user, so that tracebacks do not show them.
     """
 
@@ -53,8 +65,11 @@ class Program:
         """
         namespace: dict[str, Any] = {}
         opened: list[tuple[Binding, Any]] = []
+        sources = [self.source]
         for name, thing in self.bindings.items():
-            if isinstance(thing, Binding):
+            if isinstance(thing, Part):
+                sources.append(thing.source)
+            elif isinstance(thing, Binding):
                 namespace[name] = thing.load(context)
                 opened.append((thing, namespace[name]))
             else:
@@ -62,12 +77,13 @@ class Program:
         # A traceback shows the lines of a file that linecache knows.
         number = next(_numbers)
         filename = compiled_file(f"program {number}") if self.own else f"<query {number}>"
-        lines = self.source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(self.source), None, lines, filename)
+        source = "".join(sources)
+        lines = source.splitlines(keepends=True)
+        linecache.cache[filename] = (len(source), None, lines, filename)
         with warnings.catch_warnings():
             # Constants may be compared with None.
             warnings.simplefilter("ignore", SyntaxWarning)
-            code = compile(self.source, filename, "exec")
+            code = compile(source, filename, "exec")
         exec(code, namespace)  # noqa: S102 - our own source
         return LoadedProgram(namespace[self.function], tuple(opened))
 

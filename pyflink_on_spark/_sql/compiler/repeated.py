@@ -9,12 +9,16 @@ from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,
     FieldAccess,
+    Heights,
     InputRef,
     Invocation,
     Typed,
     is_deterministic,
     walk,
 )
+
+PART_HEIGHT = 32
+"""How high an expression of one function is. Python compiles no more than some 90 nested ones."""
 
 Structure = Hashable
 """Equal for two expressions that always have the same value for the same row."""
@@ -40,11 +44,14 @@ def repeated(expressions: Iterable[Typed]) -> frozenset[Structure]:
     """Return the structures of the calls that several expressions, or parts of them, have.
 
     A call inside one that is repeated is not, unless it stands elsewhere as well. Functions of the
-    user are called as often as the query says.
+    user are called as often as the query says. High expressions are left out: their parts are in
+    several functions.
     """
     counts: Counter[Structure] = Counter()
+    heights = Heights()
     for expression in expressions:
-        _count(expression, counts)
+        if heights.of(expression) < PART_HEIGHT:
+            _count(expression, counts)
     return frozenset(found for found, count in counts.items() if count > 1)
 
 

@@ -6,6 +6,7 @@ names the place where a text stops being SQL.
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import SqlParseError
 from pyflink_on_spark._sql.parser.statements import StatementParser
 from pyflink_on_spark._sql.syntax.expressions import Expression
@@ -13,6 +14,7 @@ from pyflink_on_spark._sql.syntax.statements import Statement
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
+@at_any_depth
 def parse_statement(text: str) -> Statement:
     """Return the statement of a text.
 
@@ -25,6 +27,7 @@ def parse_statement(text: str) -> Statement:
     return statement
 
 
+@at_any_depth
 def parse_expression(text: str) -> Expression:
     """Return the expression of a text.
 
@@ -37,6 +40,7 @@ def parse_expression(text: str) -> Expression:
     return expression
 
 
+@at_any_depth
 def parse_type(text: str) -> LogicalType:
     """Return the type of a text.
 

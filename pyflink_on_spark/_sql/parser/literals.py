@@ -30,6 +30,7 @@ MICROS_PER_UNIT = {
     "SECOND": MICROS_PER_SECOND,
 }
 UNITS = frozenset(MONTHS_PER_UNIT) | frozenset(MICROS_PER_UNIT)
+_MOST_DIGITS = 4_000
 _PLURALS = {f"{unit}S": unit for unit in UNITS}
 _RANGE = ("DAY", "HOUR", "MINUTE", "SECOND")
 _SPLIT = re.compile(r"[ :]")
@@ -59,6 +60,8 @@ def number(token: Token, sign: str = "", begin: Span | None = None) -> Literal:
             raise out_of_range(sign + shown, span)
         return Literal(float(text), logical.DOUBLE.with_nullable(False), span=token.span)
     whole, _, fraction = text.partition(".")
+    if len(text) > _MOST_DIGITS:  # more than Python converts
+        raise out_of_range(sign + text, span)
     value = int((whole + fraction) or "0")
     if token.kind is Kind.INTEGER and value < 2**63:
         kind = logical.INT if value < 2**31 else logical.BIGINT

@@ -75,7 +75,7 @@ def tokenize(text: str) -> list[Token]:
     index, length = 0, len(text)
     while index < length:
         match = _TOKEN.match(text, index)
-        if match is None:
+        if match is None or (match.group() == "/" and text.startswith("/*", index)):
             raise _lexical_error(text, index)
         if match.lastgroup != "blank":
             tokens.append(_token(match, text))

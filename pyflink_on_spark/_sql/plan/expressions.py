@@ -187,10 +187,37 @@ class AggregateInvocation:
 
 
 def walk(expression: Typed) -> Iterator[Typed]:
-    """Yield an expression and everything that it is made of."""
-    yield expression
-    for operand in expression.operands:
-        yield from walk(operand)
+    """Yield an expression and everything that it is made of, each before its operands."""
+    todo = [expression]
+    while todo:
+        part = todo.pop()
+        yield part
+        todo.extend(reversed(part.operands))
+
+
+class Heights:
+    """The heights of expressions: 1 for one without operands. Each is computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, Typed]] = {}
+
+    def of(self, expression: Typed) -> int:
+        """Return the height of an expression."""
+        known = self._known
+        todo = [expression]
+        while todo:
+            part = todo[-1]
+            if id(part) in known:
+                todo.pop()
+                continue
+            missing = [operand for operand in part.operands if id(operand) not in known]
+            if missing:
+                todo += missing
+                continue
+            height = 1 + max((known[id(operand)][0] for operand in part.operands), default=0)
+            known[id(part)] = height, part  # the expression has to live as long as its id counts
+            todo.pop()
+        return known[id(expression)][0]
 
 
 def input_refs(expression: Typed) -> set[int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.planner.implementation import Implementation
 from pyflink_on_spark._sql.planner.inference import infer_changes
@@ -30,6 +31,7 @@ class PlannedQuery:
     nodes: tuple[PhysicalNode, ...]
 
 
+@at_any_depth
 def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[PhysicalNode, ...]:
     """Return how some sinks get their rows.
 
@@ -42,6 +44,7 @@ def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[Physi
     return nodes
 
 
+@at_any_depth
 def plan(sinks: Sequence[Node], settings: QuerySettings) -> PlannedQuery:
     """Return what gives some sinks their rows.
 

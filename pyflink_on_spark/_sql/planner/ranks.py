@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.binder.windows import windows_of
@@ -133,7 +134,8 @@ def _bound(part: Typed, rank: int) -> tuple[str, int] | None:
     if isinstance(one, Constant):
         one, two, name = two, one, _FLIPPED[name]
     if isinstance(one, InputRef) and one.index == rank and isinstance(two, Constant):
-        return name, int(two.value)
+        with suppress(TypeError, ValueError):  # a text that is no number fails when the query runs
+            return name, int(two.value)
     return None
 
 

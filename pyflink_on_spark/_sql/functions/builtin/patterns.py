@@ -104,20 +104,28 @@ def regexp_part(text: str, pattern: str) -> str | None:
 def like_pattern(pattern: str, escape: str | None = None) -> re.Pattern[str]:
     """Return the regular expression of a pattern of LIKE.
 
+    What stands between two ``%`` is found where it comes first, and is not looked for again
+    further on, so that no pattern takes exponential time.
+
     Raises:
         ValueError: the escape character is not before %, _ or itself.
     """
-    parts = []
+    pieces = [""]
     letters = iter(pattern)
     for letter in letters:
         if letter == escape:
             following = next(letters, "")
             if following not in {"%", "_", escape}:
                 raise ValueError(f"Invalid escape sequence '{pattern}'")
-            parts.append(re.escape(following))
+            pieces[-1] += re.escape(following)
+        elif letter == "%":
+            pieces.append("")
         else:
-            parts.append({"%": ".*", "_": "."}.get(letter) or re.escape(letter))
-    return re.compile("".join(parts), re.DOTALL)
+            pieces[-1] += "." if letter == "_" else re.escape(letter)
+    first, *inner = pieces
+    last = f".*{inner.pop()}" if inner else ""
+    between = "".join(f"(?>.*?{piece})" for piece in inner if piece)
+    return re.compile(first + between + last, re.DOTALL)
 
 
 def like(text: str, pattern: str, escape: str | None = None) -> bool:
