@@ -22,7 +22,7 @@ TIERS = {
         "variants",
     ),
     "updating": ("aggregates", "rankings"),
-    "windows": ("ordered_over", "over", "window_changes", "windows"),
+    "windows": ("late_rows", "ordered_over", "over", "window_changes", "windows"),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip
 """The tests of each tier, by what their files are named after."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.operators.process import IS_TAG
 from pyflink_on_spark._runtime.windows.contexts import AssignerContext, FunctionContext
 
@@ -25,10 +26,6 @@ class WindowDescription(Protocol):
     late_data_output_tag: Any
     window_state_descriptor: Any
     internal_window_function: Any
-
-
-_DROPPED = "numLateRecordsDropped"
-"""A counter; as in Flink, of the elements that no side output takes."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,7 @@ class WindowOperation:
         self.cursor = context.cursor
         self.runtime_context = context.runtime_context
         self.assigner_context = AssignerContext(context.clock, context.runtime_context)
+        self._late = LateRows(context)
         self._side_output: Callable[[str, Any], None] = context.side_output
         tag = description.late_data_output_tag
         self._late_tag: str | None = None if tag is None else tag.tag_id
@@ -113,7 +111,7 @@ class WindowOperation:
     def too_late(self, value: Any, timestamp: int | None) -> None:
         """Put an element that belongs to no window any more into its side output, or count it."""
         if self._late_tag is None:
-            self.runtime_context.get_metrics_group().counter(_DROPPED).inc()
+            self._late.drop()
         else:
             self.cursor.timestamp = timestamp
             self._side_output(self._late_tag, value)

@@ -64,12 +64,12 @@ def compile_slices(
 ) -> Program:
     """Return the parts of a window aggregate: ``add, merged, rows``.
 
-    ``add(pairs, use, reached, note)`` adds rows to the accumulators of their slices, of which
+    ``add(pairs, use, reached, note, late)`` adds rows to the accumulators of their slices, of which
     ``use(end)`` gives the dict by key; rows of which the watermark (microseconds) has passed all
-    windows are dropped. ``merged(groups, others, end, ended)`` adds the accumulators of a slice to
-    those of a window, or, without an end, to those of another slice. ``rows(groups, end)`` makes
-    the results of a window. An accumulator knows up to where windows have ended with it, so that
-    none ends twice after a restart.
+    windows are dropped, with a call of ``late()``. ``merged(groups, others, end, ended)`` adds the
+    accumulators of a slice to those of a window, or, without an end, to those of another slice.
+    ``rows(groups, end)`` makes the results of a window. An accumulator knows up to where windows
+    have ended with it, so that none ends twice after a restart.
 
     Args:
         keys: the columns that the result begins with: 0, 1 and 2 stand for the start, the end and
@@ -102,13 +102,15 @@ def compile_slices(
             result.append(f"acc[0][{place}]")
             place += 1
     lines = [
-        "def add(pairs, use, reached, note):",
+        "def add(pairs, use, reached, note, late):",
         "    current = groups = get = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         *indented(found, 2),
         f"        end = time - (time - {slices.offset}) % {length} + {length}",
         "        if end != current:",
-        f"            if end{last} - 1000 <= reached: continue",
+        f"            if end{last} - 1000 <= reached:",
+        "                late()",
+        "                continue",
         "            current, groups = end, use(end)",
         "            get = groups.get",
         "        acc = get(key)",

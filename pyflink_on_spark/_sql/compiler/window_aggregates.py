@@ -22,9 +22,9 @@ def compile_window_aggregate(
 ) -> Program:
     """Return the parts of a window aggregate.
 
-    ``add(pairs, use, watermark, note)`` adds rows to the accumulators of their windows, of which
-    ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has passed
-    are dropped. ``rows(accumulators)`` makes the results.
+    ``add(pairs, use, watermark, note, late)`` adds rows to the accumulators of their windows, of
+    which ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has
+    passed are dropped, with a call of ``late()``. ``rows(accumulators)`` makes the results.
 
     Args:
         keys: the columns that the result begins with.
@@ -38,11 +38,13 @@ def compile_window_aggregate(
     slots = ["0", *compiler.initial] if retracting else compiler.initial
     change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
     lines = [
-        "def add(pairs, use, watermark, note):",
+        "def add(pairs, use, watermark, note, late):",
         "    current = groups = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         f"        end = {compiler.expressions.value(end)}",
-        "        if end - 1000 <= watermark: continue",
+        "        if end - 1000 <= watermark:",
+        "            late()",
+        "            continue",
         "        if end != current:",
         "            current, groups = end, use(end)",
         "        acc = groups.get(key)",
@@ -61,10 +63,10 @@ def compile_window_aggregate(
 
 
 def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool) -> list[str]:
-    """Return the source of ``extend(pairs, sessions, reached, note, place)``.
+    """Return the source of ``extend(pairs, sessions, note, place)``.
 
-    It adds each row to the only session of its key, and leaves a row that belongs to another one,
-    or to several, to ``place(key, element)``.
+    It adds each row to the only session of its key, late or not, and leaves a row that belongs to
+    another one, or to several, to ``place(key, element)``.
 
     Args:
         times: statements that find the ``start`` and the ``end`` of a row's own session.
@@ -72,7 +74,7 @@ def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool
         changelog: whether elements are pairs of the kind and the row.
     """
     return [
-        "def extend(pairs, sessions, reached, note, place):",
+        "def extend(pairs, sessions, note, place):",
         "    get = sessions.get",
         "    for key, element in pairs:",
         "        found = get(key)",
@@ -80,7 +82,7 @@ def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool
         f"            {'kind, row' if changelog else 'row'} = element",
         *indented(times, 3),
         "            acc = found[0]",
-        "            if end - 1000 > reached and acc[1] <= end and start <= acc[2]:",
+        "            if acc[1] <= end and start <= acc[2]:",
         "                if start < acc[1]: acc[1] = start",
         "                if end > acc[2]: acc[2] = end",
         *indented(change, 4),

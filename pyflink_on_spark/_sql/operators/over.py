@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
@@ -141,6 +142,7 @@ class OverOperator(FrameOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
+        self._late = LateRows(context)
         self._reached = MIN_TIMESTAMP * _MICROS
         self._due = DueTimes()
         for key, group in self._table.current.items():
@@ -155,9 +157,11 @@ class OverOperator(FrameOperator):
         for key, row in elements:
             time = row[place]
             if time <= reached and not bounded:
+                self._late.drop()
                 continue
             group = self._group(key)
             if time <= group[_LAST]:
+                self._late.drop()
                 continue
             pending = group[_PENDING]
             rows = pending.get(time)

@@ -35,6 +35,7 @@ class SliceAggregateOperator(WindowOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
+        super().open(context)
         self._loaded = self._program.load(context)
         self._add, self._merged, self._rows = self._loaded.function()
         self._table = keyed_state_of(context).table(STATE_NAME, "value")
@@ -48,7 +49,8 @@ class SliceAggregateOperator(WindowOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
         changed = self._table.changed
-        self._add(elements, self._use, self._reached, None if changed is None else changed.add)
+        note = None if changed is None else changed.add
+        self._add(elements, self._use, self._reached, note, self._late.drop)
         return iter(())
 
     def _use(self, end: int) -> dict[Any, Any]:

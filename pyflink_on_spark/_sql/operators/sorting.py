@@ -8,6 +8,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
@@ -57,6 +58,9 @@ class SortOperator(Operator):
 class TemporalSortOperator(Operator):
     """Gives rows in the order of event time, when the watermark has passed them.
 
+    A row that is not later than the last one that has come out is dropped, and not counted, as in
+    Flink. State is the time of that one, and the rows that wait.
+
     Args:
         program: a function of a row that returns what is compared.
         time: the position of the time attribute.
@@ -76,23 +80,29 @@ class TemporalSortOperator(Operator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet."""
-        rows = self._table.current
+        states, time, changed = self._table.current, self._time, self._table.changed
         for key, row in elements:
-            rows.setdefault(key, []).append(row)
-            if self._table.changed is not None:
-                self._table.changed.add((None, key))
+            state = states.get(key)
+            if state is None:
+                state = states[key] = [MIN_TIMESTAMP * 1000, []]
+            if row[time] <= state[0]:
+                continue
+            state[1].append(row)
+            if changed is not None:
+                changed.add((None, key))
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later."""
         reached, time = (watermark + 1) * 1000, self._time
-        for key, rows in list(self._table.current.items()):
+        for key, state in self._table.current.items():
+            rows = state[1]
             due = [row for row in rows if row[time] < reached]
             if due:
-                self._table.current[key] = [row for row in rows if row[time] >= reached]
+                due.sort(key=self._key)
+                state[:] = due[-1][time], [row for row in rows if row[time] >= reached]
                 if self._table.changed is not None:
                     self._table.changed.add((None, key))
-                due.sort(key=self._key)
                 yield from due
 
 
@@ -295,7 +305,7 @@ class VariableTopNOperator(TopNOperator):
 
 
 class DeduplicateOperator(Operator):
-    """Keeps the first or the last row of each key.
+    """Keeps the last row of each key, or the first one in the order in which rows come.
 
     Args:
         time: the position of the event time, or None for the order in which rows come.
@@ -337,9 +347,7 @@ class DeduplicateOperator(Operator):
     def _replaces(self, old: Any, row: Any) -> bool:
         if self._time is None:
             return self._last
-        if self._last:
-            return bool(row[self._time] >= old[self._time])
-        return bool(row[self._time] < old[self._time])
+        return bool(row[self._time] >= old[self._time])
 
 
 class BatchTopNOperator(Operator):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
@@ -24,6 +23,9 @@ _ROWS, _VERSIONS = 0, 1
 
 class TemporalJoinOperator(Operator):
     """Keeps rows until the watermark has passed them, and versions until a later one counts.
+
+    A late row comes out at the next watermark, with a version that is still there. At a watermark
+    the rows of a key come out in the order in which they came in.
 
     Args:
         condition: a function of a left and a right row, or None for all pairs of a key.
@@ -57,10 +59,9 @@ class TemporalJoinOperator(Operator):
             self._matches = self._condition.load(context).function
         self._has_null = None if self._null_key is None else self._null_key.load(context).function
         self._table = keyed_state_of(context).table("versions", "value")
-        self._reached = MIN_TIMESTAMP * _MICROS
         self._due = DueTimes()
         for key, (rows, versions) in self._table.current.items():
-            for time in (*rows, *map(_TIME, versions)):
+            for time in map(_TIME, (*rows, *versions)):
                 self._due.add(time, key)
 
     def inputs(self) -> tuple[Process, ...]:
@@ -72,9 +73,7 @@ class TemporalJoinOperator(Operator):
         for key, element in elements:
             row = element[1] if changelog else element
             time = row[place]
-            if time <= self._reached:
-                continue
-            self._state(key)[_ROWS].setdefault(time, []).append(element)
+            self._state(key)[_ROWS].append((time, element))
             self._due.add(time, key)
         return iter(())
 
@@ -94,22 +93,28 @@ class TemporalJoinOperator(Operator):
     def _state(self, key: Any) -> Any:
         found = self._table.current.get(key)
         if found is None:
-            found = self._table.current[key] = ({}, [])
+            found = self._table.current[key] = [[], []]
         if self._table.changed is not None:
             self._table.changed.add((None, key))
         return found
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later, with their versions."""
-        self._reached = watermark * _MICROS + _MICROS - 1
-        for time, key in self._due.until(self._reached):
-            rows, versions = self._state(key)
-            for element in rows.pop(time, ()):
-                yield from self._joined(element, time, versions)
+        reached = watermark * _MICROS + _MICROS - 1
+        for _, key in self._due.until(reached):
+            if key not in self._table.current:
+                continue
+            state = self._state(key)
+            rows, versions = state
+            later = [each for each in rows if each[0] > reached]
+            if len(later) < len(rows):
+                state[_ROWS] = later
+                for time, element in rows:
+                    if time <= reached:
+                        yield from self._joined(element, time, versions)
             # Only the last version up to now can count for a row that is still to come.
-            if not rows or min(rows) > time:
-                del versions[: max(0, bisect_right(versions, time, key=_TIME) - 1)]
-            if not rows and (not versions or (len(versions) == 1 and versions[0][1] is None)):
+            del versions[: max(0, bisect_right(versions, reached, key=_TIME) - 1)]
+            if not later and (not versions or (len(versions) == 1 and versions[0][1] is None)):
                 del self._table.current[key]
 
     def _joined(self, element: Any, time: int, versions: list[Any]) -> Iterator[Any]:

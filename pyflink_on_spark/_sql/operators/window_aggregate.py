@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
@@ -36,9 +37,16 @@ class WindowOperator(Operator):
     def __init__(self, event_time: bool, zone: str | None) -> None:
         self._event_time, self._zone = event_time, zone
         self._reached = MIN_TIMESTAMP * _MICROS
+        self._watermark = MIN_TIMESTAMP
+
+    def open(self, context: OperatorContext) -> None:
+        """Register the metrics."""
+        self._late = LateRows(context, rate=True)
+        register_watermark_latency(context, lambda: self._watermark)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the results of the windows that end."""
+        self._watermark = watermark
         return self._advance(watermark) if self._event_time else ()
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
@@ -74,6 +82,7 @@ class WindowAggregateOperator(WindowOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
+        super().open(context)
         self._loaded = self._program.load(context)
         self._add, self._rows = self._loaded.function()
         self._table = keyed_state_of(context).table(STATE_NAME, "value")
@@ -84,7 +93,7 @@ class WindowAggregateOperator(WindowOperator):
         """Yield nothing: results come when windows end."""
         changed = self._table.changed
         note: Callable[[Any], object] = _nothing if changed is None else changed.add
-        self._add(elements, self._use, self._reached, note)
+        self._add(elements, self._use, self._reached, note, self._late.drop)
         return iter(())
 
     def _use(self, end: int) -> dict[Any, Any]:
@@ -113,6 +122,8 @@ class WindowAggregateOperator(WindowOperator):
 class SessionAggregateOperator(WindowOperator):
     """Aggregates rows of a key whose times are close to each other.
 
+    A late row still counts in a session that has not ended.
+
     Args:
         program: what ``compile_session_aggregate`` returns.
         event_time: whether watermarks end windows, and not the clock.
@@ -125,6 +136,7 @@ class SessionAggregateOperator(WindowOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
+        super().open(context)
         self._loaded = self._program.load(context)
         self._create, self._add, self._merge, self._extend, self._rows = self._loaded.function()
         self._table = keyed_state_of(context).table(STATE_NAME, "value")
@@ -138,15 +150,13 @@ class SessionAggregateOperator(WindowOperator):
         """Yield nothing: results come when sessions end."""
         table = self._table
         note = None if table.changed is None else table.changed.add
-        self._extend(elements, table.current, self._reached, note, self._place)
+        self._extend(elements, table.current, note, self._place)
         return iter(())
 
     def _place(self, key: Any, element: Any) -> None:
         """Add an element to the sessions of its key."""
         sessions, changed = self._table.current, self._table.changed
         own = self._create(element)
-        if own[2] - _MICROS <= self._reached:
-            return
         kept = []
         # A session ends before its end: one that begins there continues it.
         for other in sessions.get(key, ()):
@@ -154,6 +164,9 @@ class SessionAggregateOperator(WindowOperator):
                 own = self._united(other, own)
             else:
                 kept.append(other)
+        if own[2] - _MICROS <= self._reached:
+            self._late.drop()
+            return
         self._add(own, element)
         self._due.add(own[2], key)
         kept.append(own)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
@@ -46,6 +47,11 @@ class WindowJoinOperator(WindowOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
+        register_watermark_latency(context, lambda: self._watermark)
+        self._late_rows = (
+            LateRows(context, "left", rate=True),
+            LateRows(context, "right", rate=True),
+        )
         self._matches: Callable[[Any, Any], Any] | None = None
         if self._condition is not None:
             self._matches = self._condition.load(context).function
@@ -72,10 +78,11 @@ class WindowJoinOperator(WindowOperator):
     def _kept(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         """Keep rows; late ones are dropped."""
         place, keys, reached = self._ends[side], self._table.current, self._reached
-        changed = self._table.changed
+        changed, late = self._table.changed, self._late_rows[side].drop
         for key, row in elements:
             end = row[place]
             if end - _MICROS <= reached:
+                late()
                 continue
             windows = keys.get(key)
             if windows is None:

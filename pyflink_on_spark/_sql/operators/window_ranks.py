@@ -52,6 +52,7 @@ class WindowTopNOperator(WindowOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
+        super().open(context)
         self._compared = self._program.load(context).function
         self._table = keyed_state_of(context).table("rows", "value")
         self._due = DueTimes()
@@ -65,6 +66,7 @@ class WindowTopNOperator(WindowOperator):
         for key, row in elements:
             window_end = row[place]
             if window_end - _MICROS <= reached:
+                self._late.drop()
                 continue
             rows = groups.get(key)
             if rows is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
 from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.operators.first_rows import FirstRowOperator
 from pyflink_on_spark._sql.operators.sorting import (
     BatchTopNOperator,
     DeduplicateOperator,
@@ -142,8 +143,7 @@ class TopN(PhysicalNode):
         if self._batch:
             return ModifyKinds.INSERT
         if self._deduplicates:
-            by_clock = self.keys[0].value.type.time is Time.PROCTIME
-            first = self.keys[0].ascending and by_clock
+            first = self.keys[0].ascending
             return ModifyKinds.INSERT if first else ModifyKinds.INSERT | ModifyKinds.UPDATE
         return ModifyKinds.ALL
 
@@ -161,9 +161,13 @@ class TopN(PhysicalNode):
             value = self.keys[0].value
             assert isinstance(value, InputRef)
             time = value.index if value.type.time is Time.ROWTIME else None
-            deduplicate = DeduplicateOperator(
-                time, last=not self.keys[0].ascending, before=self.before, pairs=self.changelog
-            )
+            deduplicate: FirstRowOperator | DeduplicateOperator
+            if self.keys[0].ascending and time is not None:
+                deduplicate = FirstRowOperator(time)
+            else:
+                deduplicate = DeduplicateOperator(
+                    time, last=not self.keys[0].ascending, before=self.before, pairs=self.changelog
+                )
             edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
             return Stream(edges, self.changelog)
         program = compile_sort_key(self.keys, width, zone)

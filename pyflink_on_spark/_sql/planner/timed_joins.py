@@ -18,6 +18,7 @@ from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.logical import Time
+from pyflink_on_spark.common._options.table import INTERVAL_JOIN_CLEANUP
 
 
 class IntervalJoin(Join):
@@ -53,8 +54,9 @@ class IntervalJoin(Join):
         parts = JoinParts(self.keys, self.rest, self.widths)
         condition, nulls = parts.programs(translation.settings.time_zone)
         times = (bounds.left, bounds.right) if bounds.event_time else None
+        delay = INTERVAL_JOIN_CLEANUP.read(translation.settings.configuration)
         operator = IntervalJoinOperator(
-            condition, self.widths, self.outer, nulls, times, bounds.lower, bounds.upper
+            condition, self.widths, self.outer, nulls, times, bounds.lower, bounds.upper, delay
         )
         return _added(self, parts, inputs, operator, translation)
 

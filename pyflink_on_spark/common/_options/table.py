@@ -12,6 +12,7 @@ BUILTIN_DATABASE = text("table.builtin-database-name", "default_database")
 LOCAL_TIME_ZONE = text("table.local-time-zone", "default")
 CODE_LENGTH = integer("table.generated-code.max-length", 4000, effect=_NO_LIMIT)
 DEFAULT_PARALLELISM = integer("table.exec.resource.default-parallelism", -1)
+INTERVAL_JOIN_CLEANUP = duration("table.exec.interval-join.min-cleanup-interval", 0)
 IDLE_TIMEOUT = duration("table.exec.source.idle-timeout", 0)
 STATE_TTL = duration("table.exec.state.ttl", 0)
 
