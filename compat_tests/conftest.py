@@ -1,9 +1,10 @@
 """Chooses the engine that the tests in this folder run on, and gives them an environment.
 
-`--engine=spark` (the default) and `--engine=local` run on this project, `--engine=pyflink` on the
-PyFlink that is installed. `--mode=continuous` cuts every job's input into pieces, with a checkpoint
-after each; `--mode=restarted` also restarts the job from each of these. A test knows nothing
-of this: it imports `pyflink` and compares.
+`--engine=spark` (the default), `--engine=structured` (queries of Structured Streaming),
+`--engine=local` and `--engine=query` (such queries without a JVM, which fail and move) run on this
+project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
+input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
+of these. A test knows nothing of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from typing import Any
 
 import pytest
 
-ENGINES = ("spark", "pyflink", "local")
-MODES = {"whole": ENGINES, "continuous": ("spark", "local"), "restarted": ("local",)}
+ENGINES = ("spark", "structured", "pyflink", "local", "query")
+MODES = {
+    "whole": ENGINES,
+    "continuous": ("spark", "structured", "local", "query"),
+    "restarted": ("local",),
+}
 NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
 CUT = {
     "execution.checkpointing.interval": "10 ms",
@@ -52,6 +57,16 @@ def pytest_configure(config: pytest.Config) -> None:
     import pyflink_on_spark
 
     pyflink_on_spark.install()
+    if engine == "structured":
+        from pyflink_on_spark._job.base_configuration import set_base_configuration
+
+        set_base_configuration({"pyflink-on-spark.engine": engine})
+    if engine == "query":
+        from pyflink_on_spark._job.job import install_engine
+        from tests.structured.in_process import QueryEngine, Trouble
+
+        cut = mode != "whole"
+        install_engine(QueryEngine(Trouble(moves=0.3 * cut, losses=0.1 * cut)))
     if engine == "local":
         import pyflink_on_spark.testing
 
@@ -61,7 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    _leave_out(items, config.getoption("--mode"))
+    mode = config.getoption("--mode")
+    moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
+    _leave_out(items, "restarted" if moved else mode)
     if config.getoption("--engine") != "pyflink":
         _expect_gaps(items)
         return

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
@@ -93,7 +93,7 @@ class CheckpointCoordinator:
         """Whether all is committed that the job will ever commit: it must not begin again."""
 
     @classmethod
-    def of(cls, job: Job, clock: Clock) -> CheckpointCoordinator:
+    def of(cls, job: Job, clock: Clock) -> Self:
         """Return the coordinator of a job; one with BATCH semantics takes no checkpoints."""
         settings = CheckpointSettings.of(job.settings.configuration)
         return cls(

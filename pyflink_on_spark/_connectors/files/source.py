@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.files.reader import MonitoringReader
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, locate
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import OwnPositions, Source, SourceReader
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.bundle import Bundle
@@ -76,7 +76,8 @@ class SplitFileSource(Source):
         interval = self.config.discovery_interval
         if interval is None:
             if restored is not None:
-                restored = sorted(restored, key=self._place_in_order)
+                kind = OwnPositions if isinstance(restored, OwnPositions) else list
+                restored = kind(sorted(restored, key=self._place_in_order))
             return super().reader(splits, restored, context)
         selects = self.config.selects
         return MonitoringReader(self, self._places, interval, restored, context, selects)

@@ -17,7 +17,7 @@ from pyflink_on_spark._connectors.functions.position import (
     share_of,
 )
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.connector import OwnPositions, SourceReader
 from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
@@ -51,7 +51,11 @@ class FunctionReader(SourceReader):
         task = context.task
         position = FunctionPosition(task.subtask_index, returned=False)
         if restored:
-            position = share_of(restored, task.subtask_index, task.parallelism)
+            position = (
+                restored[0]
+                if isinstance(restored, OwnPositions)
+                else share_of(restored, task.subtask_index, task.parallelism)
+            )
         self.ended = position.returned and not position.waiting
         self._position: FunctionPosition | SealedPosition = position
         self._context = context

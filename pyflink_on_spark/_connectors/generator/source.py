@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._connectors.generator.rate import RateLimit
 from pyflink_on_spark._connectors.generator.reader import GeneratorReader
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
 )
@@ -44,6 +44,5 @@ class GeneratorSource(Source):
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        task = context.task
-        left = splits if restored is None else restored[task.subtask_index :: task.parallelism]
+        left = splits if restored is None else share_of(restored, context)
         return GeneratorReader(self._function, left, self._limit, context)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import OwnPositions, Source, SourceReader
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -116,7 +116,7 @@ class ChainReader(SourceReader):
         if self._restored is not None:
             known = [progress[index] for progress in self._restored]
             if any(progress.begun for progress in known):
-                positions = list(self._positions(index, known))
+                positions = self._positions(index, known)
             else:
                 return self._begin_untouched(index, known)
         return self._sources[index].reader(self._share.splits[index], positions, self._context)
@@ -126,14 +126,20 @@ class ChainReader(SourceReader):
         positions = None
         mine = self._share.splits[index]
         task = self._context.task
-        if len(known) == task.parallelism:
+        if isinstance(self._restored, OwnPositions):
+            mine = known[0].items
+        elif len(known) == task.parallelism:
             mine = known[task.subtask_index].items
         else:
-            positions = list(self._positions(index, known))
+            positions = self._positions(index, known)
         return self._sources[index].reader(mine, positions, self._context)
 
-    def _positions(self, index: int, known: Iterable[SourceProgress]) -> Iterable[Any]:
-        """Yield the positions of all subtasks in a source, which some may not have started."""
+    def _positions(self, index: int, known: Iterable[SourceProgress]) -> Sequence[Any]:
+        """Return the positions of all subtasks in a source, which some may not have started."""
+        kind = OwnPositions if isinstance(self._restored, OwnPositions) else list
+        return kind(self._each_position(index, known))
+
+    def _each_position(self, index: int, known: Iterable[SourceProgress]) -> Iterator[Any]:
         for progress in known:
             if progress.begun:
                 yield from progress.items
@@ -154,8 +160,11 @@ class ChainReader(SourceReader):
             return SourceProgress(False, self._share.splits[index])
         known = [progress[index] for progress in self._restored]
         task = self._context.task
-        if len(known) == task.parallelism and not any(progress.begun for progress in known):
-            return known[task.subtask_index]
+        if not any(progress.begun for progress in known):
+            if isinstance(self._restored, OwnPositions):
+                return known[0]
+            if len(known) == task.parallelism:
+                return known[task.subtask_index]
         reader = self._begin(index)
         try:
             return SourceProgress(True, tuple(reader.snapshot()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_files
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.connector import OwnPositions, SourceReader
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -52,7 +52,7 @@ class BatchReader(SourceReader):
                 "(staging=...), always the same"
             )
         places = {(batch, read) for _, batch, read, _ in restored}
-        if len(restored) == self._parallelism:
+        if len(restored) == self._parallelism or isinstance(restored, OwnPositions):
             own = {index: (batch, read) for index, batch, read, _ in restored}
             self._batch, self._read = own[self._index]
         elif len(places) == 1 and not next(iter(places))[1]:

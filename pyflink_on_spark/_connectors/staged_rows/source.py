@@ -15,7 +15,7 @@ from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_file
 from pyflink_on_spark._connectors.staged_rows.reader import BatchReader
 from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader, share_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -147,7 +147,7 @@ class StagedRows(Source):
         """
         if self.bounded:
             if restored is not None:
-                _check_there(restored[context.task.subtask_index :: context.task.parallelism])
+                _check_there(share_of(restored, context))
             return SplitReader(self, splits, restored, context)
         return BatchReader(self._folder.path, restored, context)
 

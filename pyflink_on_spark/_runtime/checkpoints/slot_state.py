@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     write_record,
 )
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.connector import OwnPositions
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
@@ -191,6 +192,46 @@ def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> O
 
     without_keys = redistribute([deserialize(_bytes(part.operator)) for part in parts], parallelism)
     return OperatorSubtaskState(StateChunks(pieces), without_keys[slot], maximum)
+
+
+def own_states(
+    stages: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
+) -> dict[int, TaskStateSnapshot]:
+    """Return what each subtask of a slot has written, by target: nothing is redistributed.
+
+    Args:
+        stages: the job's.
+        slot: which subtask of each vertex.
+        whole: the state of the slot.
+        checkpoint_id: the checkpoint's number.
+    """
+    found: dict[int, TaskStateSnapshot] = {}
+    for stage in stages:
+        for vertex in stage.vertices:
+            if slot >= vertex.parallelism:
+                continue
+            state = TaskStateSnapshot(checkpoint_id)
+            for chain in vertex.chains:
+                for plan in chain.operators:
+                    part = whole.operators.get(plan.state_id or "", {}).get(slot)
+                    if part is not None:
+                        state.operators[plan.state_id or ""] = _own(part)
+                if slot in whole.sources.get(chain.source_id, {}):
+                    positions = whole.sources[chain.source_id][slot]
+                    own = OwnPositions(deserialize(_bytes(positions)))
+                    state.sources[chain.source_id] = own
+            found[vertex.first_subtask_id + slot] = state
+    return found
+
+
+def _own(part: OperatorPart) -> OperatorSubtaskState:
+    def pieces() -> Iterator[tuple[int, Piece]]:
+        for group, contents in part.keyed.items():
+            for content in contents:
+                yield group, deserialize(_bytes(content))
+
+    operator = deserialize(_bytes(part.operator))
+    return OperatorSubtaskState(StateChunks(pieces), operator, part.max_parallelism)
 
 
 def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:

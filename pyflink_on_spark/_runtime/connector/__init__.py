@@ -10,18 +10,22 @@ from __future__ import annotations
 from pyflink_on_spark._runtime.connector.large_committable import LargeCommittable
 from pyflink_on_spark._runtime.connector.sink import Sink, SinkWriter
 from pyflink_on_spark._runtime.connector.source import (
+    OwnPositions,
     Source,
     SourceReader,
     SplitReader,
     WatermarkRule,
+    share_of,
 )
 
 __all__ = [
     "LargeCommittable",
+    "OwnPositions",
     "Sink",
     "SinkWriter",
     "Source",
     "SourceReader",
     "SplitReader",
     "WatermarkRule",
+    "share_of",
 ]

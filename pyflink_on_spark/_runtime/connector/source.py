@@ -245,10 +245,25 @@ class Source(ABC):
         Args:
             splits: the splits of the subtask.
             restored: what the readers of all subtasks returned from ``snapshot``, at any
-                parallelism; the reader picks its share. None without a checkpoint.
+                parallelism; the reader picks its share, as ``share_of`` does. None without a
+                checkpoint. OwnPositions if this subtask alone continues elsewhere.
             context: the context of the subtask.
         """
         return SplitReader(self, splits, restored, context)
+
+
+class OwnPositions(list[Any]):
+    """What the reader of one subtask returned, for a reader that takes its place elsewhere.
+
+    All of it is the new reader's share. The readers of other subtasks work on meanwhile.
+    """
+
+
+def share_of(restored: Sequence[Any], context: OperatorContext) -> Sequence[Any]:
+    """Return the share of a subtask in positions that any subtask can continue from."""
+    task = context.task
+    own = isinstance(restored, OwnPositions)
+    return restored if own else restored[task.subtask_index :: task.parallelism]
 
 
 _END = object()
@@ -272,8 +287,7 @@ class SplitReader(SourceReader):
         if restored is None:
             self._todo = deque((split, None, 0) for split in splits)
         else:
-            task = context.task
-            self._todo = deque(restored[task.subtask_index :: task.parallelism])
+            self._todo = deque(share_of(restored, context))
         self._source, self._context = source, context
         self._reading: Iterator[tuple[Bundle | None, Any]] | None = None
         self._rest: tuple[Bundle, Any] | None = None

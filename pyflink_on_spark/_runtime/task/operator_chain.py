@@ -26,6 +26,9 @@ from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 
+SOURCE_CHANNEL = "source"
+"""The channel of a chain's own source."""
+
 
 class OperatorChain:
     """Runs the operators of a chain over what comes in.
@@ -140,6 +143,25 @@ class OperatorChain:
         """Let operators emit what belongs to before a barrier."""
         for index, operator in self._overriding("prepare_barrier"):
             self._emit(operator.prepare_barrier(), index)
+
+    def save_time(self) -> tuple[Any, ...]:
+        """Return the event time of the chain and of its channels, as plain data."""
+        output = None if self._watermarks is None else self._watermarks.save()
+        return self._valve.save(), output
+
+    def load_time(self, saved: tuple[Any, ...]) -> None:
+        """Take over what ``save_time`` returned, in a chain that is open.
+
+        A source that was idle is read again, and holds others back until it is idle again.
+        """
+        valve, output = saved
+        self._valve.load(valve)
+        if self._watermarks is not None and output is not None:
+            self._watermarks.load(output)
+        if self._valve.current > MIN_TIMESTAMP:
+            self._advance(self._valve.current)
+        if SOURCE_CHANNEL in valve[1]:
+            self._take(SOURCE_CHANNEL, ChannelStatus(idle=False))
 
     def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
         """Process a bundle until time is over; return the number of processed elements."""

@@ -9,10 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
 from pyflink_on_spark._runtime.connector import SourceReader
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
-
-SOURCE_CHANNEL = "source"
-"""The channel of a chain's own source."""
+from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 _TURN_SECONDS = 0.1
 
@@ -54,6 +51,11 @@ class SourceInput:
         self._ended_in: int | None = None
         self.reading = True
         """Whether something may still come."""
+
+    @property
+    def reader(self) -> SourceReader:
+        """The source's end in this subtask."""
+        return self._reader
 
     @property
     def paused(self) -> bool:

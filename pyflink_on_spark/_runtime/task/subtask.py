@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Barrier, Bundle
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.connector import SinkWriter, SourceReader
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -228,13 +228,36 @@ class Subtask:
             self.report_metrics()
         return state
 
+    def save_time(self) -> list[tuple[Any, ...]]:
+        """Return the event time of each chain, which a checkpoint of Flink's does not have."""
+        return [chain.save_time() for chain in self._chains]
+
+    def load_time(self, saved: list[tuple[Any, ...]]) -> None:
+        """Take over what ``save_time`` returned, after ``open``."""
+        with self._explained:
+            for chain, state in zip(self._chains, saved, strict=True):
+                chain.load_time(state)
+
     def pass_barrier(self, checkpoint_id: int) -> None:
         """Send the barrier on, and continue with what waited for it."""
+        self.send_barrier(checkpoint_id)
+        for row in self.alignment.release():
+            self.receive(row)
+
+    def send_barrier(self, checkpoint_id: int) -> None:
+        """Send the barrier of a checkpoint to all receivers."""
         with self._explained:
             for writer in self._writers:
                 writer.event(Barrier(checkpoint_id))
-        for row in self.alignment.release():
-            self.receive(row)
+
+    @property
+    def hears_of_checkpoints(self) -> bool:
+        """Whether a source, a writer or a function is notified of complete checkpoints."""
+        parts = [part for _, operator in self._operators for part in operator.parts()]
+        parts += [source.reader for source in self.sources.values()]
+        silent = {SourceReader.notify_checkpoint_complete, SinkWriter.notify_checkpoint_complete}
+        told = (getattr(type(part), "notify_checkpoint_complete", None) for part in parts)
+        return any(method is not None and method not in silent for method in told)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all operators and sources that a checkpoint is complete."""

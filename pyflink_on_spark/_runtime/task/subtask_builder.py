@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 from pyflink_on_spark._runtime.task.outputs import (
     ForkOutput,
     LocalOutput,
@@ -37,7 +37,6 @@ from pyflink_on_spark._runtime.task.plan import (
     OutputPlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.task.source_input import SOURCE_CHANNEL
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext

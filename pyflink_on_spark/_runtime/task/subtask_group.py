@@ -36,7 +36,7 @@ class SubtaskGroup:
     """Runs the subtasks of some slots, of all vertices, in turns.
 
     Args:
-        stages: the job's.
+        stages: the job's, or some of them that follow each other.
         slots: the indices of the subtasks that are here.
         job: what is the same for the whole job.
         clock: processing time.
@@ -71,7 +71,9 @@ class SubtaskGroup:
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
         self._foreign: dict[int, list[ChannelRow]] = {}
+        stages = list(stages)
         placed = [(depth, each) for depth, stage in enumerate(stages) for each in stage.subtasks()]
+        self._beyond = len(stages)
         self._stages = {number: depth for depth, (number, _, _) in placed}
         mine = [each for _, each in placed if each[2] in slots]
         here = set() if pickled else {number for number, _, _ in mine}
@@ -332,7 +334,7 @@ class SubtaskGroup:
                 self._deliver(row, arrival)
             else:
                 assert self._outlet is not None
-                self._outlet.send(row, self._stages[row.subtask_id])
+                self._outlet.send(row, self._stages.get(row.subtask_id, self._beyond))
 
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
         unit = self._units[row.subtask_id]
@@ -372,6 +374,16 @@ class SubtaskGroup:
     def abort_checkpoint(self, checkpoint_id: int) -> None:
         """Write nothing more of a checkpoint; barriers that are under way pass."""
         self._checkpoints.abort(checkpoint_id)
+
+    def read_on(self) -> None:
+        """Read sources again after a checkpoint that has halted them."""
+        self._checkpoints.halted = False
+
+    def pass_barriers_on(self, checkpoint_id: int) -> None:
+        """Send the barriers of a checkpoint, of subtasks that have ended and are closed."""
+        for subtask in self:
+            subtask.send_barrier(checkpoint_id)
+        self._route(self._schedule.now)
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint is complete."""

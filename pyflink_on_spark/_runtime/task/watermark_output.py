@@ -114,6 +114,14 @@ class WatermarkOutput:
             self._idle = True
             self._output.event(ChannelStatus(idle=True))
 
+    def save(self) -> tuple[int, bool, bool]:
+        """Return how far it is, as plain data."""
+        return self.emitted, self._idle, self._ended
+
+    def load(self, saved: tuple[int, bool, bool]) -> None:
+        """Take over what ``save`` returned."""
+        self.emitted, self._idle, self._ended = saved
+
     def _hand_on(self, values: list[Any], timestamps: list[int | None] | None) -> None:
         now = self._clock.now()
         if self._timer.due_by_clock(now):

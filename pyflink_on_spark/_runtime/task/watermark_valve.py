@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 
@@ -41,6 +42,17 @@ class WatermarkValve:
         self._idle.discard(channel)
         self.idle, self.ended = self._all_idle(), not self._open
         return self.watermark(channel, MAX_WATERMARK)
+
+    def save(self) -> tuple[Any, ...]:
+        """Return all of it as plain data."""
+        return dict(self._watermarks), set(self._idle), set(self._open), self.current
+
+    def load(self, saved: tuple[Any, ...]) -> None:
+        """Take over what ``save`` returned, of a valve with the same channels."""
+        watermarks, idle, open_channels, self.current = saved
+        self._watermarks = dict(watermarks)
+        self._idle, self._open = set(idle), set(open_channels)
+        self.idle, self.ended = self._all_idle(), not self._open
 
     def _all_idle(self) -> bool:
         return bool(self._open) and self._open <= self._idle

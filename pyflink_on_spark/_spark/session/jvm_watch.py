@@ -20,6 +20,7 @@ _SILENCED_LINES = (
     "WARNING: package sun.security.action not in java.base",
 )
 _SCRIPT = """
+sed -u -e '/Streaming TransformWithStateInPandas Python worker/{N;d;}' |
 grep --line-buffered -v -x -F -e "$1"
 cat
 cat "/dev/fd/$2" > /dev/null
@@ -33,7 +34,7 @@ _companions: list[tuple[subprocess.Popen[bytes], int]] = []
 
 def can_watch() -> bool:
     """Return whether this machine has what the companion is made of."""
-    tools = all(shutil.which(tool) for tool in ("sh", "grep", "cat", "rm"))
+    tools = all(shutil.which(tool) for tool in ("sh", "sed", "grep", "cat", "rm"))
     return tools and os.path.isdir("/dev/fd") and _is_open(_STANDARD_ERROR)
 
 

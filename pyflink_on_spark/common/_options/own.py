@@ -32,6 +32,16 @@ HOSTS = integer(
     ),
     check=at_least(1, "A job needs at least one host."),
 )
+ENGINE = choice(
+    "pyflink-on-spark.engine",
+    ("AUTO", "HOSTS", "STRUCTURED"),
+    "AUTO",
+    effect=works(
+        "what runs a streaming job: `hosts`, long-running Spark tasks with a latency of "
+        "milliseconds; `structured`, a query of Structured Streaming that needs nothing but Spark; "
+        "`auto`: `structured` on Spark Connect, otherwise `hosts`"
+    ),
+)
 DRIVER_PORTS = text(
     "pyflink-on-spark.driver-ports",
     "0",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._connectors.generator.rate import PerSecond
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, share_of
 from pyflink_on_spark._sql.connectors.datagen.fields import Field
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class DatagenSource(Source):
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
         """Return what makes one subtask's rows."""
-        task = context.task
-        left = splits if restored is None else restored[task.subtask_index :: task.parallelism]
+        left = splits if restored is None else share_of(restored, context)
         return _DatagenReader(self._fields, list(left), self._per_second, context)
 
 

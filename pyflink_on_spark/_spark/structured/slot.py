@@ -1,0 +1,442 @@
+"""The subtasks of a level in one slot, as they live in a worker from micro-batch to micro-batch."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cloudpickle
+
+from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._runtime.bundle import Barrier
+from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, own_states, records_of
+from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
+from pyflink_on_spark._runtime.task.plan import JobSettings
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.user_code.function_log import LOGS, install_function_log
+from pyflink_on_spark._spark.structured.levels import TICK, Level, Levels
+from pyflink_on_spark._spark.structured.state_log import Head, StateLog
+
+_SLICE_SECONDS = 0.05
+_REST_SECONDS = 0.005
+_REPORT_BYTES = 1 << 20
+ENDS, DRAINS = "ended", "drain"
+"""What the driver wants of the slots of a job: to close them, to end their sources."""
+
+OutRow = tuple[int, int, int, int, bytes]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a slot reads its sources in a micro-batch.
+
+    Args:
+        seconds: at most.
+        idle: so many seconds it waits for something to read.
+        patient: whether it waits for more when it has read something.
+        bytes: about how much is sent to other slots at most.
+    """
+
+    seconds: float = 1.0
+    idle: float = 0.2
+    patient: bool = False
+    bytes: int = 64 << 20
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """What the tasks of a level run.
+
+    Args:
+        number: which level.
+        level: its stages.
+        settings: those of the job.
+        routes: the integer of the slot of each subtask of the job.
+        ticks: the integers of all slots of later levels, which the first level lets begin.
+        driver: for each partition the integer of rows for the driver.
+        attempt: how often the job was restarted.
+        before: the number of the checkpoint that the job began with, or 0.
+        restore: that number, and the checkpoint's folder.
+        limits: of reading.
+    """
+
+    number: int
+    level: Level
+    settings: JobSettings
+    routes: dict[int, int]
+    ticks: tuple[int, ...]
+    driver: tuple[int, ...]
+    attempt: int = 0
+    before: int = 0
+    restore: tuple[int, str | bytes] | None = None
+    limits: Limits = Limits()
+
+
+def level_plans(
+    levels: Levels,
+    settings: JobSettings,
+    attempt: int,
+    restore: tuple[int, str | bytes] | None,
+    limits: Limits,
+) -> list[LevelPlan]:
+    """Return what the tasks of each level run.
+
+    Args:
+        levels: those of the job.
+        settings: those of the job.
+        attempt: how often the job was restarted.
+        restore: the number and the folder of the checkpoint that the job begins with.
+        limits: of reading.
+    """
+    targets = [level.targets for level in levels.levels]
+    return [
+        LevelPlan(
+            number,
+            level,
+            settings,
+            levels.routes,
+            tuple(target for deeper in targets[number + 1 :] for target in deeper),
+            levels.driver,
+            attempt,
+            0 if restore is None else restore[0],
+            restore,
+            limits,
+        )
+        for number, level in enumerate(levels.levels)
+    ]
+
+
+@dataclass(frozen=True)
+class SlotReport:
+    """What a slot tells the driver at the end of a micro-batch.
+
+    Args:
+        level: its level.
+        slot: which slot.
+        closed: whether all its subtasks have ended and are closed.
+        progress: how far each chain of each subtask is.
+        committables: what its sinks have prepared.
+    """
+
+    level: int
+    slot: int
+    closed: bool
+    progress: tuple[TaskProgress, ...]
+    committables: list[Any]
+
+
+class QuerySlot:
+    """The subtasks of one level in one slot.
+
+    Args:
+        plan: what the level runs.
+        slot: which slot.
+        log: where its state is; read now, written at the end of each micro-batch.
+        clock: processing time.
+        batch: the micro-batch that comes first.
+        now: the time in seconds; any clock that never goes back.
+        rest: waits for some seconds.
+    """
+
+    def __init__(
+        self,
+        plan: LevelPlan,
+        slot: int,
+        log: StateLog,
+        clock: Clock,
+        batch: int,
+        now: Callable[[], float] = time.monotonic,
+        rest: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._plan, self._slot = plan, slot
+        self._now, self._rest = now, rest
+        self._written: dict[RecordHead, bytes] = {}
+        self._sent: list[bytes] = []
+        self._outlet = _Outlet(plan.routes)
+        self.head = log.head() or Head()
+        self._done = False
+        self._drained = self._ended = False
+        self._batch: int | None = None
+        configuration = plan.settings.configuration
+        self._log = install_function_log(configuration)
+        state = state_settings(configuration, keyed_operators(plan.level.stages, slot))
+        settings = replace(
+            plan.settings, state=replace(state, track_changes=True), checkpointed=True
+        )
+        restored, runtime = self._restored(log, batch)
+        self._group = SubtaskGroup(
+            plan.level.stages,
+            [slot],
+            settings,
+            clock,
+            self._driver,
+            plan.attempt,
+            restored,
+            self._outlet,
+            now=now,
+        )
+        self._done = bool(runtime.get("done"))
+        if not self._done:
+            try:
+                self._group.open()
+                for number, subtask in enumerate(self._group):
+                    if runtime:
+                        subtask.load_time(runtime["times"][number])
+            except BaseException:
+                self.close(failed=True)
+                raise
+
+    def _restored(
+        self, log: StateLog, batch: int
+    ) -> tuple[dict[int, TaskStateSnapshot] | None, dict[str, Any]]:
+        plan, stages = self._plan, self._plan.level.stages
+        if self.head.version == 0:
+            if plan.restore is None:
+                return None, {}
+            found = restored_states(plan.restore, stages, [self._slot], plan.settings.configuration)
+            return found, {}
+        whole = SlotState.from_bytes(log.read(self.head))
+        return (
+            own_states(stages, self._slot, whole, plan.before + batch),
+            pickle.loads(self.head.runtime),
+        )
+
+    def run(
+        self,
+        batch: int,
+        rows: Iterable[ChannelRow],
+        log: StateLog,
+        wishes: Collection[str] = (),
+    ) -> list[OutRow]:
+        """Process a micro-batch, write the state after it, and return what leaves the level.
+
+        Args:
+            batch: its number.
+            rows: what came in for subtasks of this slot.
+            log: where the state is.
+            wishes: what the driver wants: ENDS or DRAINS.
+        """
+        checkpoint_id = self._plan.before + batch + 1
+        if self._done:
+            self._group.pass_barriers_on(checkpoint_id)
+            return self._leaving(batch, checkpoint_id)
+        self._group.read_on()
+        if self._batch is not None:
+            self._group.notify_checkpoint_complete(checkpoint_id - 1)
+        if DRAINS in wishes and not self._drained:
+            self._drained = True
+            self._group.end_sources()
+        barrier = encode(Barrier(checkpoint_id))
+        found = sorted(rows, key=lambda row: (row.seq, row.channel))
+        for row in found:
+            if row.payload != barrier:
+                self._group.receive(row)
+        self._work()
+        records = self._cut(checkpoint_id, [row for row in found if row.payload == barrier])
+        prepared = self._group.committables()
+        if self._group.ended:
+            told, self._ended = self._ended, True
+            if told or not self._hears:
+                self._group.close()
+                self._done = True
+        self._batch = batch
+        self._save(records, log)
+        return self._leaving(batch, checkpoint_id, prepared)
+
+    @property
+    def _hears(self) -> bool:
+        return any(subtask.hears_of_checkpoints for subtask in self._group)
+
+    def _work(self) -> None:
+        """Process what came in, and read sources for a while."""
+        group, limits, now = self._group, self._plan.limits, self._now
+        begun = now()
+        found = False
+        while True:
+            worked = group.turn(now() + _SLICE_SECONDS)
+            found = found or worked
+            passed = now() - begun
+            reading = group.reading and not group.paused
+            if not reading and not group.busy and not worked:
+                break
+            if reading and (passed >= limits.seconds or self._outlet.bytes >= limits.bytes):
+                break
+            if not worked:
+                if found and not limits.patient:
+                    break
+                if passed >= limits.idle and not (found and limits.patient):
+                    break
+                self._rest(_REST_SECONDS)
+        group.flush()
+
+    def _cut(self, checkpoint_id: int, barriers: Iterable[ChannelRow]) -> list[Record]:
+        """Let the barrier of a checkpoint pass all subtasks; return their state."""
+        records: list[Record] = []
+        group = self._group
+
+        def write(index: int, state: TaskStateSnapshot) -> None:
+            records.extend(records_of(index, state))
+            state.note_taken()
+
+        self._whole = self.head.wants_base
+        taken = KeyedStateBackend.base_pieces if self._whole else KeyedStateBackend.change_pieces
+        request = SnapshotRequest(checkpoint_id, write, taken, halt=True)
+        with _without_collector():
+            group.begin_checkpoint(request)
+            for row in barriers:
+                group.receive(row)
+            while not request.done:
+                if not group.turn(self._now() + _SLICE_SECONDS) and not request.done:
+                    raise RuntimeError(f"barriers of checkpoint {checkpoint_id} are missing")
+        if request.error is not None:
+            raise request.error
+        return records
+
+    def _save(self, records: list[Record], log: StateLog) -> None:
+        """Write what has changed, if anything has."""
+        runtime = pickle.dumps(
+            {"times": [subtask.save_time() for subtask in self._group], "done": self._done}, 5
+        )
+        written = self._written
+        if self._whole:
+            written.clear()
+        changed = _Stream()
+        for head, content in records:
+            if head.kind != KEYED:
+                if written.get(head) == content:
+                    continue
+                written[head] = content
+            write_record(changed, (head, content))
+        content = changed.content()
+        writer = uuid.uuid4().hex
+        if self._whole:
+            self.head = log.replace(self.head, content, writer, runtime)
+        elif content or runtime != self.head.runtime:
+            self.head = log.append(self.head, content, writer, runtime)
+
+    def _driver(self, _: int) -> Callable[[str], Callable[[list[Any]], None]]:
+        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+            return lambda things: self._sent.append(_dump((channel, things)))
+
+        return of_channel
+
+    def _leaving(
+        self, batch: int, checkpoint_id: int, prepared: list[Any] | None = None
+    ) -> list[OutRow]:
+        """Return, once, the rows for other levels and for the driver."""
+        plan = self._plan
+        leaving = self._outlet.take()
+        if plan.number == 0 and self._slot == 0:
+            leaving += [(target, -1, TICK, batch, b"") for target in plan.ticks]
+        if entries := self._log.take():
+            self._sent.append(_dump((LOGS, entries)))
+        report = SlotReport(
+            plan.number,
+            self._slot,
+            self._done,
+            tuple(self._group.progress()),
+            prepared or [],
+        )
+        target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
+        for seq, part in enumerate([*_packed(self._sent), _dump(report)]):
+            leaving.append((target, plan.number, self._slot, seq, part))
+        self._sent.clear()
+        return leaving
+
+    def close(self, failed: bool = False) -> None:
+        """Close the subtasks, unless they are."""
+        if not self._done:
+            self._done = True
+            self._group.close(failed)
+
+
+class _Outlet:
+    """Keeps the rows for subtasks of later levels until the end of the micro-batch.
+
+    Args:
+        routes: the integer of the slot of each subtask.
+    """
+
+    def __init__(self, routes: dict[int, int]) -> None:
+        self._routes = routes
+        self._rows: list[OutRow] = []
+        self.bytes = 0
+
+    def send(self, row: ChannelRow, _: int) -> None:
+        """Take a row."""
+        payload = row.payload
+        assert isinstance(payload, bytes)
+        self.bytes += len(payload)
+        self._rows.append(
+            (self._routes[row.subtask_id], row.subtask_id, row.channel, row.seq, payload)
+        )
+
+    def congested(self, _: int) -> bool:
+        """Return that there is always room."""
+        return False
+
+    def consumed(self, _: ChannelRow, __: int) -> None:
+        """Do nothing: no sender waits."""
+
+    def take(self) -> list[OutRow]:
+        """Return, once, what was sent."""
+        rows, self._rows, self.bytes = self._rows, [], 0
+        return rows
+
+
+class _Stream:
+    """Collects the bytes of records."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.write = self._parts.append
+
+    def content(self) -> bytes:
+        return b"".join(self._parts)
+
+
+def _dump(thing: Any) -> bytes:
+    """Pickle something for the driver, by value where a class lives in the user's script only."""
+    try:
+        return pickle.dumps(thing, 5)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        by_value: bytes = cloudpickle.dumps(thing, 5)
+        return by_value
+
+
+def _packed(parts: list[bytes]) -> Iterator[bytes]:
+    """Yield pickled lists of parts, each of about a megabyte."""
+    some: list[bytes] = []
+    size = 0
+    for part in parts:
+        some.append(part)
+        size += len(part)
+        if size >= _REPORT_BYTES:
+            yield pickle.dumps(some, 5)
+            some, size = [], 0
+    if some:
+        yield pickle.dumps(some, 5)
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
