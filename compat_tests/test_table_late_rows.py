@@ -72,6 +72,20 @@ def test_first_row_of_a_key(late):
     ]  # fmt: skip
 
 
+def test_first_row_with_its_number(late):
+    numbered = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM e"
+    assert late(f"SELECT k, n + 1 FROM ({numbered}) WHERE n <= 1") == [
+        ("+I", "a", 2), ("+I", "b", 2), ("+I", "d", 2), ("+I", "f", 2), ("+I", "g", 2),
+    ]  # fmt: skip
+
+
+def test_limit_by_time(late):
+    rows = [("a", 1, 5000), ("b", 2, 1000), ("c", 3, 500), ("d", 4, 500)]
+    assert late("SELECT v FROM e ORDER BY ts LIMIT 1", rows) == [
+        ("+I", 1), ("-U", 1), ("+U", 2), ("-U", 2), ("+U", 3),
+    ]  # fmt: skip
+
+
 def test_first_row_of_a_key_is_final(late):
     rows = [
         ("a", 1, 3000), ("a", 2, 2001), ("a", 3, 2001), ("b", 4, 2500), ("b", 5, 4000),

@@ -61,3 +61,39 @@ def test_first_rows_of_each_key(t):
         "WHERE n <= 1"
     )
     assert last(t, text) == [("a", 2)]
+
+
+FIVE = "(VALUES (1, 'a'), (5, 'b'), (3, 'c'), (7, 'd'), (6, 'e')) AS v (x, s)"
+FIRST_TWO = [
+    ("+I", 1), ("+I", 5), ("-D", 1), ("+I", 3), ("-D", 3), ("+I", 7), ("-D", 5), ("+I", 6),
+]  # fmt: skip
+SECOND_AND_THIRD = [
+    ("+I", 1), ("-U", 1), ("+U", 3), ("+I", 1), ("-U", 3), ("+U", 5), ("-U", 1), ("+U", 3),
+    ("-U", 5), ("+U", 6), ("-U", 3), ("+U", 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [
+        ("n <= 1", [("+I", 1), ("-U", 1), ("+U", 5), ("-U", 5), ("+U", 7)]),
+        ("n = 2", [("+I", 1), ("-U", 1), ("+U", 3), ("-U", 3), ("+U", 5), ("-U", 5), ("+U", 6)]),
+        ("n BETWEEN 2 AND 3", SECOND_AND_THIRD),
+        ("n <= 2", FIRST_TWO),
+    ],
+)  # fmt: skip
+def test_changes_of_ranks(t, ranks, expected):
+    numbered = f"(SELECT *, ROW_NUMBER() OVER (ORDER BY x DESC) AS n FROM {FIVE})"
+    assert changes(t.sql_query(f"SELECT x FROM {numbered} WHERE {ranks}")) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("LIMIT 1", [("+I", 1), ("-U", 1), ("+U", 5), ("-U", 5), ("+U", 7)]),
+        ("LIMIT 2 OFFSET 1", SECOND_AND_THIRD),
+        ("LIMIT 2", FIRST_TWO),
+    ],
+)  # fmt: skip
+def test_changes_of_a_limit(t, limit, expected):
+    assert changes(t.sql_query(f"SELECT x FROM {FIVE} ORDER BY x DESC {limit}")) == expected

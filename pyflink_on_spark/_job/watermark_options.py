@@ -30,9 +30,9 @@ def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhy
     interval = AUTO_WATERMARK_INTERVAL.read(settings)
     elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
     if interval <= 0:
-        return WatermarkRhythm(None, None, 0 if bounded else None)
+        return WatermarkRhythm(None, None, 0)
     if not bounded:
-        return WatermarkRhythm(None, interval)
+        return WatermarkRhythm(None, interval, interval)
     if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:
         return WatermarkRhythm(elements, interval, interval)
     return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)), interval)

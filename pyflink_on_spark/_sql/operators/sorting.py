@@ -197,10 +197,15 @@ class TopNOperator(Operator):
                 changed.add((None, key))
             if ranked:
                 yield from self._moved_down(rows, place, gone)
-            else:
-                if full:
-                    yield DELETE, gone
+            elif not full:
                 yield INSERT, row
+            elif end > 1:
+                yield DELETE, gone
+                yield INSERT, row
+            else:
+                if self._before:
+                    yield UPDATE_BEFORE, gone
+                yield UPDATE_AFTER, row
 
     def _moved_down(self, rows: list[Any], place: int, gone: Any) -> Iterator[Any]:
         """Yield the changes of ranks from one on, where a row has been put in."""
@@ -238,9 +243,9 @@ class TopNOperator(Operator):
             yield from self._changes(before, rows[: self._end])
 
     def _changes(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
-        if self._ranked:
+        if self._ranked or self._offset:
             return self._ranks(before, after)
-        return self._rows(before[self._offset :], after[self._offset :])
+        return self._rows(before, after)
 
     def _rows(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
         gone, come = _difference(before, after), _difference(after, before)
@@ -251,7 +256,7 @@ class TopNOperator(Operator):
 
     def _ranks(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
         for index in range(self._offset, max(len(before), len(after))):
-            rank = (index + 1,)
+            rank = (index + 1,) if self._ranked else ()
             old: Any = before[index][1] if index < len(before) else None
             new: Any = after[index][1] if index < len(after) else None
             if old == new and old is not None and before[index] is after[index]:

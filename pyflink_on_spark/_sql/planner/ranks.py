@@ -46,6 +46,10 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
     if end is None or any(width in input_refs(part) for part in rest):
         return None
     expressions = tuple(substitute(item, columns) for item in node.expressions)
+    if start == end:
+        of_row = [InputRef(kind, index) for index, kind in enumerate(rank.input.schema.types)]
+        one_rank = (*of_row, Constant(rank.schema.types[width], start))
+        expressions = tuple(substitute(item, one_rank) for item in expressions)
     ranked = any(width in input_refs(item) for item in expressions)
     source = plan.implement(rank.input)
     schema = rank.schema
@@ -76,6 +80,10 @@ def _ranks(
     rest: list[Typed] = []
     end: int | VariableEnd | None = None
     for part in conjuncts(condition):
+        between = _between(part, width)
+        if between is not None:
+            start, end = between
+            continue
         bound = _bound(part, width)
         said = _variable_end(part, width) if variable and bound is None else None
         if said is not None and end is None:
@@ -137,6 +145,18 @@ def _bound(part: Typed, rank: int) -> tuple[str, int] | None:
         with suppress(TypeError, ValueError):  # a text that is no number fails when the query runs
             return name, int(two.value)
     return None
+
+
+def _between(part: Typed, rank: int) -> tuple[int, int] | None:
+    """Return the first and the last rank that BETWEEN gives."""
+    if not isinstance(part, Invocation) or part.function.name != "BETWEEN" or part.symbols:
+        return None
+    value, first, last = map(_plain, part.args)
+    if not isinstance(value, InputRef) or value.index != rank:
+        return None
+    if not isinstance(first, Constant) or not isinstance(last, Constant):
+        return None
+    return int(first.value), int(last.value)
 
 
 def _variable_end(part: Typed, rank: int) -> VariableEnd | None:

@@ -196,6 +196,28 @@ class TopN(PhysicalNode):
         }
 
 
+class SortLimit(TopN):
+    """Keeps the first rows of all, whatever they are ordered by.
+
+    Args:
+        source: the input.
+        node: the logical node.
+        fetch: how many rows are kept.
+    """
+
+    name = "SortLimit"
+
+    def __init__(self, source: PhysicalNode, node: LogicalSort, fetch: int) -> None:
+        end = node.offset + fetch
+        super().__init__(
+            node.schema, source, (), node.keys, node.offset, end, ranked=False, batch=False
+        )
+
+    @property
+    def _deduplicates(self) -> bool:
+        return False
+
+
 class WindowTopN(TopN):
     """Keeps the first rows of each key, of which a window is a part.
 
@@ -249,8 +271,7 @@ def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:
     if batch:
         return Sort(source, node, batch)
     if node.keys and node.fetch is not None:
-        end = node.offset + node.fetch
-        return TopN(node.schema, source, (), node.keys, node.offset, end, ranked=False, batch=False)
+        return SortLimit(source, node, node.fetch)
     if node.keys:
         first = node.keys[0]
         if first.value.type.time is not Time.ROWTIME or not isinstance(first.value, InputRef):
