@@ -11,6 +11,7 @@ from pyflink.common import Row, RowKind, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream.functions import ProcessFunction
 from pyflink.table import DataTypes, Schema
+from pyflink.table.changelog_mode import ChangelogMode
 from pyflink.table.expressions import col
 
 from compat_tests.running import collect
@@ -221,3 +222,114 @@ def test_an_updating_table_is_no_stream_of_rows(t_env, env):
     table = t_env.from_changelog_stream(stream)
     with pytest.raises(Exception, match="doesn't support consuming update and delete changes"):
         t_env.to_data_stream(table)
+
+
+class Described(ProcessFunction):
+    def process_element(self, value, ctx):
+        yield f"{ctx.timestamp()} {value.get_row_kind()} {value!r}"
+
+
+def described(stream):
+    return collect(stream.process(Described()))
+
+
+UNTIMED = "-9223372036854775808"
+
+
+def test_a_schema_names_the_fields_of_changes(t_env):
+    table = t_env.sql_query(
+        "SELECT k, SUM(v) FROM (VALUES ('a', 1), ('a', 2)) AS t (k, v) GROUP BY k"
+    )
+    schema = Schema.new_builder().column("name", "STRING").column("total", "BIGINT").build()
+    assert described(t_env.to_changelog_stream(table, schema)) == [
+        f"{UNTIMED} +I Row(name='a', total=1)", f"{UNTIMED} -U Row(name='a', total=1)",
+        f"{UNTIMED} +U Row(name='a', total=3)",
+    ]  # fmt: skip
+    upserts = t_env.to_changelog_stream(table, schema, ChangelogMode.upsert())
+    assert described(upserts) == [
+        f"{UNTIMED} +I Row(name='a', total=1)", f"{UNTIMED} +U Row(name='a', total=3)",
+    ]  # fmt: skip
+
+
+def test_without_a_schema_all_changes_come(t_env):
+    table = t_env.sql_query("SELECT COUNT(*) AS n FROM (VALUES (1), (2)) AS t (v)")
+    for mode in (ChangelogMode.upsert(), ChangelogMode.insert_only()):
+        kinds = [
+            line.split()[1] for line in described(t_env.to_changelog_stream(table, None, mode))
+        ]
+        assert kinds == ["+I", "-U", "+U"]
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP(3)", "TIMESTAMP_LTZ(3)"])
+@pytest.mark.parametrize("key", [None, "rowtime"])
+def test_metadata_of_changes_becomes_the_timestamp(t_env, kind, key):
+    t_env.get_config().set_local_timezone("UTC")
+    name = "moment" if key else "rowtime"
+    time = f"CAST(TIMESTAMP '1970-01-01 00:00:07.250' AS {kind})"
+    table = t_env.sql_query(f"SELECT 'a' AS k, {time} AS {name}, 1 AS v")
+    builder = Schema.new_builder().column("k", "STRING").column_by_metadata(name, kind, key)
+    stream = t_env.to_changelog_stream(table, builder.column("v", "INT").build())
+    assert described(stream) == ["7250 +I Row(k='a', v=1)"]
+
+
+def test_metadata_of_changes_that_there_is_not(t_env):
+    table = t_env.sql_query("SELECT 'a' AS k, TIMESTAMP '1970-01-01 00:00:07.250' AS other")
+    schema = Schema.new_builder().column("k", "STRING").column_by_metadata("other", "TIMESTAMP(3)")
+    with pytest.raises(Exception, match="Invalid metadata key 'other' in column 'other'"):
+        t_env.to_changelog_stream(table, schema.build())
+    schema = (
+        Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP(3)").column("k", "STRING")
+    )
+    with pytest.raises(Exception, match="Column types of query result and sink for"):
+        t_env.to_changelog_stream(table, schema.build())
+
+
+def test_rows_without_the_metadata_of_changes(t_env):
+    table = t_env.sql_query("SELECT 'a' AS k, CAST(NULL AS TIMESTAMP_LTZ(3)) AS rowtime")
+    builder = Schema.new_builder().column("k", "STRING")
+    schema = builder.column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").build()
+    with pytest.raises(Exception, match=r"(?i)null|failed"):
+        described(t_env.to_changelog_stream(table, schema))
+
+
+def test_a_distinct_table_is_updated(t_env):
+    table = t_env.sql_query("SELECT DISTINCT v FROM (VALUES (1), (2)) AS t (v)")
+    with pytest.raises(Exception, match="doesn't support consuming update changes"):
+        t_env.to_data_stream(table)
+
+
+@pytest.fixture
+def upserts(t_env, env):
+    changed = [
+        (RowKind.INSERT, "a", 1), (RowKind.INSERT, "b", 2), (RowKind.UPDATE_AFTER, "a", 5),
+        (RowKind.UPDATE_AFTER, "c", 7), (RowKind.DELETE, "b", 2), (RowKind.INSERT, "a", 6),
+    ]  # fmt: skip
+    elements = []
+    for kind, k, v in changed:
+        elements.append(Row(k, v))
+        elements[-1].set_row_kind(kind)
+    stream = env.from_collection(
+        elements, Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
+    )
+    columns = Schema.new_builder().column("k", "STRING NOT NULL").column("v", "INT")
+    table = t_env.from_changelog_stream(
+        stream, columns.primary_key("k").build(), ChangelogMode.upsert()
+    )
+    t_env.create_temporary_view("upserts", table)
+    return table
+
+
+def test_upserts_get_the_rows_before_them(upserts):
+    assert changes(upserts) == [
+        ("+I", "a", 1), ("+I", "b", 2), ("-U", "a", 1), ("+U", "a", 5), ("+I", "c", 7),
+        ("-D", "b", 2), ("-U", "a", 5), ("+U", "a", 6),
+    ]  # fmt: skip
+
+
+def test_groups_of_upserts(t_env, upserts):
+    found = changes(t_env.sql_query("SELECT COUNT(*), SUM(v) FROM upserts"))
+    assert found[-1] == ("+U", 2, 13)
+    assert changes(t_env.sql_query("SELECT k, COUNT(*), SUM(v) FROM upserts GROUP BY k")) == [
+        ("+I", "a", 1, 1), ("+I", "b", 1, 2), ("-D", "a", 1, 1), ("+I", "a", 1, 5),
+        ("+I", "c", 1, 7), ("-D", "b", 1, 2), ("-D", "a", 1, 5), ("+I", "a", 1, 6),
+    ]  # fmt: skip

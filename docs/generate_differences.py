@@ -111,6 +111,13 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
   `INTERVAL SECOND(3)`, and a syntax error does not list the words that may follow.
+- `table.exec.mini-batch.enabled` has no effect. In Flink a deduplication that keeps the first row by
+  event time emits updates with it, and takes late rows into account.
+- A filter over the versions of a table, which `FOR SYSTEM_TIME AS OF` reads, leaves out versions. In
+  Flink a version that was updated later does not count at all then.
+- A filter over upserts emits the first row of a key that passes as `+U` if the key had another row
+  before; Flink emits `+I`.
+- `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.
 - The watermark of a table follows each row that takes it further than
   `pipeline.auto-watermark-interval`, as in PyFlink. After 10,000 watermarks there are at least 64
   rows for each further one, so that watermarks do not cost more than rows.

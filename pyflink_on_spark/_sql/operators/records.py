@@ -26,6 +26,7 @@ class ToRecords(Operator):
         changelog: whether elements are pairs of the kind and the row.
         names: the names of a Row's fields; None for tuples.
         rowtime: the position of the column that becomes the timestamp, or None.
+        metadata: whether that column is only the timestamp, and no field of the object.
         flagged: whether elements become pairs of a bool, whether the row is added, and the row.
         conforms: the type information of the objects.
     """
@@ -37,18 +38,20 @@ class ToRecords(Operator):
         names: tuple[str, ...] | None,
         rowtime: int | None,
         *,
+        metadata: bool = False,
         flagged: bool = False,
         conforms: TypeInformation | None = None,
     ) -> None:
         self._schema, self._changelog, self._names = schema, changelog, names
         self._rowtime, self._flagged = rowtime, flagged
+        self._metadata = metadata
         self.conforms = conforms
         self.emits_timestamps = rowtime is not None
 
     def open(self, context: OperatorContext) -> None:
         """Choose the conversions."""
         self._cursor = context.cursor
-        self._convert = row_converter(self._schema.types, to_python)
+        self._convert = row_converter(self._fields(self._schema.types), to_python)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the objects."""
@@ -63,8 +66,21 @@ class ToRecords(Operator):
                 record.set_row_kind(KINDS[kind])
             yield (kind & 1 == 0, record) if flagged else record
 
+    def _fields(self, row: Any) -> Any:
+        """Return what fields there are of a row, or of its types."""
+        place = self._rowtime
+        return row if place is None or not self._metadata else row[:place] + row[place + 1 :]
+
     def _maker(self) -> Callable[[Any], Any]:
         convert = self._convert
+        if self._metadata:
+            place, of_row = self._rowtime, convert
+
+            def convert(row: Any) -> Any:
+                if row[place] is None:
+                    raise ValueError("The metadata column 'rowtime' of a row must not be NULL.")
+                return of_row(self._fields(row))
+
         if self._names is None:
             return lambda row: tuple(convert(row))
         names = list(self._names)

@@ -166,6 +166,7 @@ class TopNOperator(Operator):
     ) -> None:
         self._program, self._offset, self._end = program, offset, end
         self._ranked, self._changelog, self._before = ranked, changelog, before
+        self._replaces = end == 1
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
@@ -197,15 +198,14 @@ class TopNOperator(Operator):
                 changed.add((None, key))
             if ranked:
                 yield from self._moved_down(rows, place, gone)
-            elif not full:
-                yield INSERT, row
-            elif end > 1:
-                yield DELETE, gone
-                yield INSERT, row
-            else:
+            elif full and self._replaces:
                 if self._before:
                     yield UPDATE_BEFORE, gone
                 yield UPDATE_AFTER, row
+            else:
+                if full:
+                    yield DELETE, gone
+                yield INSERT, row
 
     def _moved_down(self, rows: list[Any], place: int, gone: Any) -> Iterator[Any]:
         """Yield the changes of ranks from one on, where a row has been put in."""

@@ -55,12 +55,10 @@ class GroupAggregate(PhysicalNode):
         self.keys, self.calls, self._batch = keys, calls, batch
 
     def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
-        """Rows are updated if anything is computed of them; they go if those of the input do."""
+        """Rows are updated, as in Flink even if nothing is computed; they go as the input's do."""
         if self._batch:
             return ModifyKinds.INSERT
-        changes = ModifyKinds.INSERT
-        if self.calls:
-            changes |= ModifyKinds.UPDATE
+        changes = ModifyKinds.INSERT | ModifyKinds.UPDATE
         if inputs[0] is not ModifyKinds.INSERT:
             changes |= ModifyKinds.DELETE
         return changes

@@ -44,8 +44,13 @@ class _Elements:
     atomic: bool
     mode: Any
 
-    def scan(self, timestamps: bool) -> Node:
-        """Return the node that gives the rows; with the timestamps as a last column."""
+    def scan(self, timestamps: bool, key: tuple[int, ...] | None = None) -> Node:
+        """Return the node that gives the rows; with the timestamps as a last column.
+
+        Args:
+            timestamps: whether there is such a column.
+            key: the positions of the primary key, or None.
+        """
         operator = FromRecords(
             self.schema,
             atomic=self.atomic,
@@ -54,7 +59,7 @@ class _Elements:
         )
         flow = self.stream._flow
         name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
-        rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before)
+        rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before, key)
         schema = self.schema
         if timestamps:
             kind = logical.timestamp_ltz(3)
@@ -162,8 +167,11 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
                 f"Invalid metadata key '{column.metadata_key or column.name}' in column "
                 f"'{column.name}': the metadata of a stream is called 'rowtime'."
             )
-    scan = elements.scan(timestamps=bool(metadata))
     stored = [_stored(column, elements) for column in resolved.of_kind(ColumnKind.PHYSICAL)]
+    key = None
+    if resolved.primary_key is not None:
+        key = tuple(elements.schema.names.index(name) for name in resolved.primary_key)
+    scan = elements.scan(bool(metadata), key)
     last = len(elements.schema)
     columns: list[Typed] = [*stored]
     columns += [InputRef(scan.schema.types[last], last) for _ in metadata]

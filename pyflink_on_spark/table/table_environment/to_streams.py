@@ -6,15 +6,20 @@ from typing import Any
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.binder.inserts import fitted
+from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.operators.records import ToRecords
+from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
+from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.session import Session
-from pyflink_on_spark._sql.types.logical import Time
+from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark._sql.types.type_infos import fields_of, to_type_info
 from pyflink_on_spark.common.typeinfo import (
     ExternalTypeInfo,
@@ -26,7 +31,8 @@ from pyflink_on_spark.common.typeinfo import (
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.data_stream.flow import Flow
 
-_SINK = "Unregistered_DataStream_Sink_1"
+_SINK = "*anonymous_datastream_sink$1*"
+_ROWTIME = "rowtime"
 
 
 def data_stream(
@@ -43,11 +49,21 @@ def changelog_stream(
     description: TableDescription | None,
     mode: Any,
 ) -> DataStream:
-    """Return the changes of a table."""
-    if description is not None:
-        schema = resolve_schema(description, session.functions)
-        node = fitted(node, schema.sink, _SINK)
-    return _stream(environment, session, node, mode.changes, before=mode.before)
+    """Return the changes of a table, with the names and types of a schema."""
+    if description is None:
+        return _stream(environment, session, node, ModifyKinds.ALL, before=True)
+    schema = resolve_schema(description, session.functions)
+    metadata = _timestamp(schema)
+    node = fitted(node, schema.sink, _SINK)
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return _stream(
+        environment,
+        session,
+        project(node, columns, schema.sink.names),
+        mode.changes,
+        before=mode.before,
+        metadata=metadata,
+    )
 
 
 def append_stream(
@@ -83,11 +99,12 @@ def _stream(
     before: bool,
     type_info: TypeInformation | None = None,
     flagged: bool = False,
+    metadata: int | None = None,
 ) -> DataStream:
     if type_info is None:
-        type_info = _named_rows(node)
+        type_info = _named_rows(node.schema, metadata)
     settings = session.settings()
-    sink = ExternalSink(node.schema, node, "*anonymous_datastream_sink$1*", changes, before)
+    sink = ExternalSink(node.schema, node, _SINK, changes, before)
     planned = plan([sink], settings)
     (stream,) = planned.streams
     emitted = Types.TUPLE([Types.BOOLEAN(), type_info]) if flagged else type_info
@@ -95,7 +112,8 @@ def _stream(
         node.schema,
         stream.changelog,
         _names(type_info),
-        _rowtime(node),
+        _rowtime(node) if metadata is None else metadata,
+        metadata=metadata is not None,
         flagged=flagged,
         conforms=emitted,
     )
@@ -107,9 +125,36 @@ def _stream(
     return DataStream(Flow(environment, (Edge(edge.upstream, emitted),), emitted))
 
 
-def _named_rows(node: Node) -> TypeInformation:
-    types = [to_type_info(kind) for kind in node.schema.types]
-    return ExternalTypeInfo(RowTypeInfo(types, list(node.schema.names)))
+def _named_rows(schema: Schema, left_out: int | None) -> TypeInformation:
+    fields = [
+        (name, to_type_info(kind))
+        for index, (name, kind) in enumerate(zip(schema.names, schema.types))
+        if index != left_out
+    ]
+    return ExternalTypeInfo(RowTypeInfo([kind for _, kind in fields], [name for name, _ in fields]))
+
+
+def _timestamp(schema: ResolvedSchema) -> int | None:
+    """Return the position of the column that becomes the timestamp, and no field of a record."""
+    found = None
+    for index, column in enumerate(column for column in schema.columns if column.persisted):
+        if column.kind is not ColumnKind.METADATA:
+            continue
+        key = column.metadata_key or column.name
+        if key != _ROWTIME:
+            raise ValidationError(
+                f"Invalid metadata key '{key}' in column '{column.name}' of table '{_SINK}'. The "
+                "DynamicTableSink class 'ExternalDynamicSink' supports the following metadata keys "
+                f"for writing:\n{_ROWTIME}"
+            )
+        if column.type.root not in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ}:
+            raise ValidationError(
+                f"Invalid data type for metadata column '{column.name}' of table '{_SINK}'. The "
+                f"column cannot be declared as '{column.type}' because the type must be castable "
+                "to metadata type 'TIMESTAMP_LTZ(3)'."
+            )
+        found = index
+    return found
 
 
 def _names(type_info: TypeInformation) -> tuple[str, ...] | None:
