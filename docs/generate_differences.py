@@ -79,6 +79,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 ## Tables and SQL
 
 - **Times** are exact to the microsecond, also in columns with more digits.
+- **A changed query** does not start from state that means something else. Flink finds state by the
+  places of operators in the plan, and so takes the sum of one column for that of another.
+  `pyflink-on-spark.changed-state=TAKE` does the same here ([state.md](state.md)).
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.

@@ -231,6 +231,7 @@ class _Builder:
             call_site=node.call_site,
             state_id=state_id,
             key_type=_key_type(node),
+            meaning=None if state_id is None else node.state_meaning,
         )
 
 

@@ -176,6 +176,7 @@ class _Planner:
             source=source,
             splits=self._splits(head) if source is not None else (),
             source_id=head.state_id,
+            source_meaning=head.origin.state_meaning,
         )
 
     def _output_plan(self, link: PhysicalEdge) -> OutputPlan:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._compat.call_site import CallSite
+from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.task.partitioners import Partitioner
@@ -75,6 +76,7 @@ class Transformation:
         sink: where it writes to, if it is a sink.
         single: whether Flink has one subtask of it, and so names its task for itself where the
             operator before it has several.
+        state_meaning: what the state means, if whoever adds the operator knows.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Transformation:
     parallel: bool = True
     aligned: Aligned | None = None
     single: bool = False
+    state_meaning: StateMeaning | None = None
     side_types: dict[str, Any] = field(default_factory=dict)
     """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))

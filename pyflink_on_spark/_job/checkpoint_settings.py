@@ -29,6 +29,7 @@ class CheckpointSettings:
         savepoint_directory: where savepoints go if nothing else is said.
         restore: a checkpoint or savepoint to begin with.
         ignore_unclaimed: whether state of operators that are gone may be left out.
+        changed_state: what happens to state that means something else in the job.
         incremental: whether a checkpoint has only what has changed since the one before.
         materialize_interval: how often one is whole nevertheless; None for only when it pays.
         configuration: all of it; says how file systems are reached.
@@ -46,6 +47,7 @@ class CheckpointSettings:
     savepoint_directory: str | None
     restore: str | None
     ignore_unclaimed: bool
+    changed_state: str = own.REFUSE
     incremental: bool = False
     materialize_interval: int | None = None
     configuration: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -76,6 +78,7 @@ class CheckpointSettings:
             savepoint_directory=options.SAVEPOINT_DIRECTORY.read(configuration),
             restore=options.RESTORE_PATH.read(configuration),
             ignore_unclaimed=options.IGNORE_UNCLAIMED.read(configuration),
+            changed_state=own.CHANGED_STATE.read(configuration),
             incremental=directory is not None and writes_changes(configuration),
             materialize_interval=_materialize_interval(configuration),
             configuration=dict(configuration),

@@ -18,6 +18,7 @@ from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, check_visible, complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings
 from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.steps import step
@@ -51,6 +52,7 @@ class CheckpointWriter:
         clock: the time of a checkpoint.
         history: where checkpoints are noted.
         retained: removes what is left of checkpoints that were not completed.
+        meanings: what the state of operators means, by the stable name of each.
     """
 
     def __init__(
@@ -61,9 +63,11 @@ class CheckpointWriter:
         clock: Clock,
         history: JobHistory,
         retained: RetainedCheckpoints,
+        meanings: Meanings,
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
         self._clock, self._history, self._retained = clock, history, retained
+        self._meanings = meanings
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
         )
@@ -199,6 +203,7 @@ class CheckpointWriter:
             savepoint=savepoint,
             files=files,
             committables=committables,
+            meanings=self._meanings,
         )
 
     def _folder(self, uri: str) -> Folder:

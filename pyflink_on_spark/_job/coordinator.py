@@ -28,14 +28,14 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     verify,
 )
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.restore_check import check_restore
-from pyflink_on_spark._runtime.checkpoints.slot_state import (
-    stateful_operators,
-)
+from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Heirs, Meanings
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.connector import Sink
 from pyflink_on_spark._runtime.steps import step
-from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_meanings, source_names
 
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -52,6 +52,7 @@ class CheckpointCoordinator:
         clock: says when a checkpoint is due.
         sources: the stable names of the job's.
         history: where its checkpoints are noted.
+        of_sources: what the positions of sources mean, by the stable name of each.
     """
 
     def __init__(
@@ -64,12 +65,13 @@ class CheckpointCoordinator:
         clock: Clock,
         sources: Collection[str] = (),
         history: JobHistory | None = None,
+        of_sources: Meanings | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._history = history or JobHistory(clock)
         self._commits = SnapshotCommits(operators, sinks)
-        self._owners = layout_of(operators, sources)
+        self._owners = layout_of(operators, sources, of_sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
         self._last_begin = self._last_end = clock.now()
@@ -83,10 +85,16 @@ class CheckpointCoordinator:
         self._has_savepoint = False
         self._unacknowledged = False
         self._writer = CheckpointWriter(
-            settings, job_id, job_name, clock, self._history, self._retained
+            settings,
+            job_id,
+            job_name,
+            clock,
+            self._history,
+            self._retained,
+            self._owners.meanings,
         )
-        self.restore: tuple[int, str | bytes] | None = None
-        """What the next attempt begins with: a checkpoint's number, and its folder or content."""
+        self.restore: Restore | None = None
+        """What the next attempt begins with."""
         self.key_groups: dict[str, int] = {}
         """How many key groups operators have in the checkpoint that the user names."""
         self.over = False
@@ -105,6 +113,7 @@ class CheckpointCoordinator:
             clock,
             source_names(job.stages),
             job.history,
+            source_meanings(job.stages),
         )
 
     def restore_given(self) -> None:
@@ -123,16 +132,17 @@ class CheckpointCoordinator:
         verify(place, metadata)
         committables = read_committables(place, metadata)
         state = read_states(place, metadata)
-        check_restore(
-            place.shown,
-            state,
-            committables,
+        heirs = check_restore(
+            Found(place.shown, state, committables, metadata.state_meanings),
             self._owners,
             ignore_unclaimed=self._settings.ignore_unclaimed,
+            changed=self._settings.changed_state,
         )
-        self.key_groups = stateful_operators(state)
+        _log_heirs(heirs, place.shown)
+        self.key_groups = stateful_operators(state.renamed(heirs.names))
         self._number = metadata.checkpoint_id
-        self.restore = metadata.checkpoint_id, place.uri
+        self.restore = Restore(metadata.checkpoint_id, place.uri, heirs.names)
+        committables = heirs.of_sinks(committables)
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
         step("restore: the checkpoint is read")
@@ -152,7 +162,7 @@ class CheckpointCoordinator:
     @property
     def last_checkpoint(self) -> int | None:
         """The number of the last checkpoint, if there is one."""
-        return None if self.restore is None else self.restore[0]
+        return None if self.restore is None else self.restore.checkpoint_id
 
     @property
     def oldest_checkpoint(self) -> int | None:
@@ -305,7 +315,7 @@ class CheckpointCoordinator:
             _log.warning(
                 "the job was interrupted, and its checkpoint stays: %s. A job with "
                 "execution.state-recovery.path set to it continues from there.",
-                self.restore[1],
+                self.restore.where,
             )
 
     def job_failed(self) -> None:
@@ -399,9 +409,33 @@ class CheckpointCoordinator:
         return metadata, written.answers
 
     def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
-        self.restore, self._unacknowledged = (self._number, where), True
+        self.restore, self._unacknowledged = Restore(self._number, where), True
         self._commits.checkpoint_complete(
             self._commits.of_snapshots(answers), self._number, final=final
+        )
+
+
+def _log_heirs(heirs: Heirs, where: str) -> None:
+    """Log what is not taken over as a matter of course."""
+    for stored, name in heirs.names.items():
+        if stored in heirs.changed:
+            if name is None:
+                _log.warning("state of %r in %s is dropped: it means something else", stored, where)
+        elif name is not None:
+            _log.info("%r takes over what %r has in %s: both mean the same", name, stored, where)
+    taken = [stored for stored in heirs.changed if heirs.name(stored) is not None]
+    if taken:
+        _log.warning(
+            "state of %s means something else in this job than in %s, and is taken over all the "
+            "same",
+            ", ".join(map(repr, taken)),
+            where,
+        )
+    if heirs.unknown:
+        _log.info(
+            "%s does not say what the state of %s means; it is taken over by name",
+            where,
+            ", ".join(map(repr, heirs.unknown)),
         )
 
 

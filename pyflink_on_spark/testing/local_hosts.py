@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
@@ -34,7 +34,7 @@ class LocalHosts:
         clock: processing time.
         driver: gives, for a channel's name, what sends to the driver.
         attempt: how often the job was restarted.
-        restore: the number of the checkpoint to begin with, and its folder or content.
+        restore: the checkpoint to begin with.
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
         check: called between two slices of work; what it raises ends the attempt.
@@ -48,7 +48,7 @@ class LocalHosts:
         clock: Clock,
         driver: Driver,
         attempt: int = 0,
-        restore: tuple[int, str | bytes] | None = None,
+        restore: Restore | None = None,
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
         check: Callable[[], None] = lambda: None,

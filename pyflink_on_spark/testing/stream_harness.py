@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from pyflink_on_spark._runtime.bundle import Bundle, Watermark
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.keys import unwrap_key
@@ -305,7 +306,7 @@ class StreamHarness:
             for keyed_state in subtask.keyed_states():
                 yield from keyed_state.snapshot().values()
 
-    def _restore(self, snapshot: bytes) -> tuple[int, bytes]:
+    def _restore(self, snapshot: bytes) -> Restore:
         """Return a snapshot as a job begins with it, once it is known that it fits."""
         checkpoint_id, content = deserialize(snapshot)
         before = stateful_operators(SlotState.from_bytes(content))
@@ -316,7 +317,7 @@ class StreamHarness:
                     f"{plan.name}: the maximum parallelism cannot be changed from {maximum} to "
                     f"{plan.max_parallelism}, since keyed state is kept by key group"
                 )
-        return checkpoint_id, content
+        return Restore(checkpoint_id, content)
 
     def _timers(self, queue: str) -> list[tuple[int, Any]]:
         timers = (timer for group in self._key_groups() for timer in group.timers)

@@ -165,7 +165,7 @@ def test_a_job_that_goes_on_never_goes_back_to_a_savepoint(world):
     before = world.checkpoint()
     world.hosts.update(1, "changed")
     world.savepoint()
-    assert world.coordinator.restore == (1, before)
+    assert world.coordinator.restore[:2] == (1, before)
     assert (world.hosts.completed, world.hosts.aborted) == ([1], [])
 
 
@@ -179,7 +179,7 @@ def test_without_checkpoints_there_is_nothing_to_go_back_to(tmp_path):
 def test_a_job_that_ends_with_a_savepoint_goes_on_from_there(world):
     world.checkpoint()
     path = world.savepoint(stop=True)
-    assert world.coordinator.restore == (2, path)
+    assert world.coordinator.restore[:2] == (2, path)
     world.coordinator.notify_last(world.hosts)
     assert world.hosts.completed == [1, 2]
     assert world.coordinator.over

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
@@ -199,7 +200,7 @@ class RunningJob:
             self.clock,
             self._driver,
             attempt=0 if saved is None else 1,
-            restore=saved,
+            restore=None if saved is None else Restore(*saved),
             schedule=None if seed is None else AnyOrder(seed),
         )
         self.hosts.group.open()

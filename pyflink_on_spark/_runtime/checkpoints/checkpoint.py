@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, wr
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import StoredFile, stored_records
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.steps import step
@@ -41,6 +42,8 @@ class Metadata:
         files: the state of the slots; of each slot, the older first.
         committables: what the sinks have to commit with it.
         frames: the content of large committables.
+        meanings: what the state of operators means, as ``StateMeaning.to_json`` has it; by the
+            stable name of each.
     """
 
     checkpoint_id: int
@@ -51,11 +54,17 @@ class Metadata:
     files: tuple[StateFile, ...]
     committables: StateFile
     frames: tuple[StateFile, ...] = ()
+    meanings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def data_files(self) -> tuple[StateFile, ...]:
         """The files that hosts have written."""
         return self.files + self.frames
+
+    @property
+    def state_meanings(self) -> Meanings:
+        """What the state of operators means, by the stable name of each."""
+        return {name: StateMeaning.from_json(found) for name, found in self.meanings.items()}
 
 
 def complete(
@@ -68,13 +77,15 @@ def complete(
     savepoint: bool,
     files: Sequence[StateFile],
     committables: list[Any],
+    meanings: Meanings | None = None,
 ) -> Metadata:
     """Make a checkpoint of state files that are written: from now on it can be restored."""
     file = write_whole(place, COMMITTABLES, serialize(committables))
     step("checkpoint: the committables are written")
     frames = files_of_frames(committables)
+    told = {name: meaning.to_json() for name, meaning in (meanings or {}).items()}
     metadata = Metadata(
-        checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file, frames
+        checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file, frames, told
     )
     content = {"format": _FORMAT, **asdict(metadata)}
     text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)
@@ -129,7 +140,9 @@ def read_metadata(place: Folder) -> Metadata:
         files = tuple(StateFile(**file) for file in content.pop("files"))
         frames = tuple(StateFile(**file) for file in content.pop("frames", ()))
         committables = StateFile(**content.pop("committables"))
-        return Metadata(files=files, committables=committables, frames=frames, **content)
+        metadata = Metadata(files=files, committables=committables, frames=frames, **content)
+        metadata.state_meanings  # noqa: B018 - fails if one of them is no such thing
+        return metadata
     except FileNotFoundError as error:
         raise CheckpointError(
             f"there is no complete checkpoint in {place.shown}: {METADATA} is missing"

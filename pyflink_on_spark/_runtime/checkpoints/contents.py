@@ -74,6 +74,7 @@ class OperatorSummary:
         key_groups: how many of them have state.
         size: in bytes.
         states: its states.
+        meaning: what its state means, as far as the checkpoint says it.
     """
 
     id: str
@@ -82,6 +83,7 @@ class OperatorSummary:
     key_groups: int
     size: int
     states: tuple[StateSummary, ...]
+    meaning: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ class CheckpointContents:
 
     def _summary(self, name: str, parts: Mapping[int, OperatorPart]) -> OperatorSummary:
         found = _Counts()
+        meaning = self.metadata.state_meanings.get(name)
         groups: set[int] = set()
         for part in parts.values():
             groups.update(part.keyed)
@@ -231,6 +234,7 @@ class CheckpointContents:
             len(groups),
             sum(part.size for part in parts.values()),
             found.summaries(),
+            None if meaning is None else meaning.content,
         )
 
     def _groups(self, part: OperatorPart) -> Iterator[KeyGroupContents]:

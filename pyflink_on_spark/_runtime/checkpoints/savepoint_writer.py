@@ -44,6 +44,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     RecordHead,
     read_in_turn,
 )
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings
 from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
@@ -265,6 +266,7 @@ class SavepointWriter:
             savepoint=True,
             files=[file.result()],
             committables=store_frames(self._committables(), place, _PROCESS),
+            meanings=self._meanings(),
         )
         return place.shown
 
@@ -317,6 +319,13 @@ class SavepointWriter:
         found = read_committables(self._contents.place, self._contents.metadata)
         named = ((self._names.get(name, name), what) for name, what in found)
         return [(name, what) for name, what in named if name is not None]
+
+    def _meanings(self) -> Meanings:
+        if self._contents is None:
+            return {}
+        told = self._contents.metadata.state_meanings.items()
+        named = ((self._names.get(name, name), meaning) for name, meaning in told)
+        return {name: meaning for name, meaning in named if name is not None}
 
     def _key_groups(self, operator: str) -> int:
         parts = self._whole.operators.get(operator)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     KEYED,
@@ -27,6 +28,7 @@ from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
 from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
 
 _NOTHING = serialize(OperatorSnapshot())
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -93,6 +95,16 @@ class SlotState:
             self.operators.setdefault(name, {}).update(parts)
         for name, positions in other.sources.items():
             self.sources.setdefault(name, {}).update(positions)
+
+    def renamed(self, names: Mapping[str, str | None]) -> SlotState:
+        """Return the same under other names.
+
+        Args:
+            names: the new name of each that gets one; None to leave it out.
+        """
+        if not names:
+            return self
+        return SlotState(_renamed(self.operators, names), _renamed(self.sources, names))
 
     def to_bytes(self) -> bytes:
         """Return it as it is written."""
@@ -232,6 +244,11 @@ def _own(part: OperatorPart) -> OperatorSubtaskState:
 
     operator = deserialize(_bytes(part.operator))
     return OperatorSubtaskState(StateChunks(pieces), operator, part.max_parallelism)
+
+
+def _renamed(found: Mapping[str, T], names: Mapping[str, str | None]) -> dict[str, T]:
+    named = ((names.get(name, name), what) for name, what in found.items())
+    return {name: what for name, what in named if name is not None}
 
 
 def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._compat.call_site import CallSite
+from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.state.settings import StateSettings
@@ -29,6 +30,7 @@ class OperatorPlan:
         state_id: the stable name of its state; None for an operator of the engine, which has none.
         chained: whether PyFlink runs it in one worker with the operator before.
         key_type: the declared type of the keys of its keyed state, or None.
+        meaning: what its state means, or None if nobody knows.
     """
 
     node: int
@@ -42,6 +44,7 @@ class OperatorPlan:
     state_id: str | None = None
     chained: bool = False
     key_type: Any = None
+    meaning: StateMeaning | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class OperatorChainPlan:
         source: what its elements are read from, if it begins with a source.
         splits: the source's splits, for each subtask.
         source_id: the stable name of the source's positions.
+        source_meaning: what these mean, or None if nobody knows.
     """
 
     operators: tuple[OperatorPlan, ...]
@@ -88,6 +92,7 @@ class OperatorChainPlan:
     source: Source | None = None
     splits: tuple[tuple[Any, ...], ...] = ()
     source_id: str = ""
+    source_meaning: StateMeaning | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,17 @@ def source_names(stages: Iterable[StagePlan]) -> set[str]:
         for vertex in stage.vertices
         for chain in vertex.chains
         if chain.source is not None
+    }
+
+
+def source_meanings(stages: Iterable[StagePlan]) -> dict[str, StateMeaning]:
+    """Return what the positions of a job's sources mean, by the stable name of each."""
+    return {
+        chain.source_id: chain.source_meaning
+        for stage in stages
+        for vertex in stage.vertices
+        for chain in vertex.chains
+        if chain.source is not None and chain.source_meaning is not None
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
 
@@ -17,8 +18,7 @@ class Deployment:
         plan: the pickled stages and JobSettings.
         hosts: how many hosts there are.
         attempt: how often the job was restarted.
-        restore: the number of the checkpoint to begin with, and its folder or content; None for a
-            fresh start.
+        restore: the checkpoint to begin with; None for a fresh start.
         results: how to reach the driver's result channels.
         channels: the driver's name of each channel.
     """
@@ -26,7 +26,7 @@ class Deployment:
     plan: bytes
     hosts: int
     attempt: int
-    restore: tuple[int, str | bytes] | None
+    restore: Restore | None
     results: ChannelAddress
     channels: dict[str, str]
 

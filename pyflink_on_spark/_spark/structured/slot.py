@@ -15,7 +15,7 @@ import cloudpickle
 
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.bundle import Barrier
-from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, own_states, records_of
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
@@ -69,7 +69,7 @@ class LevelPlan:
         driver: for each partition the integer of rows for the driver.
         attempt: how often the job was restarted.
         before: the number of the checkpoint that the job began with, or 0.
-        restore: that number, and the checkpoint's folder.
+        restore: that checkpoint.
         limits: of reading.
     """
 
@@ -81,7 +81,7 @@ class LevelPlan:
     driver: tuple[int, ...]
     attempt: int = 0
     before: int = 0
-    restore: tuple[int, str | bytes] | None = None
+    restore: Restore | None = None
     limits: Limits = Limits()
 
 
@@ -89,7 +89,7 @@ def level_plans(
     levels: Levels,
     settings: JobSettings,
     attempt: int,
-    restore: tuple[int, str | bytes] | None,
+    restore: Restore | None,
     limits: Limits,
 ) -> list[LevelPlan]:
     """Return what the tasks of each level run.
@@ -98,7 +98,7 @@ def level_plans(
         levels: those of the job.
         settings: those of the job.
         attempt: how often the job was restarted.
-        restore: the number and the folder of the checkpoint that the job begins with.
+        restore: the checkpoint that the job begins with.
         limits: of reading.
     """
     targets = [level.targets for level in levels.levels]
@@ -111,7 +111,7 @@ def level_plans(
             tuple(target for deeper in targets[number + 1 :] for target in deeper),
             levels.driver,
             attempt,
-            0 if restore is None else restore[0],
+            0 if restore is None else restore.checkpoint_id,
             restore,
             limits,
         )

@@ -23,6 +23,16 @@ from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import (
+    Columns,
+    Content,
+    grouped,
+    told,
+    told_all,
+    told_call,
+    told_calls,
+    told_changes,
+)
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -96,6 +106,14 @@ class GroupAggregate(PhysicalNode):
         edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
 
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys and the calls."""
+        return group_origins(self.keys, self.calls, inputs[0])
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the calls, and whether rows are counted."""
+        return group_meaning(self, self.keys, self.calls, inputs[0])
+
     def details(self) -> dict[str, str]:
         """Return the keys and the calls."""
         return aggregate_details(self, self.keys, self.calls)
@@ -120,6 +138,29 @@ def aggregate_details(
         shown.append(f"{text} AS {name}")
     group = {"groupBy": ", ".join(shown[: len(keys)])} if keys else {}
     return {**group, "select": ", ".join(shown)}
+
+
+def group_origins(
+    keys: Sequence[Typed], calls: Sequence[AggregateInvocation], columns: Columns
+) -> Columns:
+    """Return what the columns of groups are made of: the keys, then the calls."""
+    by = [told(key, columns) for key in keys]
+    return (*by, *grouped((told_call(call, columns) for call in calls), by))
+
+
+def group_meaning(
+    node: PhysicalNode,
+    keys: Sequence[Typed],
+    calls: Sequence[AggregateInvocation],
+    columns: Columns,
+) -> Content:
+    """Return what accumulators of groups mean."""
+    return {
+        "kind": node.name,
+        "keys": told_all(keys, columns),
+        "aggregates": told_calls(calls, columns),
+        "rows": told_changes(node.inputs[0].changelog),
+    }
 
 
 def keyed_edges(

@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
 from pyflink_on_spark._sql.operators.async_calls import AsyncCalls, AsyncSettings
 from pyflink_on_spark._sql.plan.expressions import Invocation
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark.common._options import table as options
@@ -48,6 +49,10 @@ class PythonAsync(PhysicalNode):
         )
         operator = AsyncCalls(binding, arguments, asked, source.changelog)
         return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then the function."""
+        return (*inputs[0], told(self.call, inputs[0]))
 
     def details(self) -> dict[str, str]:
         """Return the function."""

@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -64,6 +65,12 @@ class Calc(PhysicalNode):
         )
         edges = translation.aligned(self.name, source.edges, CalcOperator(program))
         return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return what is computed."""
+        if self.projection is None:
+            return inputs[0]
+        return tuple(told(item, inputs[0]) for item in self.projection)
 
     def details(self) -> dict[str, str]:
         """Return the columns and the condition."""

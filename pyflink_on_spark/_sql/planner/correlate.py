@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._sql.compiler.correlate import compile_correlate
 from pyflink_on_spark._sql.operators.calc import CalcOperator
 from pyflink_on_spark._sql.plan.nodes import Correlate as LogicalCorrelate
+from pyflink_on_spark._sql.planner.meanings import Columns, shortened, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -40,6 +41,13 @@ class Correlate(PhysicalNode):
         )
         edges = translation.aligned(self.name, source.edges, CalcOperator(program))
         return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then those of the function."""
+        columns = inputs[0]
+        args = ", ".join(told(arg, columns) for arg in self.node.args)
+        call = shortened(f"{self.node.function.name}({args})")
+        return (*columns, *(f"{call}.{name}" for name in self.schema.names[len(columns) :]))
 
     def details(self) -> dict[str, str]:
         """Return the function and the columns."""

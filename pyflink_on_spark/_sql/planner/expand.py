@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._sql.compiler.rows import compile_expand
 from pyflink_on_spark._sql.operators.calc import CalcOperator
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
+from pyflink_on_spark._sql.planner.meanings import Columns
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -39,6 +40,13 @@ class Expand(PhysicalNode):
         )
         edges = translation.aligned(self.name, source.edges, CalcOperator(program))
         return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then which set a row is of."""
+        columns = inputs[0]
+        sets = self.details()["projects"]
+        names = self.schema.names[len(columns) :]
+        return (*columns, *(f"GROUPING SETS({sets}).{name}" for name in names))
 
     def details(self) -> dict[str, str]:
         """Return the sets."""

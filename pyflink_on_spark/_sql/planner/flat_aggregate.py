@@ -7,6 +7,7 @@ from pyflink_on_spark._sql.operators.flat_aggregate import FlatAggregateOperator
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
 from pyflink_on_spark._sql.planner.aggregates import function_bundle, keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, grouped, told, told_all
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -55,6 +56,25 @@ class FlatAggregate(PhysicalNode):
             translation.operator(self.name, edges, operator, parallelism=parallelism),
             self.changelog,
         )
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys, and what the function gives."""
+        node, columns = self.node, inputs[0]
+        by = [told(key, columns) for key in node.keys]
+        args = ", ".join(told(arg, columns) for arg in node.args)
+        given = (f"{node.function.name}({args}).{name}" for name in node.schema.names[len(by) :])
+        return (*by, *grouped(given, by))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys and the function."""
+        node, columns = self.node, inputs[0]
+        args = ", ".join(told_all(node.args, columns))
+        return {
+            "kind": self.name,
+            "keys": told_all(node.keys, columns),
+            "function": f"{node.function.name}({args})",
+            "gives": list(map(str, node.schema.types[len(node.keys) :])),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the keys and the function."""

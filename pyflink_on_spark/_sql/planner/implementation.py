@@ -82,7 +82,9 @@ def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
     )
-    source = scans.SourceScan(node.schema, node.path, node.source, metadata)
+    source = scans.SourceScan(
+        node.schema, node.path, node.source, metadata, scans.places_of(node.table)
+    )
     key = node.table.schema.primary_key
     if node.source.before or ModifyKinds.UPDATE not in node.source.changes or not key:
         return source

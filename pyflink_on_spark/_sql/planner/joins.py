@@ -24,6 +24,7 @@ from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told, told_rows, told_typed
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.syntax.queries import JoinKind
@@ -58,6 +59,28 @@ class JoinParts:
             *keyed_edges(translation, left, one, self.widths[0]),
             *translation.at_port(keyed_edges(translation, right, two, self.widths[1]), 1),
         )
+
+    def meaning(
+        self, kind: str, nodes: tuple[PhysicalNode, ...], inputs: tuple[Columns, ...]
+    ) -> Content:
+        """Return what the rows that are kept of both sides mean.
+
+        Args:
+            kind: which rows without partners are kept.
+            nodes: both sides.
+            inputs: what their columns are made of.
+        """
+        left, right = inputs
+        one, two = (told_rows(node.schema, columns) for node, columns in zip(nodes, inputs))
+        rest = [] if self.rest is None else [told(self.rest, (*left, *right))]
+        return {
+            "type": kind,
+            "condition": [
+                *(f"{told_typed(a, left)} = {told_typed(b, right)}" for a, b in self.keys), *rest,
+            ],
+            "left columns": one,
+            "right columns": two,
+        }  # fmt: skip
 
     def programs(self, zone: str) -> tuple[Program | None, tuple[Program | None, Program | None]]:
         """Return the rest of the condition, and for each side whether a key has NULL."""
@@ -138,6 +161,12 @@ class Join(PhysicalNode):
         )
         edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the kind, the condition and the columns of both sides."""
+        parts = JoinParts(self.keys, self.rest, self.widths)
+        kind = "INNER" if self.node.kind is JoinKind.CROSS else self.node.kind.value
+        return {"kind": self.name, **parts.meaning(kind, self.inputs, inputs)}
 
     def details(self) -> dict[str, str]:
         """Return the kind and the condition."""

@@ -6,6 +6,7 @@ from pyflink_on_spark._sql.operators.normalize import NormalizeOperator
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -39,6 +40,15 @@ class ChangelogNormalize(PhysicalNode):
         edges = keyed_edges(translation, source, keys, len(self.schema))
         operator = NormalizeOperator(self.before)
         return Stream(translation.operator(self.name, edges, operator), changelog=True)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the key and the columns."""
+        columns = inputs[0]
+        return {
+            "kind": self.name,
+            "keys": [f"{columns[index]} {self.schema.types[index]}" for index in self.key],
+            "columns": told_rows(self.schema, columns),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the key."""

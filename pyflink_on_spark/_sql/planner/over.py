@@ -30,6 +30,17 @@ from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import (
+    Columns,
+    Content,
+    shortened,
+    told,
+    told_all,
+    told_call,
+    told_calls,
+    told_order,
+    told_rows,
+)
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Time
@@ -122,6 +133,28 @@ class OverAggregate(PhysicalNode):
         lower, upper = (None if bound is None else bound * scale for bound in bounds)
         value = compile_value(key.value, width, zone)
         return FrameBounds(False, lower, upper, value, descending=not key.ascending)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then the functions."""
+        node, columns = self.node, inputs[0]
+        partition = ", ".join(told(each, columns) for each in node.partition)
+        over = f"{partition} ORDER BY {', '.join(told_order(node.keys, columns))} {node.frame}"
+        calls = (f"{told_call(call, columns)} OVER ({over})" for call in node.calls)
+        return (*columns, *map(shortened, calls))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the order, the frame, the functions and the columns."""
+        node, columns = self.node, inputs[0]
+        time = node.keys[0].value.type.time
+        return {
+            "kind": self.name,
+            "keys": told_all(node.partition, columns),
+            "order": told_order(node.keys, columns),
+            "time": "" if time is None else time.value,
+            "frame": str(node.frame),
+            "functions": told_calls(node.calls, columns),
+            "columns": told_rows(self.inputs[0].schema, columns),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the order, the frame and the functions."""

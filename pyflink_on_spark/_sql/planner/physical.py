@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.errors import Span
@@ -92,6 +93,33 @@ class PhysicalNode(ABC):
             inputs: what the inputs have become.
             translation: adds operators.
         """
+
+    # -- meaning of state -------------------------------------------------------------------------
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return what each column is made of: those of the inputs come first, as they were.
+
+        Args:
+            inputs: the same of each input.
+        """
+        before = tuple(column for columns in inputs for column in columns)[: len(self.schema)]
+        return (*before, *(f"{self.name}.{name}" for name in self.schema.names[len(before) :]))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return what the state of its operator means, if its operator has any.
+
+        Two queries may continue with each other's state if this is the same for both.
+
+        Args:
+            inputs: what the columns of each input are made of.
+            time_zone: the session's, by name.
+        """
+        rows = [told_rows(node.schema, columns) for node, columns in zip(self.inputs, inputs)]
+        return {
+            "kind": self.name,
+            **self.details(),
+            **{f"input {port}": each for port, each in enumerate(rows, 1)},
+        }
 
     # -- explanation -----------------------------------------------------------------------------
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._sql.catalog.objects import ObjectPath
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.connectors.table import TableSource
 from pyflink_on_spark._sql.operators.kinds import AsInserts
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, shortened, told_path
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+
+_BY_PLACE = frozenset({"csv"})
+"""The formats of records without names of columns."""
 
 
 class SourceScan(PhysicalNode):
@@ -23,15 +29,22 @@ class SourceScan(PhysicalNode):
         path: the table.
         source: the connector's.
         metadata: the keys of the metadata columns, which are the last ones.
+        places: the places of columns in records that have no names of columns.
     """
 
     name = "TableSourceScan"
 
     def __init__(
-        self, schema: Schema, path: ObjectPath, source: TableSource, metadata: tuple[str, ...]
+        self,
+        schema: Schema,
+        path: ObjectPath,
+        source: TableSource,
+        metadata: tuple[str, ...],
+        places: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(schema)
         self.path, self.source, self.metadata = path, source, metadata
+        self._places = places or {}
 
     def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
         """The connector says it."""
@@ -48,6 +61,22 @@ class SourceScan(PhysicalNode):
         if reading.decoder is not None:
             edges = translation.aligned("Decode", edges, reading.decoder)
         return Stream(edges, self.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the table, by name, and by place if records have no names."""
+        table, names = told_path(self.path), self.schema.names
+        width = len(names) - len(self.metadata)
+        return (
+            *(
+                f"{table}.{name}" + (f"#{self._places[name]}" if name in self._places else "")
+                for name in names[:width]
+            ),
+            *(f"{table}.METADATA({key})" for key in self.metadata),
+        )
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the table: how far it was read does not depend on the columns."""
+        return {"kind": self.name, "table": told_path(self.path)}
 
     def details(self) -> dict[str, str]:
         """Return the table and the columns."""
@@ -81,6 +110,11 @@ class ExternalScan(PhysicalNode):
         edges = translation.aligned(self.rows.name, self.rows.edges, self.rows.operator)
         return Stream(edges, self.changelog)
 
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns by name and place."""
+        stream = self.rows.edges[0].upstream
+        return _by_place(f"stream {stream.uid or stream.name}", self.schema)
+
     def details(self) -> dict[str, str]:
         """Return what it is and the columns."""
         return {"table": f"[{self.rows.name}]", "fields": ", ".join(self.schema.names)}
@@ -103,6 +137,14 @@ class Values(PhysicalNode):
         """Add a source of the rows; it has one subtask."""
         return Stream(translation.read(self.name, CollectionSource(self.rows)), changelog=False)
 
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns by name and place."""
+        return _by_place("values", self.schema)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the columns: which rows there are does not matter."""
+        return {"kind": self.name, "columns": list(self.origins(()))}
+
     def details(self) -> dict[str, str]:
         """Return the rows."""
         rows = ", ".join(f"{{ {', '.join(map(str, row))} }}" for row in self.rows)
@@ -124,6 +166,25 @@ class Union(PhysicalNode):
                 edges += stream.edges
         return Stream(tuple(edges), self.changelog)
 
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of all inputs, or of one if they are the same."""
+        return tuple(
+            each[0] if len(set(each)) == 1 else shortened(f"UNION({', '.join(each)})")
+            for each in zip(*inputs)
+        )
+
     def details(self) -> dict[str, str]:
         """Return that all rows are kept."""
         return {"all": "true", "union": ", ".join(self.schema.names)}
+
+
+def places_of(table: CatalogTable) -> Mapping[str, int]:
+    """Return the places of a table's columns in records that have no names of columns."""
+    formats = {value for key, value in table.options.items() if key.endswith("format")}
+    if _BY_PLACE.isdisjoint(formats):
+        return {}
+    return {name: place for place, name in enumerate(table.schema.physical.names, 1)}
+
+
+def _by_place(what: str, schema: Schema) -> Columns:
+    return tuple(f"{what}.{name}#{place}" for place, name in enumerate(schema.names, 1))

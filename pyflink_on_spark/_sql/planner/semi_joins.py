@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.plan.joins import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import JoinParts, split_condition, state_ttl
+from pyflink_on_spark._sql.planner.meanings import Columns, Content
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -62,6 +63,13 @@ class SemiJoin(PhysicalNode):
             self.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism
         )
         return Stream(edges, self.changelog)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the kind, the condition and the columns of both sides."""
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(self.node.condition, widths[0]), widths)
+        kind = "ANTI" if self.node.anti else "SEMI"
+        return {"kind": self.name, **parts.meaning(kind, self.inputs, inputs)}
 
     def details(self) -> dict[str, str]:
         """Return the kind and the condition."""

@@ -8,6 +8,7 @@ from pyflink_on_spark._sql.connectors.table import TableSink
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.operators.not_null import CheckNotNull
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_path
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -68,6 +69,10 @@ class Sink(PhysicalNode):
         else:
             translation.write(name, edges, writing.sink, parallelism=writing.parallelism)
         return source
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the table."""
+        return {"kind": self.name, "table": told_path(self.path)}
 
     def details(self) -> dict[str, str]:
         """Return the table and the columns."""

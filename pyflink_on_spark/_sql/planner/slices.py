@@ -21,8 +21,16 @@ from pyflink_on_spark._sql.plan.expressions import (
     walk,
 )
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
+from pyflink_on_spark._sql.planner.aggregates import aggregate_details, group_meaning, keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import (
+    Columns,
+    Content,
+    grouped,
+    told,
+    told_call,
+    told_window,
+)
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
@@ -154,6 +162,27 @@ class SliceAggregate(PhysicalNode):
             translation.operator(self.name, edges, operator, parallelism=parallelism),
             changelog=False,
         )
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys and the calls."""
+        columns, window = inputs[0], self.query.window
+        shown = told_window(window, columns[window.time], None)
+        names = window.schema.names[-_PARTS:]
+        keys = [
+            f"{shown}.{names[key]}" if isinstance(key, int) else told(key, columns)
+            for key in self.query.keys
+        ]
+        return (*keys, *grouped((told_call(call, columns) for call in self.query.calls), keys))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the windows and the calls."""
+        columns, window = inputs[0], self.query.window
+        plain = [key for key in self.query.keys if not isinstance(key, int)]
+        return {
+            **group_meaning(self, plain, self.query.calls, columns),
+            "window": told_window(window, columns[window.time], zone_of(window, time_zone)),
+            "shares": "slices",
+        }
 
     def details(self) -> dict[str, str]:
         """Return the keys, the windows and the calls."""

@@ -25,6 +25,15 @@ from pyflink_on_spark._sql.plan.nodes import SortKey, WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import (
+    Columns,
+    Content,
+    told,
+    told_all,
+    told_changes,
+    told_order,
+    told_rows,
+)
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
@@ -69,6 +78,18 @@ class Sort(PhysicalNode):
         sort = TemporalSortOperator(program, time.index)
         edges = translation.operator("TemporalSort", keyed, sort, parallelism=1)
         return Stream(edges, changelog=False)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the order and the columns, or the number of rows."""
+        node = self.node
+        if not node.keys:
+            assert node.fetch is not None
+            return {"kind": "Limit", "ranks": f"{node.offset + 1} to {node.offset + node.fetch}"}
+        return {
+            "kind": self.name,
+            "order": told_order(node.keys, inputs[0]),
+            "columns": told_rows(self.schema, inputs[0]),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the order."""
@@ -187,6 +208,30 @@ class TopN(PhysicalNode):
         edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
 
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the order, the ranks and the columns."""
+        columns = inputs[0]
+        rows = {
+            "keys": told_all(self.partition, columns),
+            "order": told_order(self.keys, columns),
+            "columns": told_rows(self.inputs[0].schema, columns),
+        }
+        if self._deduplicates:
+            value = self.keys[0].value
+            time = "" if value.type.time is None else value.type.time.value
+            return {"kind": "Deduplicate", "time": time, **rows}
+        end = self.end
+        if isinstance(end, VariableEnd):
+            last = f"{told(end.value, columns)} - {end.less}"
+        else:
+            last = str(end)
+        return {
+            "kind": self.name,
+            **rows,
+            "ranks": f"{self.offset + 1} to {last}",
+            "rows": told_changes(self.inputs[0].changelog),
+        }
+
     def details(self) -> dict[str, str]:
         """Return the keys, the order and the ranks."""
         return {
@@ -260,6 +305,10 @@ class WindowTopN(TopN):
             zone=zone_of(self.window, zone),
         )
         return Stream(translation.operator(self.name, keyed, operator), changelog=False)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any such rows, and the windows."""
+        return {**super().meaning(inputs, time_zone), "window": inputs[0][self._window_end]}
 
 
 def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:

@@ -13,6 +13,7 @@ from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.time_bounds import TimeBounds
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import Join, JoinParts, split_condition
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
@@ -59,6 +60,16 @@ class IntervalJoin(Join):
             condition, self.widths, self.outer, nulls, times, bounds.lower, bounds.upper, delay
         )
         return _added(self, parts, inputs, operator, translation)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any join, and the bounds."""
+        bounds = self.bounds
+        attribute = "ROWTIME" if bounds.event_time else "PROCTIME"
+        return {
+            **super().meaning(inputs, time_zone),
+            "times": [inputs[0][bounds.left], inputs[1][bounds.right], attribute],
+            "bounds": f"from {bounds.lower // 1000} to {bounds.upper // 1000} ms",
+        }
 
     def details(self) -> dict[str, str]:
         """Return the kind, the bounds and the condition."""
@@ -111,6 +122,14 @@ class WindowJoin(Join):
         )  # fmt: skip
         return _added(self, parts, inputs, operator, translation)
 
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any join, and the windows."""
+        windows = self.windows
+        return {
+            **super().meaning(inputs, time_zone),
+            "windows": [inputs[0][windows.left], inputs[1][windows.right]],
+        }
+
 
 class TemporalJoin(PhysicalNode):
     """Gives each row with the version that another table had at its time.
@@ -148,6 +167,19 @@ class TemporalJoin(PhysicalNode):
             (inputs[0].changelog, inputs[1].changelog),
         )  # fmt: skip
         return _added(self, parts, inputs, operator, translation)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the kind, the condition, the columns of both sides, and their times."""
+        node = self.node
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(node.condition, widths[0]), widths)
+        version = [] if node.version is None else [inputs[1][node.version]]
+        return {
+            "kind": self.name,
+            **parts.meaning(node.kind.value, self.inputs, inputs),
+            "times": [inputs[0][node.time], *version],
+            "left rows": told_changes(self.inputs[0].changelog),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the kind and the condition."""

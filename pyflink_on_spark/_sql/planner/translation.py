@@ -7,10 +7,12 @@ from typing import Any
 
 from pyflink_on_spark._compat.call_site import capture_call_site
 from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
+from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.connector import Sink, Source
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.task.partitioners import Partitioner
+from pyflink_on_spark._sql.planner.meanings import Columns
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.settings import QuerySettings
 
@@ -26,6 +28,8 @@ class Translation:
         self.settings = settings
         self.added: list[Transformation] = []
         self._streams: dict[PhysicalNode, Stream] = {}
+        self._origins: dict[PhysicalNode, Columns] = {}
+        self._node: PhysicalNode | None = None
         self._call_site = capture_call_site()
 
     def translate(self, node: PhysicalNode) -> Stream:
@@ -33,8 +37,24 @@ class Translation:
         found = self._streams.get(node)
         if found is None:
             inputs = tuple(self.translate(source) for source in node.inputs)
+            self._node = node
             found = self._streams[node] = node.translate(inputs, self)
         return found
+
+    def origins(self, node: PhysicalNode) -> Columns:
+        """Return what each column of a node is made of."""
+        found = self._origins.get(node)
+        if found is None:
+            found = self._origins[node] = node.origins(tuple(map(self.origins, node.inputs)))
+        return found
+
+    def _meaning(self) -> StateMeaning | None:
+        """Return what the state of the node means that is translated."""
+        node = self._node
+        if node is None or self.settings.batch:
+            return None
+        inputs = tuple(map(self.origins, node.inputs))
+        return StateMeaning(node.meaning(inputs, self.settings.time_zone), tells_all=True)
 
     def read(self, name: str, source: Source) -> tuple[Edge, ...]:
         """Add a source, and return how its elements are read."""
@@ -82,6 +102,8 @@ class Translation:
         self, name: str, operator: Operator | None, edges: tuple[Edge, ...], **settings: Any
     ) -> tuple[Edge, ...]:
         settings.setdefault("parallelism", self.settings.parallelism)
+        if operator is None or operator.keyed:
+            settings["state_meaning"] = self._meaning()
         transformation = Transformation(
             name=name, operator=operator, edges=edges, call_site=self._call_site, **settings
         )

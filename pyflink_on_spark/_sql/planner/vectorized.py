@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.functions.python.staged import VectorizedFunction
 from pyflink_on_spark._sql.operators.vectorized import VectorizedCalls
 from pyflink_on_spark._sql.plan.expressions import Invocation
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 
@@ -45,6 +46,10 @@ class PythonVectorized(PhysicalNode):
             parts.append((function.function, program, types, call.type))
         operator = VectorizedCalls(parts, source.changelog)
         return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then the functions."""
+        return (*inputs[0], *(told(call, inputs[0]) for call in self.calls))
 
     def details(self) -> dict[str, str]:
         """Return the functions."""

@@ -17,8 +17,14 @@ from pyflink_on_spark._sql.operators.window_aggregate import (
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.aggregates import aggregate_details, keyed_edges
+from pyflink_on_spark._sql.planner.aggregates import (
+    aggregate_details,
+    group_meaning,
+    group_origins,
+    keyed_edges,
+)
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows, told_window
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Root, Time
@@ -57,6 +63,24 @@ class WindowTableFunction(PhysicalNode):
         )
         edges = translation.aligned(self.name, source.edges, CalcOperator(program))
         return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then the windows."""
+        columns, window = inputs[0], self.window
+        shown = told_window(window, columns[window.time], None)
+        names = self.schema.names[len(columns) :]
+        return (*columns, *(f"{shown}.{name}" for name in names))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the windows and the columns."""
+        columns, window = inputs[0], self.window
+        zone, types = zone_of(window, time_zone), self.inputs[0].schema.types
+        return {
+            "kind": self.name,
+            "window": told_window(window, columns[window.time], zone),
+            "keys": [f"{columns[index]} {types[index]}" for index in window.partition or ()],
+            "columns": told_rows(self.inputs[0].schema, columns),
+        }
 
     def details(self) -> dict[str, str]:
         """Return the windows."""
@@ -159,6 +183,21 @@ class WindowAggregate(PhysicalNode):
 
     def _part(self, wanted: int) -> int:
         return next(index for index, part in self.parts.items() if part == wanted)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys and the calls."""
+        return group_origins(self.keys, self.calls, inputs[0])
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the calls, and the windows, which are among the keys."""
+        zone = zone_of(self.window, time_zone)
+        attribute = self.window.input.schema.types[self.window.time].time
+        return {
+            **group_meaning(self, self.keys, self.calls, inputs[0]),
+            "time": "" if attribute is None else attribute.value,
+            "zone": zone or "",
+            "merges": "sessions" if self._merges_sessions else "",
+        }
 
     def details(self) -> dict[str, str]:
         """Return the keys, the windows and the calls."""

@@ -98,6 +98,17 @@ HEARTBEAT = duration(
     60_000,
     effect=works("how often a job logs its rate, watermark lag and backlog; 0: never"),
 )
+REFUSE, TAKE, DROP = "REFUSE", "TAKE", "DROP"
+CHANGED_STATE = choice(
+    "pyflink-on-spark.changed-state",
+    (REFUSE, TAKE, DROP),
+    REFUSE,
+    effect=works(
+        "what happens if an operator finds state in a checkpoint or savepoint that means something "
+        "else than its own, such as the sum of another column; REFUSE: the job does not start; "
+        "TAKE: the operator continues with it; DROP: the operator starts empty"
+    ),
+)
 MAX_STATE_SIZE = integer(
     "pyflink-on-spark.checkpoint-storage.max-state-size",
     5 * 1024**2,

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
 from pyflink_on_spark.state import (
     CheckpointContents,
     Opaque,
@@ -110,6 +111,8 @@ def _print_summary(contents: CheckpointContents) -> None:
             f"  {operator.size:,} bytes of {operator.subtasks} subtasks, {operator.key_groups} of "
             f"{operator.max_parallelism} key groups"
         )
+        if operator.meaning is not None:
+            print(f"  means {StateMeaning(operator.meaning)}")
         for state in operator.states:
             expires = ", with a time to live" if state.expires else ""
             print(

@@ -65,6 +65,7 @@ HOST = textwrap.dedent("""
     from pyflink_on_spark._runtime.immutability import deserialize
     from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
+    from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
     from pyflink_on_spark.testing.local_hosts import LocalHosts
 
     collected = []
@@ -72,7 +73,7 @@ HOST = textwrap.dedent("""
     settings = replace(settings, checkpointed=True, checkpoint_elements=4)
     if on_disk:
         settings = replace(settings, state=StateSettings(DiskSettings(0)))
-    restore = None if state is None else (1, state)
+    restore = None if state is None else Restore(1, state)
     hosts = LocalHosts(stages, settings, SystemClock(), driver, restore=restore)
     hosts.group.open()
     while not hosts.group.paused:

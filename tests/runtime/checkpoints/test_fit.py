@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.restore_check import JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.restore_check import Found, JobLayout, check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
@@ -27,7 +27,7 @@ def state_of(operators=(), sources=()):
 
 
 def check(state, committables=(), owners=JOB, ignore_unclaimed=False):
-    check_restore("chk-1", state, committables, owners, ignore_unclaimed=ignore_unclaimed)
+    check_restore(Found("chk-1", state, committables), owners, ignore_unclaimed=ignore_unclaimed)
 
 
 FULL = OperatorSnapshot({"list": [1]})

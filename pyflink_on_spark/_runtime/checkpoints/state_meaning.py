@@ -1,0 +1,169 @@
+"""What the state of an operator means, so that it is not taken for something else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Content = Mapping[str, Any]
+"""Names, and texts or lists of texts: what JSON has."""
+
+KIND = "kind"
+
+
+@dataclass(frozen=True)
+class StateMeaning:
+    """What the state of an operator means: state of another meaning is no good to the operator.
+
+    Args:
+        content: what it depends on, for people; ``kind`` comes first.
+        tells_all: whether operators of one meaning do the same, so that the state of an operator is
+            found by what it means when the operator has another place.
+    """
+
+    content: Content
+    tells_all: bool = False
+
+    @property
+    def digest(self) -> str:
+        """A number that other meanings do not have."""
+        text = json.dumps([self.content, self.tells_all], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a checkpoint has it."""
+        return {"digest": self.digest, "tells_all": self.tells_all, "meaning": dict(self.content)}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> StateMeaning:
+        """Return what ``to_json`` has made.
+
+        Raises:
+            KeyError: it is something else.
+        """
+        return cls(found["meaning"], found["tells_all"])
+
+    def __str__(self) -> str:
+        parts = (
+            f"{name}: {', '.join(value) if isinstance(value, list) else value}"
+            for name, value in self.content.items()
+            if name != KIND and value not in ("", [])
+        )
+        return "; ".join((str(self.content[KIND]), *parts))
+
+
+Meanings = Mapping[str, StateMeaning]
+"""By the stable names of operators, sources and sinks."""
+
+
+@dataclass(frozen=True)
+class Heirs:
+    """Who takes over what there is in a checkpoint.
+
+    Args:
+        names: the stable name that something in the checkpoint has in the job, where it has another
+            one; None for what nothing in the job takes over, though there is such a name.
+        changed: what is taken over, and means something else in the job.
+        unknown: what is taken over by name, though the checkpoint does not say what it means.
+    """
+
+    names: Mapping[str, str | None]
+    changed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def name(self, stored: str) -> str | None:
+        """Return who takes over something, by its name in the checkpoint."""
+        return self.names.get(stored, stored)
+
+    def of_sinks(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Return what sinks have to commit, with the names of those that take it over."""
+        named = ((self.name(stored), thing) for stored, thing in things)
+        return [(name, thing) for name, thing in named if name is not None]
+
+    def without_changed(self) -> Heirs:
+        """Return the same, but nothing takes over what means something else."""
+        return replace(self, names={**self.names, **dict.fromkeys(self.changed)})
+
+
+def heirs_of(
+    found: Collection[str], stored: Meanings, wanted: Meanings, operators: Collection[str]
+) -> Heirs:
+    """Return who takes over what there is in a checkpoint.
+
+    What has the same name and the same meaning stays where it is. The rest of what operators of
+    tables have goes to those that mean the same, if it is clear which ones these are. What is left
+    then belongs to the operator of the same name, or to the only one that is left of its kind.
+
+    Args:
+        found: the names of what there is in the checkpoint.
+        stored: what it means there.
+        wanted: what things of these names mean in the job.
+        operators: those names in the checkpoint that are of operators' state.
+    """
+    known = [name for name in found if name in stored]
+    differing = [name for name in known if wanted.get(name, stored[name]) != stored[name]]
+    homeless = [
+        name
+        for name in known
+        if stored[name].tells_all and (name in differing or name not in wanted)
+    ]
+    settled = set(found).difference(homeless)
+    free = [name for name, meaning in wanted.items() if meaning.tells_all and name not in settled]
+    names: dict[str, str | None] = {}
+    changed = list(differing)
+    if _are_distinct(stored[name] for name in known if name not in operators):
+        names.update(_pairs(homeless, stored, free, wanted, _digest))
+        taken = set(names.values())
+        changed = [name for name in differing if name not in names and name not in taken]
+        left = [name for name in homeless if name in operators and name not in (*names, *changed)]
+        open_ones = [name for name in free if name not in (*taken, *changed)]
+        of_kind = _pairs(left, stored, open_ones, wanted, _kind)
+        names.update(of_kind)
+        changed += of_kind
+    taken = set(names.values())
+    names.update((name, None) for name in homeless if name not in names and name in taken)
+    unknown = tuple(name for name in found if name in wanted and name not in stored)
+    return Heirs(names, tuple(changed), unknown)
+
+
+def _are_distinct(meanings: Iterable[StateMeaning]) -> bool:
+    """Tell whether no two are the same: one of two sources could be taken for the other one."""
+    digests = [meaning.digest for meaning in meanings]
+    return len(digests) == len(set(digests))
+
+
+def _pairs(
+    one: Iterable[str],
+    of_one: Meanings,
+    two: Iterable[str],
+    of_two: Meanings,
+    by: Callable[[StateMeaning], str],
+) -> dict[str, str]:
+    """Return the pairs of names whose meanings have something in common, if no others have it."""
+    left, right = _grouped(one, of_one, by), _grouped(two, of_two, by)
+    return {
+        names[0]: right[common][0]
+        for common, names in left.items()
+        if len(names) == len(right.get(common, ())) == 1
+    }
+
+
+def _grouped(
+    names: Iterable[str], meanings: Meanings, by: Callable[[StateMeaning], str]
+) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        found[by(meanings[name])].append(name)
+    return found
+
+
+def _digest(meaning: StateMeaning) -> str:
+    return meaning.digest
+
+
+def _kind(meaning: StateMeaning) -> str:
+    return str(meaning.content[KIND])
