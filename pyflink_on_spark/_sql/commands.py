@@ -7,8 +7,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._sql.alterations import rename, set_options
+from pyflink_on_spark._sql.alterations import (
+    alter_catalog,
+    alter_database,
+    alter_function,
+    alter_view,
+    drop_columns,
+    load_module,
+    place_columns,
+    rename,
+    rename_column,
+    set_options,
+    unload_module,
+    use_modules,
+)
 from pyflink_on_spark._sql.binder.projections import renamed
+from pyflink_on_spark._sql.catalog.manager import Catalog
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.creation import (
     create_catalog,
@@ -17,7 +31,7 @@ from pyflink_on_spark._sql.creation import (
     create_table_like,
     drop,
 )
-from pyflink_on_spark._sql.creation_text import creation_text
+from pyflink_on_spark._sql.creation_text import catalog_text, creation_text
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.schema_text import column_extras
@@ -150,11 +164,13 @@ def _partitions(session: Session, statement: syntax.Show) -> Listing:
     return _listing({"partition name": logical.STRING}, ())
 
 
-def _modules(_session: Session, statement: syntax.Show) -> Listing:
-    """Return the one module there is: Flink's own functions."""
+def _modules(session: Session, statement: syntax.Show) -> Listing:
+    modules = session.functions.modules
     if statement.full:
-        return _listing({"module name": logical.STRING, "used": logical.BOOLEAN}, [("core", True)])
-    return _listing({"module name": logical.STRING}, [("core",)])
+        rest = [name for name in modules.loaded if name not in modules.used]
+        rows = [(name, name in modules.used) for name in (*modules.used, *rest)]
+        return _listing({"module name": logical.STRING, "used": logical.BOOLEAN}, rows)
+    return _listing({"module name": logical.STRING}, [(name,) for name in modules.used])
 
 
 def _names(title: str, names: Iterable[str], statement: syntax.Show) -> Listing:
@@ -184,7 +200,9 @@ def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
 
 def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
     if statement.kind is ObjectKind.CATALOG:
-        not_yet("SHOW CREATE CATALOG", statement.span, "Use SHOW CATALOGS.")
+        name = statement.path[0]
+        text = catalog_text(name, _declared_catalog(session, name))
+        return _listing({"result": logical.STRING}, [(text,)])
     path = session.catalog.qualify(statement.path)
     found = session.catalog.find(path)
     if found is None:
@@ -211,6 +229,28 @@ def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
 
 def _describe(session: Session, statement: syntax.Describe) -> Listing:
     return _described(session, statement.path)
+
+
+def _describe_catalog(session: Session, statement: syntax.DescribeCatalog) -> Listing:
+    catalog = _declared_catalog(session, statement.name)
+    properties = dict(catalog.properties or {})
+    kind = properties.pop("type")
+    rows = [("name", statement.name), ("type", kind), ("comment", catalog.comment)]
+    if statement.extended:
+        rows += [(f"option:{key}", properties[key]) for key in sorted(properties)]
+    return _listing(dict.fromkeys(("info name", "info value"), logical.STRING), rows)
+
+
+def _declared_catalog(session: Session, name: str) -> Catalog:
+    """Return a catalog that a statement has created.
+
+    Raises:
+        ValidationError: there is none of that name.
+    """
+    catalog = session.catalog.catalogs.get(name)
+    if catalog is None or catalog.properties is None:
+        raise ValidationError(f"Cannot obtain metadata information from Catalog {name}.")
+    return catalog
 
 
 def _described(session: Session, parts: tuple[str, ...]) -> Listing:
@@ -268,4 +308,15 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.ShowCurrent: _show_current,
     syntax.ShowCreate: _show_create,
     syntax.Describe: _describe,
+    syntax.DescribeCatalog: _describe_catalog,
+    syntax.AlterColumns: place_columns,
+    syntax.DropColumns: drop_columns,
+    syntax.RenameColumn: rename_column,
+    syntax.AlterView: alter_view,
+    syntax.AlterDatabase: alter_database,
+    syntax.AlterCatalog: alter_catalog,
+    syntax.AlterFunction: alter_function,
+    syntax.UseModules: use_modules,
+    syntax.LoadModule: load_module,
+    syntax.UnloadModule: unload_module,
 }

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from collections.abc import Mapping
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog.manager import Catalog, Database
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, Column, ResolvedSchema
+from pyflink_on_spark._sql.catalog.objects import (
+    CatalogTable,
+    CatalogView,
+    Column,
+    ResolvedSchema,
+)
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
+from pyflink_on_spark._sql.functions.catalog import PythonFunction
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
+from pyflink_on_spark._sql.syntax.queries import Query
 from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
 
-_IN_MEMORY = "generic_in_memory"
+_IN_MEMORY, _DEFAULT_DATABASE = "generic_in_memory", "default-database"
 
 
 def create_database(session: Session, statement: syntax.CreateDatabase) -> None:
@@ -46,6 +52,24 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
         UnsupportedFlinkFeature: it is of another kind.
     """
     options = dict(statement.options)
+    if statement.name in session.catalog.catalogs:
+        if statement.if_not_exists:
+            return
+        raise ValidationError(f"Catalog {statement.name} already exists.")
+    check_catalog_options(statement.name, options)
+    default = options.get(_DEFAULT_DATABASE, "default")
+    session.catalog.catalogs[statement.name] = Catalog(
+        {default: Database()}, options, statement.comment
+    )
+
+
+def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
+    """Check that a catalog can have some options.
+
+    Raises:
+        ValidationError: one of them is unknown.
+        UnsupportedFlinkFeature: they are those of a catalog of another kind.
+    """
     kind = options.get("type")
     if kind is None:
         raise ValidationError("Catalog options do not contain an option key 'type'.")
@@ -56,46 +80,53 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
             reason="no catalog outside of the session can be reached",
             instead="Declare the tables with CREATE TABLE.",
         )
-    if statement.name in session.catalog.catalogs:
-        if statement.if_not_exists:
-            return
-        raise ValidationError(f"Catalog {statement.name} already exists.")
-    default = options.get("default-database", "default")
-    session.catalog.catalogs[statement.name] = Catalog(
-        {default: Database()}, options, statement.comment
-    )
+    unknown = sorted(options.keys() - {"type", _DEFAULT_DATABASE})
+    if unknown:
+        given = "\n".join(f"'{key}'='{options[key]}'" for key in sorted(options) if key != "type")
+        raise ValidationError(
+            f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n"
+            f"Unsupported options found for '{kind}':\n\n" + "\n".join(unknown)
+        )
 
 
-def create_function(session: Session, statement: syntax.CreateFunction) -> None:
-    """Add a function of a Python module.
+def view_of(session: Session, query: Query, comment: str | None) -> CatalogView:
+    """Return the view that stands for a query.
 
     Raises:
-        ValidationError: there is no such object, or one of that name is there already.
-        UnsupportedFlinkFeature: the function is one of Java.
+        ValidationError: something in the query is wrong.
     """
-    name = ".".join(statement.path)
-    if statement.language != "PYTHON":
+    return CatalogView(session.bind(query), str(query.span), comment)
+
+
+def check_language(statement: str, language: str) -> None:
+    """Check that a function is one of Python.
+
+    Raises:
+        UnsupportedFlinkFeature: it is one of Java.
+    """
+    if language != "PYTHON":
         raise_unsupported(
-            f"CREATE FUNCTION with LANGUAGE {statement.language}",
+            f"{statement} with LANGUAGE {language}",
             kind=Gap.NEVER,
             reason="no Java class can be called",
             instead="Write the function in Python: udf() of pyflink.table.udf.",
         )
-    if statement.if_not_exists and session.functions.find(name) is not None:
-        return
-    session.functions.add(name, _python_function(statement.implementation))
 
 
-def _python_function(path: str) -> Any:
-    module_name, _, attribute = path.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValidationError(f"There is no function '{path}': {error}") from None
-    defined = getattr(found, "_defined", None)
-    if defined is None:
-        raise ValidationError(f"'{path}' is no function of udf(), udtf() or udaf()")
-    return defined()
+def create_function(session: Session, statement: syntax.CreateFunction) -> None:
+    """Add a function of a Python module, which is imported when a query uses the function.
+
+    Raises:
+        ValidationError: one of that name is there already.
+        UnsupportedFlinkFeature: the function is one of Java.
+    """
+    name = ".".join(statement.path)
+    check_language("CREATE FUNCTION", statement.language)
+    functions = session.functions
+    add = functions.add
+    if statement.temporary:
+        add = functions.add_system if statement.system else functions.add_temporary
+    add(name, PythonFunction(statement.implementation), if_not_exists=statement.if_not_exists)
 
 
 def drop(session: Session, statement: syntax.Drop) -> None:
@@ -105,14 +136,45 @@ def drop(session: Session, statement: syntax.Drop) -> None:
         ValidationError: it is not there, or it is not empty.
     """
     if statement.kind is ObjectKind.FUNCTION:
-        found = session.functions.drop(".".join(statement.path))
+        found = _drop_function(session, statement)
     elif statement.kind is ObjectKind.CATALOG:
-        found = session.catalog.catalogs.pop(statement.path[0], None) is not None
+        found = _drop_catalog(session, statement)
     else:
         found = _drop_database(session, statement)
     if not found and not statement.if_exists:
-        word = statement.kind.value.capitalize()
-        raise ValidationError(f"{word} {'.'.join(statement.path)} does not exist.")
+        raise ValidationError(_missing(session, statement))
+
+
+def _missing(session: Session, statement: syntax.Drop) -> str:
+    name = ".".join(statement.path)
+    if statement.kind is not ObjectKind.FUNCTION:
+        return f"{statement.kind.value.capitalize()} {name} does not exist."
+    if statement.system:
+        own = statement.path[-1].lower()
+        return f"Could not drop temporary system function. A function named '{own}' doesn't exist."
+    path = session.functions.path(name)
+    if statement.temporary:
+        return f"Temporary catalog function {path.quoted} doesn't exist"
+    return f"Function {path.database}.{path.name} does not exist in Catalog {path.catalog}."
+
+
+def _drop_catalog(session: Session, statement: syntax.Drop) -> bool:
+    name = statement.path[0]
+    if name == session.catalog.current_catalog:
+        raise ValidationError(
+            f"Could not execute DROP CATALOG: (catalogName: [{name}]): Cannot drop a catalog which "
+            "is currently in use."
+        )
+    return session.catalog.catalogs.pop(name, None) is not None
+
+
+def _drop_function(session: Session, statement: syntax.Drop) -> bool:
+    name = ".".join(statement.path)
+    if statement.system:
+        return session.functions.drop_system(name)
+    if statement.temporary:
+        return session.functions.drop_temporary(name)
+    return session.functions.drop(name)
 
 
 def _drop_database(session: Session, statement: syntax.Drop) -> bool:
@@ -148,19 +210,17 @@ def create_table_like(session: Session, statement: syntax.CreateTable) -> None:
     chosen = _chosen(like.options)
     own = {definition.name for definition in statement.columns}
     columns = [
-        _definition(column)
+        column_definition(column)
         for column in other.schema.columns
         if column.name not in own and _is_taken(column, chosen)
     ]
     watermarks = statement.watermarks
     if not watermarks and chosen["WATERMARKS"]:
-        watermarks = _watermarks(other.schema)
+        watermarks = watermark_definitions(other.schema)
     key = statement.primary_key
     has_key = key is not None or any(definition.primary_key for definition in statement.columns)
     if not has_key and chosen["CONSTRAINTS"] and other.schema.primary_key:
-        key = syntax.PrimaryKey(
-            tuple(Name((name,)) for name in other.schema.primary_key), other.schema.key_name
-        )
+        key = primary_key(other.schema)
     options = {**(other.options if chosen["OPTIONS"] else {}), **dict(statement.options)}
     partition_by = tuple(column.parts[0] for column in statement.partition_by)
     if not partition_by and chosen["PARTITIONS"]:
@@ -188,7 +248,8 @@ def _is_taken(column: Column, chosen: dict[str, bool]) -> bool:
     return column.kind is ColumnKind.PHYSICAL or chosen["METADATA"]
 
 
-def _definition(column: Column) -> syntax.ColumnDefinition:
+def column_definition(column: Column) -> syntax.ColumnDefinition:
+    """Return a column of a table as it can be written."""
     if column.kind is ColumnKind.COMPUTED:
         expression = parse_expression(column.text)
         return syntax.ColumnDefinition(
@@ -204,7 +265,15 @@ def _definition(column: Column) -> syntax.ColumnDefinition:
     )
 
 
-def _watermarks(schema: ResolvedSchema) -> tuple[syntax.WatermarkDefinition, ...]:
+def primary_key(schema: ResolvedSchema) -> syntax.PrimaryKey | None:
+    """Return the primary key of a table as it can be written, or None."""
+    if schema.primary_key is None:
+        return None
+    return syntax.PrimaryKey(tuple(Name((name,)) for name in schema.primary_key), schema.key_name)
+
+
+def watermark_definitions(schema: ResolvedSchema) -> tuple[syntax.WatermarkDefinition, ...]:
+    """Return the watermark of a table as it can be written, if there is one."""
     watermark = schema.watermark
     if watermark is None:
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._sql.catalog.manager import Catalog
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, Column, ObjectPath
 from pyflink_on_spark._sql.schema_text import column_extras, key_line
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
@@ -30,6 +31,21 @@ def creation_text(path: ObjectPath, table: CatalogTable, temporary: bool) -> str
     if table.partition_by:
         text += f"PARTITIONED BY ({', '.join(f'`{name}`' for name in table.partition_by)})\n"
     options = [f"{_quoted(key)} = {_quoted(table.options[key])}" for key in sorted(table.options)]
+    return f"{text}WITH (\n{_listed(options)}\n)\n"
+
+
+def catalog_text(name: str, catalog: Catalog) -> str:
+    """Return the statement that creates a catalog.
+
+    Args:
+        name: its name.
+        catalog: what it is.
+    """
+    text = f"CREATE CATALOG `{name}`\n"
+    if catalog.comment is not None:
+        text += f"COMMENT {_quoted(catalog.comment)}\n"
+    properties = catalog.properties or {}
+    options = [f"{_quoted(key)} = {_quoted(properties[key])}" for key in sorted(properties)]
     return f"{text}WITH (\n{_listed(options)}\n)\n"
 
 

@@ -52,7 +52,7 @@ class Session:
         self._configuration = configuration
         self.batch = batch
         self.catalog = CatalogManager(catalog, database)
-        self.functions = FunctionCatalog(lambda: self.catalog.current_database)
+        self.functions = FunctionCatalog(self.catalog)
         self._anonymous = 0
 
     def settings(self) -> QuerySettings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, ObjectPath
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError
@@ -13,17 +14,19 @@ Relation = CatalogTable | CatalogView
 
 @dataclass
 class Database:
-    """Tables and views.
+    """Tables, views and functions.
 
     Args:
         relations: by name.
         properties: of ``WITH``.
         comment: what is in it, or None.
+        functions: by name, in lower case.
     """
 
     relations: dict[str, Relation] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
+    functions: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -32,12 +35,12 @@ class Catalog:
 
     Args:
         databases: by name.
-        properties: of ``WITH``.
+        properties: of ``WITH``; None for the catalog that a session begins with.
         comment: what is in it, or None.
     """
 
     databases: dict[str, Database] = field(default_factory=dict)
-    properties: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, str] | None = None
     comment: str | None = None
 
 

@@ -2,67 +2,249 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin.session import current_database
 from pyflink_on_spark._sql.functions.library import builtin_functions
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._sql.catalog.manager import CatalogManager
+    from pyflink_on_spark._sql.catalog.objects import ObjectPath
+
 CURRENT_DATABASE = "CURRENT_DATABASE"
+CORE = "core"
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function that is known by the name of a Python object, which is imported when it is used.
+
+    Args:
+        path: the object's module and name.
+    """
+
+    path: str
+
+    def load(self, name: str) -> Any:
+        """Import the object.
+
+        Args:
+            name: the function's, for messages.
+
+        Raises:
+            ValidationError: there is no such object, or it is no function of ``udf`` and the like.
+        """
+        failed = f"Cannot instantiate user-defined function '{name}'."
+        module_name, _, attribute = self.path.rpartition(".")
+        try:
+            found = getattr(importlib.import_module(module_name), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValidationError(
+                f"{failed} Instantiating python function '{self.path}' failed: {error}"
+            ) from None
+        defined = getattr(found, "_defined", None)
+        if defined is None:
+            raise ValidationError(
+                f"{failed} '{self.path}' is no function of udf(), udtf() or udaf()"
+            )
+        return defined()
+
+
+class Modules:
+    """The modules of a session, in which SQL looks for functions; Flink's own are in ``core``."""
+
+    def __init__(self) -> None:
+        self.loaded = [CORE]
+        self.used = [CORE]
+
+    def load(self, name: str) -> None:
+        """Add a module, and use it.
+
+        Raises:
+            ValidationError: it is there already, or there is no such module.
+        """
+        if name in self.loaded:
+            raise ValidationError(f"A module with name '{name}' already exists")
+        if name != CORE:
+            raise ValidationError(f"Unable to create module '{name}'.")
+        self.loaded.append(name)
+        self.used.append(name)
+
+    def unload(self, name: str) -> None:
+        """Remove a module.
+
+        Raises:
+            ValidationError: it is not there.
+        """
+        self._check(name)
+        self.loaded.remove(name)
+        self.used = [each for each in self.used if each != name]
+
+    def use(self, *names: str) -> None:
+        """Choose the modules in which functions are looked for, in this order.
+
+        Raises:
+            ValidationError: one of them is not there, or stands twice.
+        """
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise ValidationError(f"Module '{name}' appears more than once")
+            self._check(name)
+        self.used = list(names)
+
+    def _check(self, name: str) -> None:
+        if name not in self.loaded:
+            raise ValidationError(f"No module with name '{name}' exists")
 
 
 class FunctionCatalog:
     """Finds functions by name.
 
+    A name without a database is that of a temporary system function, of a function of Flink's, of a
+    temporary function, or of a function of a catalog: the first of them that there is.
+
     Args:
-        database: gives the name of the current database.
+        catalog: the catalogs of the session.
     """
 
-    def __init__(self, database: Callable[[], str]) -> None:
-        self._database = database
-        self.system: dict[str, Any] = {}
-        """The user's functions that are in no database, by their names in capitals."""
+    def __init__(self, catalog: CatalogManager) -> None:
+        self._catalog = catalog
+        self.modules = Modules()
+        self._system: dict[str, Any] = {}
+        self._temporary: dict[ObjectPath, Any] = {}
 
-    def add(self, name: str, function: Any, *, replace: bool = False) -> None:
-        """Add a function of the user's.
-
-        Args:
-            name: its name, perhaps with a database before it.
-            function: the function.
-            replace: whether it takes the place of one with that name.
+    def add_system(self, name: str, function: Any, *, if_not_exists: bool = False) -> None:
+        """Add a temporary function that is in no database.
 
         Raises:
             ValidationError: there is one of that name.
         """
-        key = _key(name)
-        if key in self.system and not replace:
-            raise ValidationError(f"Could not register temporary function '{name}': it exists")
-        self.system[key] = function
+        key = _parts(name)[-1]
+        if key not in self._system:
+            self._system[key] = function
+        elif not if_not_exists:
+            raise ValidationError(
+                f"Could not register temporary system function. A function named '{key}' does "
+                "already exist."
+            )
+
+    def add_temporary(self, name: str, function: Any, *, if_not_exists: bool = False) -> None:
+        """Add a temporary function to a database.
+
+        Raises:
+            ValidationError: there is one of that name.
+        """
+        path = self.path(name)
+        if path not in self._temporary:
+            self._temporary[path] = function
+        elif not if_not_exists:
+            raise ValidationError(
+                f"Could not register temporary catalog function. A function '{path}' does already "
+                "exist."
+            )
+
+    def add(self, name: str, function: PythonFunction, *, if_not_exists: bool = False) -> None:
+        """Add a function to a database.
+
+        Raises:
+            ValidationError: there is one of that name.
+            CatalogError: there is no such database.
+        """
+        path = self.path(name)
+        functions = self._catalog.database(path).functions
+        if path.name not in functions:
+            functions[path.name] = function
+        elif not if_not_exists:
+            raise ValidationError(
+                f"Function {path.database}.{path.name} already exists in Catalog {path.catalog}."
+            )
+
+    def alter(self, name: str, function: PythonFunction, *, if_exists: bool = False) -> None:
+        """Change a function of a database.
+
+        Raises:
+            ValidationError: it is not there.
+        """
+        path = self.path(name)
+        functions = self._catalog.database(path).functions
+        if path.name in functions:
+            functions[path.name] = function
+        elif not if_exists:
+            raise ValidationError(
+                f"Function {path.database}.{path.name} does not exist in Catalog {path.catalog}."
+            )
+
+    def drop_system(self, name: str) -> bool:
+        """Remove a temporary system function; tell whether there was one."""
+        return self._system.pop(_parts(name)[-1], None) is not None
+
+    def drop_temporary(self, name: str) -> bool:
+        """Remove a temporary function; tell whether there was one."""
+        return self._temporary.pop(self.path(name), None) is not None
 
     def drop(self, name: str) -> bool:
-        """Remove a function; tell whether there was one."""
-        return self.system.pop(_key(name), None) is not None
+        """Remove a function of a database; tell whether there was one."""
+        path = self.path(name)
+        functions = self._catalog.database(path).functions
+        return functions.pop(path.name, None) is not None
 
     def find(self, name: str) -> Any:
-        """Return the function of a name in any case, or None."""
-        key = _key(name)
-        found = self.system.get(key)
+        """Return the function of a name in any case, or None.
+
+        Raises:
+            ValidationError: the Python object of that function is not there.
+        """
+        parts = _parts(name)
+        if len(parts) == 1:
+            found = self._system.get(parts[0])
+            if found is None:
+                found = self._builtin(name)
+            if found is not None:
+                return _loaded(found, parts[0])
+        if len(parts) > 3:
+            return None
+        path = self.path(name)
+        found = self._temporary.get(path)
         if found is not None:
-            return found
-        if key == CURRENT_DATABASE:
-            return current_database(self._database())
+            return _loaded(found, path.name)
+        return _loaded(self._permanent(path).get(path.name), str(path))
+
+    def _permanent(self, path: ObjectPath) -> dict[str, Any]:
+        catalog = self._catalog.catalogs.get(path.catalog)
+        database = None if catalog is None else catalog.databases.get(path.database)
+        return {} if database is None else database.functions
+
+    def _builtin(self, name: str) -> Any:
+        """Return a function of Flink's. SQL knows nearly all of them without the module, too."""
+        if name.upper() == CURRENT_DATABASE:
+            return current_database(self._catalog.current_database)
         return builtin_functions().find(name)
 
+    def path(self, name: str) -> ObjectPath:
+        """Return the whole name of a function that is in a database."""
+        *place, own = _parts(name, fold=False)
+        return self._catalog.qualify((*place, own.lower()))
+
     def user_names(self) -> list[str]:
-        """Return the names of the functions of the session, in order."""
-        return sorted(name.lower() for name in self.system)
+        """Return the names of the user's functions in the current database, in order."""
+        place = self.path("")
+        temporary = {path.name for path in self._temporary if path[:2] == place[:2]}
+        return sorted({*self._system, *temporary, *self._permanent(place)})
 
     def names(self) -> list[str]:
         """Return the names of all functions, Flink's own and those of the session, in order."""
-        return sorted({CURRENT_DATABASE, *builtin_functions().names(), *self.user_names()})
+        own = {CURRENT_DATABASE, *builtin_functions().names()} if CORE in self.modules.used else ()
+        return sorted({*own, *self.user_names()})
 
 
-def _key(name: str) -> str:
-    """Return a function's own name in capitals, without the database that it is in."""
-    return name.replace("`", "").rpartition(".")[2].upper()
+def _loaded(function: Any, name: str) -> Any:
+    return function.load(name) if isinstance(function, PythonFunction) else function
+
+
+def _parts(name: str, *, fold: bool = True) -> list[str]:
+    """Return the parts of a function's name, in lower case if they are folded."""
+    parts = name.replace("`", "").split(".")
+    return [part.lower() for part in parts] if fold else parts

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyflink_on_spark._sql.errors import not_yet
-from pyflink_on_spark._sql.parser.tables import TableParser
+from pyflink_on_spark._sql.parser.alterations import AlterationParser
 from pyflink_on_spark._sql.parser.tokens import Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
 from pyflink_on_spark._sql.syntax.statements import (
-    AlterOptions,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
     CreateView,
     Describe,
+    DescribeCatalog,
+    DescribeFunction,
     Drop,
     Explain,
     Insert,
+    LoadModule,
     ObjectKind,
     QueryStatement,
-    Rename,
     SetOption,
     Show,
     ShowCreate,
     ShowCurrent,
     Statement,
     StatementSet,
+    UnloadModule,
     Use,
+    UseModules,
 )
 
 _LISTED = {
@@ -42,11 +45,11 @@ _LISTED = {
     "PARTITIONS": ObjectKind.PARTITION,
     "JARS": ObjectKind.JAR,
 }
-_NOT_YET = {"ANALYZE", "CALL", "COMPILE", "DELETE", "LOAD", "TRUNCATE", "UPDATE"}
+_NOT_YET = {"ANALYZE", "CALL", "COMPILE", "DELETE", "TRUNCATE", "UPDATE"}
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
-class StatementParser(TableParser):
+class StatementParser(AlterationParser):
     """Reads statements."""
 
     def statement(self) -> Statement:
@@ -58,7 +61,9 @@ class StatementParser(TableParser):
             "INSERT": self._insert,
             "CREATE": self._create,
             "DROP": self._drop,
-            "ALTER": self._alter,
+            "ALTER": self.alter,
+            "LOAD": self._load,
+            "UNLOAD": self._unload,
             "USE": self._use,
             "SHOW": self._show,
             "DESCRIBE": self._describe,
@@ -162,14 +167,7 @@ class StatementParser(TableParser):
     def _create_function(self, first: Token, temporary: bool, system: bool) -> Statement:
         if_not_exists = self.accept("IF", "NOT", "EXISTS")
         path, _ = self.path()
-        self.expect("AS")
-        implementation = self.string()
-        language = "JAVA"
-        if self.accept("LANGUAGE"):
-            found = self.accept_any("JAVA", "SCALA", "PYTHON")
-            if found is None:
-                raise self.unexpected()
-            language = found
+        implementation, language = self.implementation()
         span = self.since(first.span)
         return CreateFunction(
             path, implementation, language, temporary, system, if_not_exists, span=span
@@ -187,28 +185,12 @@ class StatementParser(TableParser):
         span = self.since(first.span)
         return Drop(ObjectKind(word), path, if_exists, temporary, system, cascade, span=span)
 
-    def _alter(self, first: Token) -> Statement:
-        word = self.accept_any("TABLE", "VIEW")
-        if word is None:
-            not_yet(f"ALTER {self.token.upper}", first.span, "Use CREATE and DROP.")
-        if_exists = word == "TABLE" and self.accept("IF", "EXISTS")
-        path, _ = self.path()
-        if self.accept("RENAME", "TO"):
-            new_path, _ = self.path()
-            span = self.since(first.span)
-            return Rename(ObjectKind(word), path, new_path, if_exists, span=span)
-        change = self.accept_any("SET", "RESET") if word == "TABLE" else None
-        if change == "SET":
-            options = self.any_in_parentheses(self.option)
-            return AlterOptions(path, options, None, if_exists, span=self.since(first.span))
-        if change == "RESET":
-            keys = self.any_in_parentheses(self.string)
-            return AlterOptions(path, (), keys, if_exists, span=self.since(first.span))
-        return not_yet(f"ALTER {word} ... {self.token.upper}", first.span, "Use CREATE and DROP.")
-
     # -- looking around --------------------------------------------------------------------------
 
     def _use(self, first: Token) -> Statement:
+        if self.accept("MODULES"):
+            names = self.listed(self.name)
+            return UseModules(names, span=self.since(first.span))
         kind = ObjectKind.CATALOG if self.accept("CATALOG") else ObjectKind.DATABASE
         path, _ = self.path()
         return Use(kind, path, span=self.since(first.span))
@@ -241,9 +223,26 @@ class StatementParser(TableParser):
         return Show(kind, listed, pattern, negated, word == "ILIKE", user, full, span=span)
 
     def _describe(self, first: Token) -> Statement:
+        if self.at("CATALOG") or self.at("FUNCTION"):
+            word = self.next().upper
+            extended = self.accept("EXTENDED")
+            path, _ = self.path()
+            span = self.since(first.span)
+            if word == "CATALOG":
+                return DescribeCatalog(path[0], extended, span=span)
+            return DescribeFunction(path, extended, span=span)
         self.accept_any("EXTENDED", "TABLE")
         path, _ = self.path()
         return Describe(path, span=self.since(first.span))
+
+    def _load(self, first: Token) -> Statement:
+        self.expect("MODULE")
+        name, options = self.name(), self.with_options()
+        return LoadModule(name, options, span=self.since(first.span))
+
+    def _unload(self, first: Token) -> Statement:
+        self.expect("MODULE")
+        return UnloadModule(self.name(), span=self.since(first.span))
 
     def _explain(self, first: Token) -> Statement:
         details: list[str] = []

@@ -323,6 +323,179 @@ class AlterOptions(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedColumn:
+    """A column of ``ALTER TABLE ... ADD`` or ``MODIFY``.
+
+    Args:
+        definition: the column.
+        first: whether it becomes the first one.
+        after: the column that it follows, or None.
+    """
+
+    definition: ColumnDefinition
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterColumns(Statement):
+    """``ALTER TABLE ... ADD`` or ``ALTER TABLE ... MODIFY``.
+
+    Args:
+        path: the table's name.
+        modify: whether what is there changes.
+        columns: the columns.
+        watermarks: at most one.
+        primary_key: the constraint, or None.
+        if_exists: whether nothing happens if the table is not there.
+    """
+
+    path: Path
+    modify: bool
+    columns: tuple[PlacedColumn, ...] = ()
+    watermarks: tuple[WatermarkDefinition, ...] = ()
+    primary_key: PrimaryKey | None = None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumns(Statement):
+    """``ALTER TABLE ... DROP``.
+
+    Args:
+        path: the table's name.
+        columns: the columns that go.
+        watermark: whether the watermark goes.
+        primary_key: whether the primary key goes.
+        constraint: the name that the primary key has to have, or None.
+        if_exists: whether nothing happens if the table is not there.
+    """
+
+    path: Path
+    columns: tuple[str, ...] = ()
+    watermark: bool = False
+    primary_key: bool = False
+    constraint: str | None = None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn(Statement):
+    """``ALTER TABLE ... RENAME column TO name``.
+
+    Args:
+        path: the table's name.
+        column: the column.
+        name: the name that it gets.
+        if_exists: whether nothing happens if the table is not there.
+    """
+
+    path: Path
+    column: str
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterView(Statement):
+    """``ALTER VIEW ... AS``.
+
+    Args:
+        path: the view's name.
+        query: what it stands for from now on.
+    """
+
+    path: Path
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class AlterDatabase(Statement):
+    """``ALTER DATABASE ... SET``.
+
+    Args:
+        path: the database's name.
+        options: those that are set.
+    """
+
+    path: Path
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class AlterCatalog(Statement):
+    """``ALTER CATALOG ... SET``, ``RESET`` or ``COMMENT``.
+
+    Args:
+        name: its name.
+        options: those that are set.
+        removed: the keys of those that are reset; None for others than ``RESET``.
+        comment: what is in it; None for others than ``COMMENT``.
+    """
+
+    name: str
+    options: Options = ()
+    removed: tuple[str, ...] | None = None
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterFunction(Statement):
+    """``ALTER FUNCTION``.
+
+    Args:
+        path: its name.
+        implementation: the name of a class or of a Python object.
+        language: ``JAVA``, ``SCALA`` or ``PYTHON``.
+        temporary: whether a temporary one is meant.
+        system: whether a function in no database is meant.
+        if_exists: whether nothing happens if it is not there.
+    """
+
+    path: Path
+    implementation: str
+    language: str = "JAVA"
+    temporary: bool = False
+    system: bool = False
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UseModules(Statement):
+    """``USE MODULES``.
+
+    Args:
+        names: of the modules in which functions are looked for, in this order.
+    """
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModule(Statement):
+    """``LOAD MODULE``.
+
+    Args:
+        name: its name.
+        options: of ``WITH``.
+    """
+
+    name: str
+    options: Options = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadModule(Statement):
+    """``UNLOAD MODULE``.
+
+    Args:
+        name: its name.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Use(Statement):
     """``USE`` or ``USE CATALOG``.
 
@@ -371,7 +544,7 @@ class ShowCurrent(Statement):
 
 @dataclass(frozen=True, slots=True)
 class ShowCreate(Statement):
-    """``SHOW CREATE TABLE`` or ``SHOW CREATE VIEW``.
+    """``SHOW CREATE TABLE``, ``SHOW CREATE VIEW`` or ``SHOW CREATE CATALOG``.
 
     Args:
         kind: which.
@@ -391,6 +564,32 @@ class Describe(Statement):
     """
 
     path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeCatalog(Statement):
+    """``DESCRIBE CATALOG``.
+
+    Args:
+        name: its name.
+        extended: whether its options are shown, too.
+    """
+
+    name: str
+    extended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeFunction(Statement):
+    """``DESCRIBE FUNCTION``.
+
+    Args:
+        path: its name.
+        extended: whether its signature is shown, too.
+    """
+
+    path: Path
+    extended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

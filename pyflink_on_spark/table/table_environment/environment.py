@@ -248,7 +248,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         Raises:
             ValidationError: there is one of that name.
         """
-        self._session.functions.add(name, defined(function))
+        self._session.functions.add_system(name, defined(function))
 
     def create_temporary_function(
         self, path: str, function: UserDefinedFunctionWrapper | AggregateFunction
@@ -262,15 +262,15 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         Raises:
             ValidationError: there is one of that name.
         """
-        self._session.functions.add(path, defined(function))
+        self._session.functions.add_temporary(path, defined(function))
 
     def drop_temporary_system_function(self, name: str) -> bool:
         """Remove a function of this session; tell whether there was one."""
-        return self._session.functions.drop(name)
+        return self._session.functions.drop_system(name)
 
     def drop_temporary_function(self, path: str) -> bool:
         """Remove a function of this session; tell whether there was one."""
-        return self._session.functions.drop(path)
+        return self._session.functions.drop_temporary(path)
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of the functions of this session."""

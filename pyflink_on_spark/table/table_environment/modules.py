@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark.table.module import ModuleEntry
-
-_CORE = "core"
 
 
 class Modules:
@@ -16,29 +13,33 @@ class Modules:
     _session: Session
 
     def list_modules(self) -> list[str]:
-        """Return the names of the modules: Flink's own functions."""
-        return [_CORE]
+        """Return the names of the modules that are used, in the order of their functions."""
+        return list(self._session.functions.modules.used)
 
     def list_full_modules(self) -> list[ModuleEntry]:
-        """Return the modules: Flink's own functions."""
-        return [ModuleEntry(_CORE, True)]
+        """Return all modules, those that are used first."""
+        modules = self._session.functions.modules
+        rest = [name for name in modules.loaded if name not in modules.used]
+        return [ModuleEntry(name, name in modules.used) for name in (*modules.used, *rest)]
 
     def use_modules(self, *module_names: str):
         """Choose the modules in which SQL looks for functions.
 
         Raises:
+            ValidationError: there is no such module, or one stands twice.
+        """
+        self._session.functions.modules.use(*module_names)
+
+    def unload_module(self, module_name: str):
+        """Remove a module.
+
+        On Spark: SQL finds all of Flink's functions without the module ``core``, too. Flink's SQL
+        finds most of them.
+
+        Raises:
             ValidationError: there is no such module.
         """
-        for name in module_names:
-            if name != _CORE:
-                raise ValidationError(f"No module with name '{name}' exists")
-        if not module_names:
-            raise_unsupported(
-                "use_modules()",
-                kind=Gap.NOT_YET,
-                reason="Flink's own functions are always there",
-                instead="Leave the call out.",
-            )
+        self._session.functions.modules.unload(module_name)
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, Flink's own and those of the user's.
@@ -48,11 +49,8 @@ class Modules:
         return self._session.functions.names()
 
     def drop_function(self, path: str) -> bool:
-        """Remove a function from a catalog; tell whether there was one.
-
-        On Spark: always False. Functions of a program last as long as its session.
-        """
-        return False
+        """Remove a function from a catalog; tell whether there was one."""
+        return self._session.functions.drop(path)
 
     def list_models(self) -> list[str]:
         """Return the names of the models: there are none."""
