@@ -114,10 +114,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
   `INTERVAL SECOND(3)`, and a syntax error does not list the words that may follow.
-- `table.exec.mini-batch.enabled` has no effect. In Flink a deduplication that keeps the first row by
-  event time emits updates with it, and takes late rows into account.
-- A filter over the versions of a table, which `FOR SYSTEM_TIME AS OF` reads, leaves out versions. In
-  Flink a version that was updated later does not count at all then.
+- `table.exec.mini-batch.enabled` has no effect. In Flink a deduplication that keeps the first row
+  by event time emits updates with it, and takes late rows into account.
+- A filter over the versions of a table, which `FOR SYSTEM_TIME AS OF` reads, leaves out versions.
+  In Flink a version that was updated later does not count at all then.
 - A filter over upserts emits the first row of a key that passes as `+U` if the key had another row
   before; Flink emits `+I`.
 - `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.
@@ -142,8 +142,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
 - **Not supported yet:** the statements `UPDATE`, `DELETE`, `SHOW CREATE VIEW` and
-  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `MATCH_RECOGNIZE`, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
-  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
+  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `MATCH_RECOGNIZE`, `TO_CHANGELOG`,
+  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
   elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.
 """

@@ -47,7 +47,7 @@ IMPORT_BY_NAME = {
     "_compat/optional_package.py": "an optional library",
     "_connectors/formats/compression.py": "an optional library",
     "_sql/connectors/registry.py": "the factory of a connector, in _sql/connectors",
-    "_sql/creation.py": "the user's module of a function",
+    "_sql/functions/catalog.py": "the user's module of a function",
     "_sql/formats/registry.py": "a format, in _sql/formats",
     "_sql/functions/library.py": "a chapter of functions, in _sql/functions",
     "common/serialization.py": "formats that PyFlink moved away from this module",
