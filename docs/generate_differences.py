@@ -142,8 +142,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
 - **Not supported yet:** the statements `UPDATE`, `DELETE`, `SHOW CREATE VIEW` and
-  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `MATCH_RECOGNIZE`, `TO_CHANGELOG`,
-  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
+  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `MATCH_RECOGNIZE`,
+  `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
+  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
   elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
   formats and connectors that there are.
 """
