@@ -21,7 +21,7 @@ TIERS = {
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions", "queries",
         "variants",
     ),
-    "updating": ("aggregates", "rankings"),
+    "updating": ("aggregates", "rankings", "state_ttl"),
     "windows": ("late_rows", "ordered_over", "over", "window_changes", "windows"),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pyflink_on_spark.common._options.table import STATE_TTL
+
 
 @dataclass(frozen=True)
 class QuerySettings:
@@ -21,3 +23,8 @@ class QuerySettings:
     time_zone: str = "UTC"
     batch: bool = False
     parallelism: int | None = None
+
+    @property
+    def state_ttl(self) -> int:
+        """After how long without a change (ms) state is forgotten; 0 for never."""
+        return STATE_TTL.read(self.configuration)

@@ -51,7 +51,7 @@ class LocalJob:
     """
 
     def __init__(self, job: Job, clock: Clock, rule: CheckpointRule = _BY_THE_CLOCK) -> None:
-        self._job, self._clock, self._rule = _with_state(job), clock, rule
+        self._job, self._clock, self._rule = with_state(job), clock, rule
         self.job_id = job.settings.job_id
         self._collected: list[Any] = []
         self._error: Exception | None = None
@@ -276,7 +276,8 @@ class LocalJob:
         return self._job.printers[channel]
 
 
-def _with_state(job: Job) -> Job:
+def with_state(job: Job) -> Job:
+    """Return a job whose settings have what its configuration says of keyed state."""
     state = state_settings(job.settings.configuration, keyed_operators(job.stages, 0))
     return replace(job, settings=replace(job.settings, state=state))
 

@@ -20,6 +20,7 @@ from pyflink_on_spark.datastream import DataStream, OutputTag
 from pyflink_on_spark.testing.feed import Feed
 from pyflink_on_spark.testing.harness_job import harness_job
 from pyflink_on_spark.testing.local_hosts import LocalHosts
+from pyflink_on_spark.testing.local_job import with_state
 from pyflink_on_spark.testing.manual_clock import ManualClock
 from pyflink_on_spark.testing.observed_subtask import ObservedSubtask
 from pyflink_on_spark.testing.output import (
@@ -77,9 +78,10 @@ class StreamHarness:
         self.clock = clock or ManualClock()
         self._feeds = [Feed() for _ in range(inputs)]
         self._checkpoint_id = 0
-        self._job = harness_job(
+        job = harness_job(
             define, self._feeds, self._types, parallelism, max_parallelism, configuration
         )
+        self._job = with_state(job)
         last = self._job.stages[-1].vertices[-1]
         self._outputs = Outputs(last.parallelism)
         with _plain_errors():

@@ -84,26 +84,27 @@ class RollingOperator(Operator):
     def _tracked(self, pairs: Iterator[Any]) -> Iterator[Any]:
         table = self._table
         assert table.changed is not None
-        values, note = table.current, table.changed.add
+        values, note = table.current, table.changed[None].add
         first, combine = self._first, self._combine
         get = values.get
         for key, value in pairs:
             current = get(key)
             result = values[key] = first(value) if current is None else combine(current, value)
-            note((None, key))
+            note(key)
             yield result
 
     def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
         backend, values = self._backend, self._table.current
         first, combine = self._first, self._combine
         changed = self._table.changed
+        note = None if changed is None else changed[None].add
         pairs = backend.observed(pairs)
         for backend.key, value in pairs:
             key = backend.key
             current = values.get(key)
             result = values[key] = first(value) if current is None else combine(current, value)
-            if changed is not None:
-                changed.add((None, key))
+            if note is not None:
+                note(key)
             yield result
 
     def _absorbed(self, pairs: Iterator[Any]) -> Iterator[Any]:

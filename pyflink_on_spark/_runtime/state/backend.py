@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from pyflink_on_spark._runtime.state.expiring_states import (
     ExpiringReducingState,
     ExpiringValueState,
 )
+from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
@@ -32,7 +32,7 @@ from pyflink_on_spark._runtime.state.snapshot import (
 )
 from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_by_group
 from pyflink_on_spark._runtime.state.stamping import set_stamped
-from pyflink_on_spark._runtime.state.table import Place, StateTable
+from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark._runtime.state.value_state import ValueState
@@ -51,7 +51,6 @@ _EXPIRING: dict[str, Any] = {
     "aggregating": ExpiringAggregatingState,
 }
 _PIECE = 20_000
-_MANY = 100_000
 
 
 class KeyedStateBackend:
@@ -155,6 +154,19 @@ class KeyedStateBackend:
             raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
         return table
 
+    def rows(self, name: str, time_to_live: int = 0, kind: str = "value") -> KeyedRows:
+        """Return the rows of an operator, which marks their changes and forgets old ones.
+
+        Args:
+            name: of the state.
+            time_to_live: how long an entry is kept after its last change (ms); 0 for always.
+            kind: what has an age of its own: ``value``, the entry; ``list``, each of its elements;
+                ``map``, each of its values.
+        """
+        table = self.table(name, kind)
+        set_stamped(table, bool(time_to_live), self._clock.now())
+        return KeyedRows(table, TimeToLive(time_to_live, self._clock) if time_to_live else None)
+
     def observed(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Return pairs of key and value as they are; states that want so do a little for each."""
         return self._checking(pairs) if self._checked_per_record else pairs
@@ -241,22 +253,18 @@ class KeyedStateBackend:
             raise RuntimeError("changes of this keyed state are not tracked")
         entries: list[Entry] = []
         for name, table in self._tables.items():
-            if table.changed:
-                entries += [(name, *place, table.get(*place)) for place in table.changed]
+            entries += [(name, *change) for change in table.changes()]
         return StateDelta(self._meta(), entries, self.timers.changes())
 
     def _size(self) -> int:
         return sum(table.count() for table in self._tables.values())
 
     def _change_count(self) -> int:
-        return sum(len(table.changed or ()) for table in self._tables.values())
+        return sum(table.change_count() for table in self._tables.values())
 
     def _forget_changes(self) -> None:
         for table in self._tables.values():
-            if table.changed:
-                forgotten, table.changed = table.changed, set()
-                if len(forgotten) > _MANY:
-                    threading.Thread(target=_drain, args=(forgotten,), daemon=True).start()
+            table.forget_changes()
         self.timers.forget_changes()
 
     def _whole(self) -> Iterator[tuple[int, Piece]]:
@@ -303,7 +311,7 @@ class KeyedStateBackend:
         made = made(self, table, *state.arguments(descriptor))
         made.declare(descriptor.get_name(), getattr(descriptor, "type_info", None), self.converted)
         if expires:
-            made.expire(TimeToLive(config, self._clock), table)
+            made.expire(TimeToLive.configured(config, self._clock), table)
             if made.time_to_live.checked_per_record:
                 self._checked_per_record.append(made)
         return made
@@ -313,9 +321,3 @@ class KeyedStateBackend:
             for state in self._checked_per_record:
                 state.sweep.some(state.time_to_live.checked_per_record)
             yield pair
-
-
-def _drain(places: set[Place]) -> None:
-    """Free places one by one, so that other threads work meanwhile."""
-    while places:
-        places.pop()

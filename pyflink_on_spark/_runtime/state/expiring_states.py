@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.list_state import Elements, ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
+from pyflink_on_spark._runtime.state.stamping import Stamps, stamps_of
 from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive
 from pyflink_on_spark._runtime.state.value_state import ValueState
 
@@ -28,10 +29,12 @@ class Expiring(Base):
 
     time_to_live: TimeToLive
     sweep: Sweep
+    _stamps: Stamps
 
     def expire(self, time_to_live: TimeToLive, table: StateTable) -> None:
         """Say by which rules the state expires."""
         self.time_to_live = time_to_live
+        self._stamps = stamps_of(table.kind)
         self.sweep = Sweep(table, self._left)
 
     def _accessed(self) -> TimeToLive:
@@ -43,7 +46,7 @@ class Expiring(Base):
 
     def _left(self, entry: Any) -> Any:
         """Return what is left of an entry, or None; the entry itself if nothing expired."""
-        raise NotImplementedError
+        return self._stamps.left(entry, self.time_to_live.latest_expired())
 
 
 class ExpiringSingle(Expiring):
@@ -64,9 +67,6 @@ class ExpiringSingle(Expiring):
 
     def _store(self, entry: Any) -> None:
         super()._store(self._accessed().stamp(entry))
-
-    def _left(self, entry: Any) -> Any:
-        return None if entry[0] <= self.time_to_live.latest_expired() else entry
 
 
 class ExpiringValueState(ExpiringSingle, ValueState):
@@ -116,13 +116,6 @@ class ExpiringListState(Expiring, ListState):
     def _append(self, elements: list[Any]) -> None:
         now = self._accessed().now()
         super()._append([(now, value) for value in elements])
-
-    def _left(self, entry: Any) -> Any:
-        expired = self.time_to_live.latest_expired()
-        left = [stamped for stamped in entry if stamped[0] > expired]
-        if len(left) == len(entry):
-            return entry
-        return left or None
 
 
 class ExpiringMapState(Expiring, MapState):
@@ -194,10 +187,3 @@ class ExpiringMapState(Expiring, MapState):
                 self._store(entries)
             else:
                 super(MapState, self).clear()
-
-    def _left(self, entry: Any) -> Any:
-        latest = self.time_to_live.latest_expired()
-        left = {key: stamped for key, stamped in entry.items() if stamped[0] > latest}
-        if len(left) == len(entry):
-            return entry
-        return left or None

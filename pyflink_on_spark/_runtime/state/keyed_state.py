@@ -50,7 +50,7 @@ class KeyedState:
         if key in table.current:
             del table.current[key]
             if table.changed is not None:
-                table.changed.add((table.namespace, key))
+                table.changed[table.namespace].add(key)
 
     def put_whole(self, value: Any) -> None:
         """Set the current key's entry to a value as tools show and take it."""
@@ -75,7 +75,7 @@ class KeyedState:
         key = self._backend.key
         table.current[key] = entry
         if table.changed is not None:
-            table.changed.add((table.namespace, key))
+            table.changed[table.namespace].add(key)
 
 
 class MergingState(KeyedState):

@@ -48,7 +48,7 @@ class ListState(MergingState):
         else:
             elements.append(value)
         if table.changed is not None:
-            table.changed.add((table.namespace, key))
+            table.changed[table.namespace].add(key)
 
     def add_all(self, values: Iterable[Any]) -> None:
         """Append elements."""

@@ -94,7 +94,7 @@ class MapState(KeyedState, WritableMap):
             entries = table.current[key] = {}
         self._version += 1
         if table.changed is not None:
-            table.changed.add((table.namespace, key))
+            table.changed[table.namespace].add(key)
         return entries
 
     def _kept(self, entries: dict[Any, Any], key: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -12,9 +13,10 @@ Place = tuple[Hashable, Any]
 class StateTable:
     """The entries of one state of one operator.
 
-    ``current`` is the dict of the namespace in use. The dict of the namespace None is always the
-    same object, so that a loop may keep a reference. ``changed`` is the same object between two
-    checkpoints: the places of the entries that changed, or None if changes are not tracked.
+    ``current`` is the dict of the namespace in use. ``changed`` has the keys of the entries that
+    changed since the last checkpoint, by namespace, or is None if changes are not tracked. The dict
+    and the changed keys of the namespace None are always the same objects, so that a loop may keep
+    references.
 
     Args:
         kind: as a descriptor's ``_kind``, for example ``value``.
@@ -29,7 +31,10 @@ class StateTable:
         self.current: dict[Any, Any] = {}
         self.namespace: Hashable = None
         self.namespaces: dict[Hashable, dict[Any, Any]] = {None: self.current}
-        self.changed: set[Place] | None = set() if track else None
+        self.changed: defaultdict[Hashable, set[Any]] | None = None
+        if track:
+            self.changed = defaultdict(set)
+            self.changed[None] = set()
 
     def use(self, namespace: Hashable) -> None:
         """Make a namespace the one in use."""
@@ -58,6 +63,40 @@ class StateTable:
             for key in list(table):
                 yield namespace, key
 
+    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield namespace, key and value of each entry; entries may change meanwhile.
+
+        A value may be as it was a moment ago.
+        """
+        for namespace, key in self.places():
+            entry = self.get(namespace, key)
+            if entry is not None:
+                yield namespace, key, entry
+
+    def changes(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield the entries that changed: namespace, key, and the value; None if it is gone."""
+        for namespace, keys in (self.changed or {}).items():
+            for key in keys:
+                yield namespace, key, self.get(namespace, key)
+
+    def mark(self, place: Place) -> None:
+        """Mark an entry as changed; only if changes are tracked."""
+        assert self.changed is not None
+        self.changed[place[0]].add(place[1])
+
+    def change_count(self) -> int:
+        """Return how many entries changed."""
+        return sum(map(len, (self.changed or {}).values()))
+
+    def forget_changes(self) -> None:
+        """Let ``changes`` yield later changes only."""
+        changed = self.changed
+        if changed is not None:
+            kept = changed[None]
+            kept.clear()
+            changed.clear()
+            changed[None] = kept
+
     def get(self, namespace: Hashable, key: Any) -> Any:
         """Return an entry of any namespace, or None."""
         table = self.namespaces.get(namespace)
@@ -85,4 +124,4 @@ class StateTable:
         for namespace in [space for space, table in self.namespaces.items() if key in table]:
             self.remove(namespace, key)
             if self.changed is not None:
-                self.changed.add((namespace, key))
+                self.changed[namespace].add(key)

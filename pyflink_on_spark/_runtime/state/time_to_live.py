@@ -13,31 +13,41 @@ Purge = Callable[[Any], Any]
 
 
 class TimeToLive:
-    """A state's StateTtlConfig, as the state asks for it.
+    """How long a state keeps what is stored, and who removes it.
 
     What is stored is stamped with the time at which it was last written (or read, if reading
     prolongs its life).
 
     Args:
-        config: the StateTtlConfig.
+        duration: how long (ms).
         clock: processing time.
     """
 
-    def __init__(self, config: Any, clock: Clock) -> None:
-        self._duration = milliseconds(config.get_ttl())
+    prolonged_by_reading = False
+    returns_expired = False
+    purged_by_snapshots = False
+    checked_per_access = checked_per_record = 0
+
+    def __init__(self, duration: int, clock: Clock) -> None:
+        self.duration = duration
         self._clock = clock
-        self.prolonged_by_reading = config.get_update_type().name == "OnReadAndWrite"
-        self.returns_expired = config.get_state_visibility().name == "ReturnExpiredIfNotCleanedUp"
+
+    @classmethod
+    def configured(cls, config: Any, clock: Clock) -> TimeToLive:
+        """Return what a StateTtlConfig describes."""
+        rules = cls(milliseconds(config.get_ttl()), clock)
+        rules.prolonged_by_reading = config.get_update_type().name == "OnReadAndWrite"
+        visibility = config.get_state_visibility().name
+        rules.returns_expired = visibility == "ReturnExpiredIfNotCleanedUp"
         strategies = config.get_cleanup_strategies()
         incremental = strategies.get_incremental_cleanup_strategy()
-        self.checked_per_access = 0 if incremental is None else incremental.get_cleanup_size()
-        self.checked_per_record = (
-            self.checked_per_access
-            if incremental is not None and incremental.run_cleanup_for_every_record()
-            else 0
-        )
+        if incremental is not None:
+            rules.checked_per_access = incremental.get_cleanup_size()
+            if incremental.run_cleanup_for_every_record():
+                rules.checked_per_record = rules.checked_per_access
         compaction = strategies.get_rocksdb_compact_filter_cleanup_strategy()
-        self.purged_by_snapshots = strategies.in_full_snapshot() or compaction is not None
+        rules.purged_by_snapshots = strategies.in_full_snapshot() or compaction is not None
+        return rules
 
     def now(self) -> int:
         """Return the stamp for what is written now (ms)."""
@@ -45,7 +55,7 @@ class TimeToLive:
 
     def latest_expired(self) -> int:
         """Return the latest stamp (ms) that has expired."""
-        return self._clock.now() - self._duration
+        return self._clock.now() - self.duration
 
     def stamp(self, value: Any) -> tuple[int, Any]:
         """Return a value with the time of now."""
@@ -67,28 +77,32 @@ class Sweep:
         purge: says what is left of an entry.
     """
 
-    __slots__ = ("_places", "_purge", "_table")
+    __slots__ = ("_entries", "_purge", "_table")
 
     def __init__(self, table: StateTable, purge: Purge) -> None:
         self._table = table
         self._purge = purge
-        self._places: Iterator[tuple[Hashable, Any]] = iter(())
+        self._entries: Iterator[tuple[Hashable, Any, Any]] = iter(())
 
     def some(self, count: int) -> None:
         """Check the next entries."""
         for _ in range(count):
-            place = next(self._places, None)
-            if place is None:
-                self._places = self._table.places()
-                return
-            self._check(*place)
+            found = next(self._entries, None)
+            if found is None:
+                self._entries = self._table.entries()
+                found = next(self._entries, None)
+                if found is None:
+                    return
+            self._check(*found)
 
     def all(self) -> None:
         """Check every entry."""
-        for namespace, key in self._table.places():
-            self._check(namespace, key)
+        for namespace, key, entry in self._table.entries():
+            self._check(namespace, key, entry)
 
-    def _check(self, namespace: Hashable, key: Any) -> None:
+    def _check(self, namespace: Hashable, key: Any, seen: Any) -> None:
+        if self._purge(seen) is seen:
+            return
         table = self._table
         entry = table.get(namespace, key)
         if entry is None:
@@ -101,4 +115,4 @@ class Sweep:
         else:
             table.put(namespace, key, left)
         if table.changed is not None:
-            table.changed.add((namespace, key))
+            table.changed[namespace].add(key)

@@ -43,7 +43,7 @@ class ValueState(KeyedState):
         key = self._backend.key
         table.current[key] = value
         if table.changed is not None:
-            table.changed.add((table.namespace, key))
+            table.changed[table.namespace].add(key)
 
     def put_whole(self, value: Any) -> None:
         """Replace what the current key has."""

@@ -8,7 +8,6 @@ of time in which no window starts or ends ("pane") all go to the same windows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
@@ -159,7 +158,7 @@ class AlignedWindows:
     @staticmethod
     def _note(table: StateTable, window: Any, keys: Iterable[Any]) -> None:
         if table.changed is not None:
-            table.changed.update(zip(repeat(window), keys))
+            table.changed[window].update(keys)
 
     def _mark(self, fired: StateTable, window: Any, key: Any, has_fired: bool) -> None:
         if has_fired:

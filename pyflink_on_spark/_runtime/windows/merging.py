@@ -90,4 +90,4 @@ class MergingWindows:
 
     def _note(self) -> None:
         if self._table.changed is not None:
-            self._table.changed.add((None, self._backend.key))
+            self._table.changed[None].add(self._backend.key)

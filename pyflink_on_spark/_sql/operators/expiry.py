@@ -46,4 +46,4 @@ class Expiry:
             del self._touched[key]
             for table in self._tables:
                 if table.current.pop(key, None) is not None and table.changed is not None:
-                    table.changed.add((None, key))
+                    table.changed[None].add(key)

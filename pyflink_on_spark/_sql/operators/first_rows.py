@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 STATE_NAME = "rows"
 _MICROS = 1000
-_NEW = object()
+_EMITTED = ()
 
 
 class FirstRowOperator(Operator):
     """Gives the first row of each key by event time, when the watermark has reached it.
 
     Rows that the watermark has passed are dropped, those of new keys too. The state of a key is its
-    first row up to now, and None once that has been emitted.
+    first row up to now, and an empty one once that has been emitted.
 
     Args:
         time: the position of the time attribute.
@@ -43,7 +43,7 @@ class FirstRowOperator(Operator):
         self._watermark = MIN_TIMESTAMP * _MICROS
         self._due = DueTimes()
         for key, row in self._table.current.items():
-            if row is not None:
+            if row:
                 self._due.add(row[self._time], key)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -55,13 +55,13 @@ class FirstRowOperator(Operator):
             if time < watermark:
                 self._late.drop()
                 continue
-            first = rows.get(key, _NEW)
-            if first is not _NEW and (first is None or first[place] <= time):
+            first = rows.get(key)
+            if first is not None and (not first or first[place] <= time):
                 continue
             rows[key] = row
             self._due.add(time, key)
             if changed is not None:
-                changed.add((None, key))
+                changed[None].add(key)
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
@@ -70,8 +70,8 @@ class FirstRowOperator(Operator):
         rows, changed = self._table.current, self._table.changed
         for _, key in self._due.until(self._watermark):
             first = rows.get(key)
-            if first is not None:
-                rows[key] = None
+            if first:
+                rows[key] = _EMITTED
                 if changed is not None:
-                    changed.add((None, key))
+                    changed[None].add(key)
                 yield first

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
 from pyflink_on_spark._sql.operators.function_bundles import BundlingOperator, FunctionBundle
@@ -26,9 +26,8 @@ class FlatAggregateOperator(BundlingOperator):
         group: a function of a row that returns the columns that results begin with.
         changelog: whether elements are pairs of the kind and the row.
         bundle: how large bundles are; None if results come at the end only.
+        ttl: after how long without a change (ms) a group is forgotten; 0 for never.
     """
-
-    frozen = True
 
     def __init__(
         self,
@@ -37,10 +36,11 @@ class FlatAggregateOperator(BundlingOperator):
         group: Program,
         changelog: bool,
         bundle: FunctionBundle | None,
+        ttl: int = 0,
     ) -> None:
         super().__init__(bundle)
         self._binding, self._arguments, self._group = binding, arguments, group
-        self._changelog = changelog
+        self._changelog, self._ttl = changelog, ttl
         self.keyed = bundle is not None
         self._function: Any = None
 
@@ -48,17 +48,17 @@ class FlatAggregateOperator(BundlingOperator):
         """Load the function, and find the state."""
         self._now = context.clock.now
         self._function = self._binding.load(context)
-        self._of_row = self._arguments.load(context).function
-        self._group_of = self._group.load(context).function
-        self._groups: dict[Any, Any] = {}
-        self._changed: Any = None
+        self._of_row = self._load(self._arguments, context)
+        self._group_of = self._load(self._group, context)
+        self._groups: Any = {}
+        self._note: Callable[[Any], object] = note_nothing
         if self.keyed:
-            table = keyed_state_of(context).table(STATE_NAME, "value")
-            self._groups, self._changed = table.current, table.changed
+            state = self._state(context, STATE_NAME, self._ttl)
+            self._groups, self._note = state.current, state.note
 
     def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes; nothing yet in batch mode."""
-        function, groups = self._function, self._groups
+        function, groups, note = self._function, self._groups, self._note
         touched: dict[Any, list[Any]] = {}
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
@@ -67,11 +67,10 @@ class FlatAggregateOperator(BundlingOperator):
                 state = groups[key] = [function.create(), [], self._group_of(row)]
             change = function.retract if kind & 1 else function.accumulate
             change(state[0], *self._of_row(row))
-            if self._changed is not None:
-                self._changed.add((None, key))
             touched[key] = state
         if self.keyed:
-            for state in touched.values():
+            for key, state in touched.items():
+                note(key)
                 yield from self._replaced(state)
 
     def end_input(self) -> Iterable[Any]:
@@ -96,6 +95,7 @@ class FlatAggregateOperator(BundlingOperator):
             yield INSERT, row
 
     def close(self) -> None:
-        """Close the function."""
+        """Close the functions."""
+        super().close()
         if self._function is not None:
             self._binding.close(self._function)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 
 
 @dataclass
@@ -31,7 +31,7 @@ class FunctionBundle:
         return iter(elements)
 
 
-class BundlingOperator(Operator):
+class BundlingOperator(KeyedProgramOperator):
     """Lets elements wait until a bundle of them is complete, and processes it at once.
 
     A bundle is complete at a barrier and at the end of the input as well. Watermarks between its
@@ -77,6 +77,7 @@ class BundlingOperator(Operator):
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
         """Finish a bundle that has waited long enough."""
+        super().advance_processing_time(now)
         bundle = self._bundle
         if bundle is None or now - bundle.begun < bundle.milliseconds:
             return ()

@@ -180,4 +180,4 @@ class IntervalJoinOperator(Operator):
 
 def _note(table: Any, key: Any) -> None:
     if table.changed is not None:
-        table.changed.add((None, key))
+        table.changed[None].add(key)

@@ -6,20 +6,19 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.expiry import Expiry
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.operator import Process
 
 _COUNT, _PARTNERS = 0, 1
 _NONE: dict[Any, Any] = {}
 
 
-class JoinOperator(Operator):
+class JoinOperator(KeyedProgramOperator):
     """Keeps the rows of both sides, and joins each row with those of the other side.
 
     Rows are kept by key, each with how often it is there and how many partners it has.
@@ -33,10 +32,6 @@ class JoinOperator(Operator):
         pairs: whether pairs of the kind and the row come out.
         ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     _only_pairs = True
     """Whether nothing but pairs of rows comes out, if rows are only added and none is outer."""
@@ -57,22 +52,12 @@ class JoinOperator(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
-        self._matches: Callable[[Any, Any], Any] | None = None
-        if self._condition is not None:
-            self._matches = self._condition.load(context).function
-        backend = keyed_state_of(context)
-        self._tables = (backend.table("left", "value"), backend.table("right", "value"))
-        self._has_null = [
-            None if program is None else program.load(context).function
-            for program in self._null_keys
-        ]
-        self._expiries = [Expiry(self._ttl, context, [table]) for table in self._tables]
-
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Forget the rows of keys that have not changed for too long."""
-        for expiry in self._expiries:
-            expiry.sweep(now)
-        return ()
+        self._matches = self._load(self._condition, context)
+        self._has_null = [self._load(program, context) for program in self._null_keys]
+        self._sides = tuple(
+            self._state(context, name, self._ttl, "map") for name in ("left", "right")
+        )
+        self._life = self._sides[0].time_to_live
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -86,8 +71,8 @@ class JoinOperator(Operator):
 
     def _inner(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         """Yield the pairs of rows that are only added; those without partners do not count."""
-        own, others = self._tables[side], self._tables[1 - side]
-        has_null, matches, changed = self._has_null[side], self._matches, own.changed
+        own, others = self._sides[side], self._sides[1 - side]
+        has_null, matches, note = self._has_null[side], self._matches, own.note
         find, kept = others.current.get, own.current
         for key, row in elements:
             if has_null is not None and has_null(row):
@@ -109,8 +94,7 @@ class JoinOperator(Operator):
                 rows[row][_COUNT] += 1
             else:
                 rows[row] = [1, 0]
-            if changed is not None:
-                changed.add((None, key))
+            note(key)
 
     def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         if self._only_pairs and not self._pairs and not self._ttl:
@@ -129,15 +113,17 @@ class JoinOperator(Operator):
                     yield joined
 
     def _handled(self, side: int) -> Callable[[Any, int, Any, bool], Iterator[Any]]:
-        own, others = self._tables[side], self._tables[1 - side]
-
-        expiry = self._expiries[side]
+        own, others = self._sides[side], self._sides[1 - side]
+        counted, life = self._counts_partners(1 - side), self._life
 
         def handle(key: Any, kind: int, row: Any, alone: bool) -> Iterator[Any]:
-            found = [] if alone else self._partners(others.current.get(key), row, side)
-            self._note(own, key)
-            if expiry.ttl:
-                expiry.touch(key)
+            rows: Any = None if alone else others.current.get(key)
+            found = self._partners(rows, row, side)
+            own.note(key)
+            if found and counted:
+                others.note(key)
+                if life is not None:
+                    rows.update((other, life.stamp(state)) for other, state in found)
             if kind & 1:
                 self._remove(own.current, key, row)
                 return self._taken_back(kind, row, found, side)
@@ -145,6 +131,10 @@ class JoinOperator(Operator):
             return self._added(kind, row, found, side)
 
         return handle
+
+    def _counts_partners(self, side: int) -> bool:
+        """Return whether the rows of a side know how many partners they have."""
+        return self._outer[side]
 
     def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
         outer, other_outer = self._outer[side], self._outer[1 - side]
@@ -182,40 +172,47 @@ class JoinOperator(Operator):
     def _partners(self, rows: dict[Any, Any] | None, row: Any, side: int) -> list[Any]:
         if not rows:
             return []
-        matches = self._matches
+        matches, life = self._matches, self._life
+        items: Iterable[Any] = rows.items()
+        if life is not None:
+            latest = life.latest_expired()
+            items = [(other, state) for other, (stamp, state) in items if stamp > latest]
         if matches is None:
-            return list(rows.items())
+            return list(items)
         if side == 0:
-            return [item for item in rows.items() if matches(row, item[0])]
-        return [item for item in rows.items() if matches(item[0], row)]
+            return [item for item in items if matches(row, item[0])]
+        return [item for item in items if matches(item[0], row)]
 
-    @staticmethod
-    def _add(groups: dict[Any, Any], key: Any, row: Any, partners: int) -> None:
+    def _state_of(self, rows: dict[Any, Any], row: Any) -> Any:
+        """Return the state of a row; None if it is not there, or has expired."""
+        state, life = rows.get(row), self._life
+        if state is None or life is None:
+            return state
+        return state[1] if state[0] > life.latest_expired() else None
+
+    def _add(self, groups: dict[Any, Any], key: Any, row: Any, partners: int) -> None:
         rows = groups.get(key)
         if rows is None:
             rows = groups[key] = {}
-        state = rows.get(row)
+        state = self._state_of(rows, row)
         if state is None:
-            rows[row] = [1, partners]
+            state = [1, partners]
         else:
             state[_COUNT] += 1
+        rows[row] = state if self._life is None else self._life.stamp(state)
 
-    @staticmethod
-    def _remove(groups: dict[Any, Any], key: Any, row: Any) -> None:
+    def _remove(self, groups: dict[Any, Any], key: Any, row: Any) -> None:
         rows = groups.get(key)
-        state = None if rows is None else rows.get(row)
+        state = None if rows is None else self._state_of(rows, row)
         if rows is None or state is None:
             return
         state[_COUNT] -= 1
-        if state[_COUNT] == 0:
-            del rows[row]
-            if not rows:
-                del groups[key]
-
-    @staticmethod
-    def _note(table: Any, key: Any) -> None:
-        if table.changed is not None:
-            table.changed.add((None, key))
+        if state[_COUNT]:
+            rows[row] = state if self._life is None else self._life.stamp(state)
+            return
+        del rows[row]
+        if not rows:
+            del groups[key]
 
 
 class SemiJoinOperator(JoinOperator):
@@ -245,6 +242,10 @@ class SemiJoinOperator(JoinOperator):
         self._only_pairs = False
         super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl)
         self._anti = anti
+
+    def _counts_partners(self, side: int) -> bool:
+        """Return whether the rows of a side know how many partners they have."""
+        return side == 0
 
     def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
         if side == 0:

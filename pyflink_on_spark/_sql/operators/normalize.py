@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
@@ -15,38 +14,38 @@ if TYPE_CHECKING:
 STATE_NAME = "rows"
 
 
-class NormalizeOperator(Operator):
+class NormalizeOperator(KeyedProgramOperator):
     """Remembers the row of each key, to tell new rows from updates and to say what went.
 
     Args:
         before: whether a row comes before each update as it was.
+        ttl: after how long without a change (ms) a row is forgotten; 0 for never. With it an update
+            also comes where nothing has changed, so that those who follow forget no sooner.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
-    def __init__(self, before: bool) -> None:
-        self._before = before
+    def __init__(self, before: bool, ttl: int = 0) -> None:
+        self._before, self._ttl = before, ttl
 
     def open(self, context: OperatorContext) -> None:
         """Find the state."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._rows = self._state(context, STATE_NAME, self._ttl)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
-        rows, changed, before = self._table.current, self._table.changed, self._before
+        rows, note, before = self._rows.current, self._rows.note, self._before
+        keeps_equal = bool(self._ttl)
         for key, (kind, row) in elements:
             old = rows.get(key)
-            if kind == UPDATE_BEFORE or (kind != DELETE and old == row):
+            if kind == UPDATE_BEFORE or (kind != DELETE and old == row and not keeps_equal):
                 continue
-            if changed is not None:
-                changed.add((None, key))
             if kind == DELETE:
-                if rows.pop(key, None) is not None:
+                if old is not None:
+                    del rows[key]
+                    note(key)
                     yield DELETE, old
                 continue
             rows[key] = row
+            note(key)
             if old is None:
                 yield INSERT, row
                 continue

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.expiry import Expiry
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.planner.changes import (
     DELETE,
     INSERT,
@@ -26,7 +24,7 @@ _ADDED = frozenset({INSERT, UPDATE_AFTER})
 _ATOMS = frozenset({int, float, str, bytes, bool, tuple, type(None)})
 
 
-class OrderedOverOperator(Operator):
+class OrderedOverOperator(KeyedProgramOperator):
     """Keeps the rows of a key in order; a row that comes or goes changes those that follow.
 
     Rows with one value of functions are a step: each row by itself if the frame counts rows, else
@@ -41,10 +39,6 @@ class OrderedOverOperator(Operator):
         before: whether a row comes before each update as it was.
         ttl: after how long without a change (ms) a key is forgotten; 0 for never.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     def __init__(
         self,
@@ -61,16 +55,14 @@ class OrderedOverOperator(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
-        self._loaded = self._program.load(context)
-        self._create, self._add, _, self._values = self._loaded.function()
-        self._loaded_order = self._order.load(context)
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        self._expiry = Expiry(self._ttl, context, [self._table])
+        self._create, self._add, _, self._values = self._load(self._program, context)()
+        self._place_of = self._load(self._order, context)
+        self._groups = self._state(context, STATE_NAME, self._ttl)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes of all rows that a row changes."""
-        groups, changed, order = self._table.current, self._table.changed, self._loaded_order
-        place_of, pairs = order.function, self._changelog
+        groups, note = self._groups.current, self._groups.note
+        place_of, pairs = self._place_of, self._changelog
         for key, element in elements:
             kind, row = element if pairs else (INSERT, element)
             group = groups.get(key)
@@ -80,21 +72,7 @@ class OrderedOverOperator(Operator):
             yield from change(group, place_of(row), kind, row)
             if not group[0]:
                 del groups[key]
-            if changed is not None:
-                changed.add((None, key))
-            if self._ttl:
-                self._expiry.touch(key)
-
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Forget keys that have not changed for too long."""
-        self._expiry.sweep(now)
-        return ()
-
-    def close(self) -> None:
-        """Close what the functions hold."""
-        if hasattr(self, "_loaded_order"):
-            self._loaded.close()
-            self._loaded_order.close()
+            note(key)
 
     def _insert(self, group: Any, place: Any, kind: int, row: Any) -> Iterator[Any]:
         places, steps, accumulators = group

@@ -74,7 +74,7 @@ class FrameOperator(Operator):
         if self._ttl:
             self._expiry.touch(key)
         if self._table.changed is not None:
-            self._table.changed.add((None, key))
+            self._table.changed[None].add(key)
 
     def _results(self, group: list[Any], time: int, rows: list[Any]) -> Iterator[Any]:
         """Yield rows of one time with their values."""

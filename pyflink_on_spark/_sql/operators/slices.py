@@ -49,7 +49,7 @@ class SliceAggregateOperator(WindowOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
         changed = self._table.changed
-        note = None if changed is None else changed.add
+        note = None if changed is None else self._table.mark
         self._add(elements, self._use, self._reached, note, self._late.drop)
         return iter(())
 
@@ -121,7 +121,7 @@ class SliceAggregateOperator(WindowOperator):
     def _note(self, end: int) -> None:
         """Note that the accumulators of a slice, which is in use, have changed."""
         if self._table.changed is not None:
-            self._table.changed.update((end, key) for key in self._table.current)
+            self._table.changed[end].update(self._table.current)
 
     def close(self) -> None:
         """Close what the functions hold."""

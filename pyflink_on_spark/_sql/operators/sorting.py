@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator, ProgramOperator
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 
 STATE_NAME = "rows"
 ENDS_NAME = "ends"
 _KEY = itemgetter(0)
 
 
-class SortOperator(Operator):
+class SortOperator(ProgramOperator):
     """Gives all rows in an order, at the end.
 
     Args:
@@ -31,14 +31,12 @@ class SortOperator(Operator):
         fetch: how many rows are kept; None for all.
     """
 
-    frozen = True
-
     def __init__(self, program: Program | None, offset: int, fetch: int | None) -> None:
         self._program, self._offset, self._fetch = program, offset, fetch
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function."""
-        self._key = None if self._program is None else self._program.load(context).function
+        self._key = self._load(self._program, context)
         self._rows: list[Any] = []
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -55,7 +53,7 @@ class SortOperator(Operator):
         return rows[self._offset : end]
 
 
-class TemporalSortOperator(Operator):
+class TemporalSortOperator(KeyedProgramOperator):
     """Gives rows in the order of event time, when the watermark has passed them.
 
     A row that is not later than the last one that has come out is dropped, and not counted, as in
@@ -66,21 +64,17 @@ class TemporalSortOperator(Operator):
         time: the position of the time attribute.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
     def __init__(self, program: Program, time: int) -> None:
         self._program, self._time = program, time
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
-        self._key = self._program.load(context).function
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._key = self._load(self._program, context)
+        self._rows = self._state(context, STATE_NAME)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet."""
-        states, time, changed = self._table.current, self._time, self._table.changed
+        states, time, note = self._rows.current, self._time, self._rows.note
         for key, row in elements:
             state = states.get(key)
             if state is None:
@@ -88,57 +82,51 @@ class TemporalSortOperator(Operator):
             if row[time] <= state[0]:
                 continue
             state[1].append(row)
-            if changed is not None:
-                changed.add((None, key))
+            note(key)
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later."""
         reached, time = (watermark + 1) * 1000, self._time
-        for key, state in self._table.current.items():
+        for key, state in self._rows.current.items():
             rows = state[1]
             due = [row for row in rows if row[time] < reached]
             if due:
                 due.sort(key=self._key)
                 state[:] = due[-1][time], [row for row in rows if row[time] >= reached]
-                if self._table.changed is not None:
-                    self._table.changed.add((None, key))
+                self._rows.note(key)
                 yield from due
 
 
-class LimitOperator(Operator):
+class LimitOperator(KeyedProgramOperator):
     """Keeps some rows of those that come first.
 
     Args:
         offset: how many rows are left out first.
         fetch: how many rows are kept.
+        ttl: how long after the last of them (ms) they are forgotten; 0 for never.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
-    def __init__(self, offset: int, fetch: int) -> None:
-        self._offset, self._end = offset, offset + fetch
+    def __init__(self, offset: int, fetch: int, ttl: int = 0) -> None:
+        self._offset, self._end, self._ttl = offset, offset + fetch, ttl
 
     def open(self, context: OperatorContext) -> None:
         """Find how many rows there were."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._counts = self._state(context, STATE_NAME, self._ttl)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows that are kept."""
-        counts = self._table.current
+        counts, note = self._counts.current, self._counts.note
         for key, row in elements:
             count = counts.get(key, 0)
             if count < self._end:
                 counts[key] = count + 1
-                if self._table.changed is not None:
-                    self._table.changed.add((None, key))
+                note(key)
                 if count >= self._offset:
                     yield row
 
 
-class TopNOperator(Operator):
+class TopNOperator(KeyedProgramOperator):
     """Keeps the first rows of each key, in an order.
 
     Args:
@@ -148,11 +136,8 @@ class TopNOperator(Operator):
         ranked: whether the rank is a column after those of the row.
         changelog: whether elements are pairs of the kind and the row.
         before: whether a row comes before each update as it was.
+        ttl: how long (ms) a row is kept; 0 for always.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     def __init__(
         self,
@@ -163,26 +148,47 @@ class TopNOperator(Operator):
         ranked: bool,
         changelog: bool,
         before: bool,
+        ttl: int = 0,
     ) -> None:
-        self._program, self._offset, self._end = program, offset, end
+        self._program, self._offset, self._end, self._ttl = program, offset, end, ttl
         self._ranked, self._changelog, self._before = ranked, changelog, before
         self._replaces = end == 1
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
-        self._key = self._program.load(context).function
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._key = self._load(self._program, context)
+        self._groups = self._state(context, STATE_NAME, self._ttl, "list")
+        only_new = not self._changelog and not self._offset
+        self._changes_of = self._new_rows if only_new else self._changed_rows
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
-        if self._changelog or self._offset:
-            return self._changed_rows(elements)
-        return self._new_rows(elements)
+        groups, life = self._groups, self._groups.time_to_live
+        if life is not None:
+            return self._expiring(elements, life)
+        return self._changes_of(elements, groups.current, groups.note)
 
-    def _new_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _expiring(self, elements: Iterator[Any], life: TimeToLive) -> Iterator[Any]:
+        """Yield the changes; the rows that have expired are gone without one."""
+        groups, note = self._groups.current, self._groups.note
+        for key, element in elements:
+            latest, now = life.latest_expired(), life.now()
+            held = [stamped for stamped in groups.get(key, ()) if stamped[0] > latest]
+            rows = [item for _, item in held]
+            stamps = {id(item): stamp for stamp, item in held}
+            changes = list(self._changes_of(iter([(key, element)]), {key: rows}, note))
+            if rows:
+                groups[key] = [(stamps.get(id(item), now), item) for item in rows]
+            elif key in groups:
+                del groups[key]
+            note(key)
+            yield from changes
+
+    def _new_rows(
+        self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
+    ) -> Iterator[Any]:
         """Yield the changes that rows bring which are only added."""
-        groups, sort_key, end = self._table.current, self._key, self._end
-        changed, ranked = self._table.changed, self._ranked
+        sort_key, end, ranked = self._key, self._end, self._ranked
         for key, row in elements:
             rows = groups.get(key)
             if rows is None:
@@ -194,8 +200,7 @@ class TopNOperator(Operator):
             place = bisect_right(rows, compared, key=_KEY)
             rows.insert(place, (compared, row))
             gone = rows.pop()[1] if full else None
-            if changed is not None:
-                changed.add((None, key))
+            note(key)
             if ranked:
                 yield from self._moved_down(rows, place, gone)
             elif full and self._replaces:
@@ -220,13 +225,16 @@ class TopNOperator(Operator):
                 yield UPDATE_BEFORE, (gone if index == last else rows[index + 1][1]) + rank
             yield UPDATE_AFTER, new + rank
 
-    def _changed_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
-        groups, sort_key = self._table.current, self._key
-        changed = self._table.changed
+    def _changed_rows(
+        self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
+    ) -> Iterator[Any]:
+        sort_key = self._key
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
             rows = groups.get(key)
             if rows is None:
+                if kind & 1:
+                    continue
                 rows = groups[key] = []
             compared = sort_key(row)
             before = rows[: self._end]
@@ -238,8 +246,9 @@ class TopNOperator(Operator):
                 rows.insert(bisect_right(rows, compared, key=_KEY), (compared, row))
                 if not self._changelog and len(rows) > self._end:
                     rows.pop()
-            if changed is not None:
-                changed.add((None, key))
+            note(key)
+            if not rows:
+                del groups[key]
             yield from self._changes(before, rows[: self._end])
 
     def _changes(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
@@ -279,37 +288,36 @@ class VariableTopNOperator(TopNOperator):
         offset: how many rows are left out first.
         end: a function of a row that returns the last rank that is kept, or None.
         less: how much less than that it is.
-        flags: as those of a TopNOperator.
+        settings: as those of a TopNOperator.
     """
 
     def __init__(
-        self, program: Program, offset: int, end: Program, less: int, **flags: bool
+        self, program: Program, offset: int, end: Program, less: int, **settings: Any
     ) -> None:
-        super().__init__(program, offset, 0, **flags)
+        super().__init__(program, offset, 0, **settings)
         self._end_program, self._less = end, less
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
-        self._end_of = self._end_program.load(context).function
-        self._ends = keyed_state_of(context).table(ENDS_NAME, "value")
+        self._end_of = self._load(self._end_program, context)
+        self._ends = self._state(context, ENDS_NAME, self._ttl)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
-        ends = self._ends.current
+        ends, note = self._ends.current, self._ends.note
         for key, element in elements:
             end = ends.get(key)
             if end is None:
                 row = element[1] if self._changelog else element
                 end = ends[key] = (self._end_of(row) or 0) - self._less
-                if self._ends.changed is not None:
-                    self._ends.changed.add((None, key))
+                note(key)
             if end > self._offset:
                 self._end = end
                 yield from super().process(iter([(key, element)]))
 
 
-class DeduplicateOperator(Operator):
+class DeduplicateOperator(KeyedProgramOperator):
     """Keeps the last row of each key, or the first one in the order in which rows come.
 
     Args:
@@ -317,29 +325,28 @@ class DeduplicateOperator(Operator):
         last: whether the last row is kept.
         before: whether a row comes before each update as it was.
         pairs: whether pairs of the kind and the row come out.
+        ttl: how long (ms) the row of a key is kept; 0 for always.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
-    def __init__(self, time: int | None, *, last: bool, before: bool, pairs: bool) -> None:
+    def __init__(
+        self, time: int | None, *, last: bool, before: bool, pairs: bool, ttl: int = 0
+    ) -> None:
         self._time, self._last, self._before, self._pairs = time, last, before, pairs
+        self._ttl = ttl
 
     def open(self, context: OperatorContext) -> None:
         """Find the state."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._rows = self._state(context, STATE_NAME, self._ttl)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
-        kept, changed = self._table.current, self._table.changed
+        kept, note = self._rows.current, self._rows.note
         for key, row in elements:
             old = kept.get(key)
             if old is not None and not self._replaces(old, row):
                 continue
             kept[key] = row
-            if changed is not None:
-                changed.add((None, key))
+            note(key)
             if not self._pairs:
                 yield row
             elif old is None:
@@ -351,11 +358,12 @@ class DeduplicateOperator(Operator):
 
     def _replaces(self, old: Any, row: Any) -> bool:
         if self._time is None:
-            return self._last
+            # Where rows expire, those who follow have to learn that an equal row has come.
+            return self._last and (bool(self._ttl) or row != old)
         return bool(row[self._time] >= old[self._time])
 
 
-class BatchTopNOperator(Operator):
+class BatchTopNOperator(ProgramOperator):
     """Gives the first rows of each key at the end.
 
     Args:
@@ -365,14 +373,12 @@ class BatchTopNOperator(Operator):
         ranked: whether the rank is a column after those of the row.
     """
 
-    frozen = True
-
     def __init__(self, program: Program, offset: int, end: int, *, ranked: bool) -> None:
         self._program, self._offset, self._end, self._ranked = program, offset, end, ranked
 
     def open(self, context: OperatorContext) -> None:
         """Compile the function."""
-        self._key = self._program.load(context).function
+        self._key = self._load(self._program, context)
         self._groups: dict[Any, list[Any]] = {}
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:

@@ -95,7 +95,7 @@ class TemporalJoinOperator(Operator):
         if found is None:
             found = self._table.current[key] = [[], []]
         if self._table.changed is not None:
-            self._table.changed.add((None, key))
+            self._table.changed[None].add(key)
         return found
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:

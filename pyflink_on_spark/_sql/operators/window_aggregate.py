@@ -92,7 +92,7 @@ class WindowAggregateOperator(WindowOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
         changed = self._table.changed
-        note: Callable[[Any], object] = _nothing if changed is None else changed.add
+        note: Callable[[Any], object] = _nothing if changed is None else self._table.mark
         self._add(elements, self._use, self._reached, note, self._late.drop)
         return iter(())
 
@@ -109,7 +109,7 @@ class WindowAggregateOperator(WindowOperator):
             groups = self._table.current
             yield from self._rows(list(groups.values()))
             if self._table.changed is not None:
-                self._table.changed.update((end, key) for key in groups)
+                self._table.changed[end].update(groups)
             groups.clear()
             self._table.use(None)
 
@@ -149,7 +149,7 @@ class SessionAggregateOperator(WindowOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when sessions end."""
         table = self._table
-        note = None if table.changed is None else table.changed.add
+        note = None if table.changed is None else table.mark
         self._extend(elements, table.current, note, self._place)
         return iter(())
 
@@ -172,7 +172,7 @@ class SessionAggregateOperator(WindowOperator):
         kept.append(own)
         sessions[key] = kept
         if changed is not None:
-            changed.add((None, key))
+            changed[None].add(key)
 
     def _united(self, one: Any, two: Any) -> Any:
         self._merge(one, two)
@@ -197,7 +197,7 @@ class SessionAggregateOperator(WindowOperator):
             else:
                 del sessions[key]
             if changed is not None:
-                changed.add((None, key))
+                changed[None].add(key)
         due.sort(key=_end)
         yield from self._rows(due)
 

@@ -93,7 +93,7 @@ class WindowJoinOperator(WindowOperator):
                 self._due.add(end, key)
             sides[side].append(row)
             if changed is not None:
-                changed.add((None, key))
+                changed[None].add(key)
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
@@ -106,7 +106,7 @@ class WindowJoinOperator(WindowOperator):
             if not windows:
                 del keys[key]
             if self._table.changed is not None:
-                self._table.changed.add((None, key))
+                self._table.changed[None].add(key)
             yield from self._pairs(left, right)
 
     def _pairs(self, left: list[Any], right: list[Any]) -> Iterator[Any]:

@@ -77,14 +77,14 @@ class WindowTopNOperator(WindowOperator):
             if len(rows) > self._end:
                 rows.pop()
             if changed is not None:
-                changed.add((None, key))
+                changed[None].add(key)
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
         for _, key in self._due.until(reached + _MICROS):
             rows = self._table.current.pop(key, ())
             if self._table.changed is not None:
-                self._table.changed.add((None, key))
+                self._table.changed[None].add(key)
             for index in range(self._offset, len(rows)):
                 row = rows[index][1]
                 yield (*row, index + 1) if self._ranked else row

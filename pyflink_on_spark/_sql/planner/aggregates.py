@@ -37,7 +37,6 @@ from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark.common._options.python import BUNDLE_SIZE, BUNDLE_TIME
-from pyflink_on_spark.common._options.table import STATE_TTL
 
 
 class GroupAggregate(PhysicalNode):
@@ -90,7 +89,7 @@ class GroupAggregate(PhysicalNode):
             batch = BatchAggregateOperator(program, bool(self.keys))
             edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
-        ttl = STATE_TTL.read(settings.configuration)
+        ttl = settings.state_ttl
         bundled = any(isinstance(call.overload, AnyArguments) for call in self.calls)
         program = compile_group_aggregate(
             self.keys,

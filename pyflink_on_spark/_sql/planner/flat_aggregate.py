@@ -49,6 +49,7 @@ class FlatAggregate(PhysicalNode):
             compile_row(node.keys, width, zone),
             source.changelog,
             None if self._batch else function_bundle(translation.settings),
+            translation.settings.state_ttl,
         )
         edges = keyed_edges(translation, source, node.keys, width)
         parallelism = None if node.keys else 1

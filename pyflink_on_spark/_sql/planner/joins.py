@@ -29,7 +29,6 @@ from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
-from pyflink_on_spark.common._options.table import STATE_TTL
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Join(PhysicalNode):
             changelogs,
             nulls,
             self.changelog,
-            state_ttl(translation),
+            translation.settings.state_ttl,
         )
         edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
@@ -178,11 +177,6 @@ class Join(PhysicalNode):
             "where": shown,
             "select": ", ".join(self.schema.names),
         }
-
-
-def state_ttl(translation: Translation) -> int:
-    """Return after how long without a change (ms) state is forgotten; 0 for never."""
-    return STATE_TTL.read(translation.settings.configuration)
 
 
 def split_condition(

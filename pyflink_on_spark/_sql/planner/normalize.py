@@ -38,7 +38,7 @@ class ChangelogNormalize(PhysicalNode):
         (source,) = inputs
         keys = [InputRef(self.schema.types[index], index) for index in self.key]
         edges = keyed_edges(translation, source, keys, len(self.schema))
-        operator = NormalizeOperator(self.before)
+        operator = NormalizeOperator(self.before, translation.settings.state_ttl)
         return Stream(translation.operator(self.name, edges, operator), changelog=True)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:

@@ -44,7 +44,6 @@ from pyflink_on_spark._sql.planner.meanings import (
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.types.logical import Time
-from pyflink_on_spark.common._options.table import STATE_TTL
 
 _RANKS = frozenset({"RANK", "DENSE_RANK"})
 
@@ -95,7 +94,7 @@ class OverAggregate(PhysicalNode):
         program = compile_frame(
             _ranked(node), AggregatedRows(width, settings.time_zone, retracting)
         )
-        ttl = STATE_TTL.read(settings.configuration)
+        ttl = settings.state_ttl
         if order.type.time is Time.ROWTIME:
             return OverOperator(program, order.index, frame.rows, preceding, ttl)
         # Rows that come at one moment are together only in frames that go back for some time.
@@ -202,7 +201,7 @@ class OrderedOverAggregate(OverAggregate):
             rows=node.frame.rows,
             changelog=source.changelog,
             before=self.before,
-            ttl=STATE_TTL.read(settings.configuration),
+            ttl=settings.state_ttl,
         )
         return Stream(self._added(edges, operator, translation), changelog=True)
 

@@ -7,7 +7,7 @@ from pyflink_on_spark._sql.operators.joins import SemiJoinOperator
 from pyflink_on_spark._sql.plan.joins import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
-from pyflink_on_spark._sql.planner.joins import JoinParts, split_condition, state_ttl
+from pyflink_on_spark._sql.planner.joins import JoinParts, split_condition
 from pyflink_on_spark._sql.planner.meanings import Columns, Content
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
@@ -57,7 +57,7 @@ class SemiJoin(PhysicalNode):
             changelogs = inputs[0].changelog, inputs[1].changelog
             operator = SemiJoinOperator(
                 condition, widths, self.node.anti, changelogs, nulls, self.changelog,
-                state_ttl(translation),
+                translation.settings.state_ttl,
             )  # fmt: skip
         edges = translation.operator(
             self.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyflink_on_spark._sql.compiler.rows import compile_value
 from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
@@ -71,7 +72,7 @@ class Sort(PhysicalNode):
         keyed = keyed_edges(translation, source, (), len(self.schema))
         if program is None:
             assert node.fetch is not None
-            limit = LimitOperator(node.offset, node.fetch)
+            limit = LimitOperator(node.offset, node.fetch, translation.settings.state_ttl)
             return Stream(translation.operator("Limit", keyed, limit, parallelism=1), False)
         time = node.keys[0].value
         assert isinstance(time, InputRef)
@@ -182,12 +183,17 @@ class TopN(PhysicalNode):
             value = self.keys[0].value
             assert isinstance(value, InputRef)
             time = value.index if value.type.time is Time.ROWTIME else None
+            ttl = translation.settings.state_ttl
             deduplicate: FirstRowOperator | DeduplicateOperator
             if self.keys[0].ascending and time is not None:
                 deduplicate = FirstRowOperator(time)
             else:
                 deduplicate = DeduplicateOperator(
-                    time, last=not self.keys[0].ascending, before=self.before, pairs=self.changelog
+                    time,
+                    last=not self.keys[0].ascending,
+                    before=self.before,
+                    pairs=self.changelog,
+                    ttl=ttl,
                 )
             edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
             return Stream(edges, self.changelog)
@@ -197,14 +203,15 @@ class TopN(PhysicalNode):
             batch = BatchTopNOperator(program, self.offset, self.end, ranked=self.ranked)
             edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
             return Stream(edges, changelog=False)
-        flags = {
+        settings: dict[str, Any] = {
             "ranked": self.ranked, "changelog": source.changelog, "before": self.before,
+            "ttl": translation.settings.state_ttl,
         }  # fmt: skip
         if isinstance(self.end, int):
-            operator = TopNOperator(program, self.offset, self.end, **flags)
+            operator = TopNOperator(program, self.offset, self.end, **settings)
         else:
             end = compile_value(self.end.value, width, zone)
-            operator = VariableTopNOperator(program, self.offset, end, self.end.less, **flags)
+            operator = VariableTopNOperator(program, self.offset, end, self.end.less, **settings)
         edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
         return Stream(edges, self.changelog)
 

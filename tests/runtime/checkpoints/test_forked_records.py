@@ -120,7 +120,7 @@ def test_changes_follow_the_moment_of_the_copy(tmp_path):
     write(snapshots, state)
     table = state.table("s", "value")
     table.put(None, 3, "b")
-    table.changed.add((None, 3))
+    table.changed[None].add(3)
     snapshots.finish()
     assert state.take_changes().entries == [("s", None, 3, "b")]
 

@@ -69,6 +69,15 @@ class DiskTable(StateTable):
         """Return how many entries there are in memory; those on disk only are not counted."""
         return sum(table.cached for table in self.namespaces.values())  # type: ignore[attr-defined]
 
+    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield namespace, key and value of each entry; entries may change meanwhile.
+
+        Entries on disk are read in order, and do not take the place of others in memory.
+        """
+        for namespace, table in list(self.namespaces.items()):
+            for key, value in table.items():
+                yield namespace, key, value
+
     def places(self) -> Iterator[Place]:
         """Yield the place of each entry; entries may change meanwhile."""
         for namespace, table in list(self.namespaces.items()):

@@ -1,0 +1,122 @@
+"""The keyed state of an operator over rows: marks changes, and forgets what is old."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyflink_on_spark._runtime.state.stamping import stamps_of
+from pyflink_on_spark._runtime.state.table import StateTable
+from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive
+
+_MOST_AT_ONCE = 1_000
+_FEW = 100
+"""A small table is checked as often as one with so many entries more."""
+_ROUNDS = 2
+"""How often each entry is checked in the time that it lives."""
+
+note_nothing: Callable[[Any], object] = ().count
+"""Takes a key and does nothing, in C."""
+
+
+class KeyedRows:
+    """The entries of one state, by key.
+
+    Loops over rows take ``current``, a dict, and ``note`` into locals; both stay the same. An entry
+    of ``current`` that is set, removed, or changed in place has to be noted: ``note(key)``. That is
+    all that a checkpoint of changes needs, and a time to live.
+
+    Entries of the kind ``value`` expire as a whole, and ``current`` hides that they are stamped. In
+    lists and maps each element and value has a stamp of its own, which the operator sees: a pair of
+    the time (ms) and what was stored.
+
+    Args:
+        table: where the entries are.
+        time_to_live: None if they are kept without limit.
+    """
+
+    __slots__ = ("_checked", "_credit", "_sweep", "_table", "current", "note", "time_to_live")
+
+    def __init__(self, table: StateTable, time_to_live: TimeToLive | None) -> None:
+        self._table, self.time_to_live = table, time_to_live
+        changed = table.changed
+        note = note_nothing if changed is None else changed[None].add
+        self.current: Any = table.current
+        self.note: Callable[[Any], object] = note
+        if time_to_live is None:
+            return
+        stamps = stamps_of(table.kind)
+        self._sweep = Sweep(table, lambda entry: stamps.left(entry, time_to_live.latest_expired()))
+        self._checked, self._credit = time_to_live.now(), 0.0
+        if table.kind == "value":
+            self.current = entries = _StampedEntries(table.current, time_to_live, note)
+            self.note = entries.note
+
+    def check_some(self, now: int) -> None:
+        """Remove some of what has expired; the rest in time, if this is called often.
+
+        Args:
+            now: the time of the clock (ms).
+        """
+        life = self.time_to_live
+        if life is None or now <= self._checked:
+            return
+        count = self._table.count()
+        self._credit += (count + _FEW) * _ROUNDS * (now - self._checked) / life.duration
+        self._checked = now
+        due = min(int(self._credit), _MOST_AT_ONCE, count + 1)
+        if due:
+            self._credit = min(self._credit - due, count + _FEW)
+            self._sweep.some(due)
+
+
+class _StampedEntries:
+    """Entries that expire as a whole, used like a dict.
+
+    Args:
+        entries: by key, each a pair of its stamp and itself.
+        time_to_live: how long they live.
+        mark: marks a key as changed.
+    """
+
+    __slots__ = ("_duration", "_entries", "_mark", "_now", "_time")
+
+    def __init__(
+        self, entries: Any, time_to_live: TimeToLive, mark: Callable[[Any], object]
+    ) -> None:
+        self._entries, self._mark = entries, mark
+        self._duration, self._time = time_to_live.duration, time_to_live.now
+        self._now = self._time()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return an entry that has not expired."""
+        now = self._now = self._time()
+        stamped = self._entries.get(key)
+        if stamped is None:
+            return default
+        if stamped[0] <= now - self._duration:
+            del self._entries[key]
+            self._mark(key)
+            return default
+        return stamped[1]
+
+    def __setitem__(self, key: Any, entry: Any) -> None:
+        self._entries[key] = self._time(), entry
+
+    def __delitem__(self, key: Any) -> None:
+        del self._entries[key]
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Remove and return an entry that has not expired."""
+        entry = self.get(key)
+        if entry is None:
+            return default
+        del self._entries[key]
+        return entry
+
+    def note(self, key: Any) -> None:
+        """Note that an entry changed, which prolongs its life."""
+        stamped = self._entries.get(key)
+        if stamped is not None and stamped[0] != self._now:
+            self._entries[key] = self._now, stamped[1]
+        self._mark(key)
