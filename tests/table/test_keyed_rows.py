@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark.common import Configuration, Row, RowKind, Types
 from pyflink_on_spark.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
 from pyflink_on_spark.table.expressions import col
-from pyflink_on_spark.table.table_environment import from_streams
 from pyflink_on_spark.table.udf import TableAggregateFunction, udtaf
 from pyflink_on_spark.testing import StreamHarness
 
@@ -169,9 +165,7 @@ def harness(case, *, ttl=TTL, disk=False, track=False):
             mode = ChangelogMode.all()
             if case.upsert:
                 schema, mode = schema.primary_key("k"), ChangelogMode.upsert()
-            key = (0,) if case.upsert else None
-            with patch.object(from_streams, "ExternalRows", partial(ExternalRows, key=key)):
-                table = t_env.from_changelog_stream(stream, schema.build(), mode)
+            table = t_env.from_changelog_stream(stream, schema.build(), mode)
             t_env.create_temporary_view(name, table)
         query = case.query
         table = t_env.sql_query(query) if isinstance(query, str) else query(t_env)
