@@ -7,7 +7,16 @@ from typing import Any
 
 
 class Cursor:
-    """The element in flight in a chain: its event timestamp in ms, or None."""
+    """The element in flight in a chain: its event timestamp in ms, or None.
+
+    The operators of a chain share it. While an operator has control, it is the timestamp of the
+    element that the operator has drawn last:
+
+    - An operator that emits another timestamp sets the cursor before it yields. Before it draws the
+      next element, it puts back what it found. An operator before it may be about to emit a second
+      result for the same element.
+    - An operator that draws several elements before it yields notes the timestamp of each.
+    """
 
     __slots__ = ("timestamp",)
 

@@ -15,9 +15,12 @@ Process = Callable[[Iterator[Any]], Iterator[Any]]
 class Operator:
     """One step of a chain: turns an iterator of elements into an iterator of elements, lazily.
 
-    The driver makes an operator and pickles it. Each subtask opens a copy of its own once, before
-    the first element. Watermarks arrive between elements; what ``advance_watermark`` yields passes
-    the rest of the chain before the watermark does.
+    The driver makes an operator, a description that several places of a job may have in common.
+    Each place in each subtask opens a copy of its own once, before the first element. Watermarks
+    arrive between elements; what ``advance_watermark`` yields passes the rest of the chain before
+    the watermark does.
+
+    ``cursor.Cursor`` says what an operator does about the timestamps of its elements.
     """
 
     keyed: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
@@ -90,7 +90,9 @@ class SubtaskParts:
 
 
 class SubtaskBuilder:
-    """Builds one subtask; its operators are copied, so that no two subtasks share one.
+    """Builds one subtask. Each place in it has an operator of its own.
+
+    The operators of a plan are descriptions, which several places may have in common.
 
     Args:
         identity: which subtask.
@@ -105,7 +107,7 @@ class SubtaskBuilder:
         now: Callable[[], float],
     ) -> None:
         self._identity, self._ship, self._now = identity, ship, now
-        self.vertex: VertexPlan = pickle.loads(pickle.dumps(identity.vertex, 5))
+        self.vertex = _copied(identity.vertex)
         job = identity.job
         self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
         self._writers: list[ExchangeWriter] = []
@@ -257,6 +259,26 @@ class SubtaskBuilder:
             converted=self._converted,
             disk=None if disk is None else DiskStore(disk, self._identity.index),
         )
+
+
+def _copied(vertex: VertexPlan) -> VertexPlan:
+    """Return a vertex of which a subtask may change everything.
+
+    A pickle keeps an object one that occurs several times in it, so each operator has a pickle of
+    its own.
+    """
+    chains = tuple(
+        replace(
+            _unpickled(replace(chain, operators=())),
+            operators=tuple(map(_unpickled, chain.operators)),
+        )
+        for chain in vertex.chains
+    )
+    return replace(vertex, chains=chains)
+
+
+def _unpickled(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing, 5))
 
 
 def _side_output(

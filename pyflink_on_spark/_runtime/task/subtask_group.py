@@ -83,7 +83,7 @@ class SubtaskGroup:
                 vertex, index, job, clock, driver(number), attempt, state, here
             )
             self._subtasks[number] = subtask(identity, self._shipped.append, now)
-        self._schedule = schedule or Schedule()
+        self._schedule = Schedule() if schedule is None else schedule
         self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
         self._waiting: set[int] = set()
         self._crowded: set[int] = set()

@@ -25,10 +25,11 @@ class ToRecords(Operator):
         schema: the columns.
         changelog: whether elements are pairs of the kind and the row.
         names: the names of a Row's fields; None for tuples.
-        rowtime: the position of the column that becomes the timestamp, or None.
+        rowtime: the position of the column that becomes the timestamp, or None for no timestamps.
         metadata: whether that column is only the timestamp, and no field of the object.
         flagged: whether elements become pairs of a bool, whether the row is added, and the row.
         conforms: the type information of the objects.
+        keeps_timestamps: whether objects have the timestamps that the rows came with.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class ToRecords(Operator):
         metadata: bool = False,
         flagged: bool = False,
         conforms: TypeInformation | None = None,
+        keeps_timestamps: bool = False,
     ) -> None:
         self._schema, self._changelog, self._names = schema, changelog, names
         self._rowtime, self._flagged = rowtime, flagged
         self._metadata = metadata
+        self._keeps_timestamps = keeps_timestamps
         self.conforms = conforms
         self.emits_timestamps = rowtime is not None
 
@@ -56,15 +59,19 @@ class ToRecords(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the objects."""
         make, cursor, rowtime = self._maker(), self._cursor, self._rowtime
-        changelog, flagged = self._changelog, self._flagged
+        changelog, flagged, keeps = self._changelog, self._flagged, self._keeps_timestamps
         for element in elements:
             kind, row = element if changelog else (0, element)
             record = make(row)
-            if rowtime is not None:
-                cursor.timestamp = row[rowtime] // _MICROS_PER_MILLI
             if kind and self._names is not None:
                 record.set_row_kind(KINDS[kind])
+            received = cursor.timestamp
+            if rowtime is not None:
+                cursor.timestamp = row[rowtime] // _MICROS_PER_MILLI
+            elif not keeps:
+                cursor.timestamp = None
             yield (kind & 1 == 0, record) if flagged else record
+            cursor.timestamp = received
 
     def _fields(self, row: Any) -> Any:
         """Return what fields there are of a row, or of its types."""

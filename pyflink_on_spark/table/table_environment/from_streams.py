@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.operators.records import FromRecords
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.external import ExternalRows
-from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node
+from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node, Project
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.session import Session
@@ -44,7 +44,7 @@ class _Elements:
     atomic: bool
     mode: Any
 
-    def scan(self, timestamps: bool, key: tuple[int, ...] | None = None) -> Node:
+    def scan(self, timestamps: bool, key: tuple[int, ...] | None = None) -> ExternalScan:
         """Return the node that gives the rows; with the timestamps as a last column.
 
         Args:
@@ -176,12 +176,29 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
     columns: list[Typed] = [*stored]
     columns += [InputRef(scan.schema.types[last], last) for _ in metadata]
     names = (*resolved.physical.names, *(column.name for column in metadata))
-    node = with_watermarks(with_computed(project(scan, columns, names), resolved), resolved)
+    table = with_computed(project(scan, columns, names), resolved)
+    node = with_watermarks(_without_copies(table, scan), resolved)
     visible = len(declared.columns)
     if visible == len(resolved.columns):
         return node
     kept = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:visible])]
     return project(node, kept, node.schema.names[:visible])
+
+
+def _without_copies(node: Node, scan: ExternalScan) -> Node:
+    """Return the columns of a stream; if they are just its fields, what reads the stream."""
+    below = node
+    while isinstance(below, Project) and _is_copy(below):
+        below = below.input
+    return replace(scan, schema=node.schema) if below is scan else node
+
+
+def _is_copy(node: Project) -> bool:
+    below = node.input.schema
+    return node.schema.names == below.names and all(
+        isinstance(column, InputRef) and column.index == place
+        for place, column in enumerate(node.expressions)
+    )
 
 
 def _stored(column: Any, elements: _Elements) -> Typed:

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.operators.records import ToRecords
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
+from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
@@ -38,8 +38,14 @@ _ROWTIME = "rowtime"
 def data_stream(
     environment: StreamExecutionEnvironment, session: Session, node: Node
 ) -> DataStream:
-    """Return the rows of a table that only grows."""
-    return _stream(environment, session, node, ModifyKinds.INSERT, before=True)
+    """Return the rows of a table that only grows.
+
+    Elements of a stream of rows that is this table keep their timestamps, as in Flink.
+    """
+    straight = isinstance(node, ExternalScan) and _is_of_rows(node)
+    return _stream(
+        environment, session, node, ModifyKinds.INSERT, before=True, keeps_timestamps=straight
+    )
 
 
 def changelog_stream(
@@ -100,6 +106,7 @@ def _stream(
     type_info: TypeInformation | None = None,
     flagged: bool = False,
     metadata: int | None = None,
+    keeps_timestamps: bool = False,
 ) -> DataStream:
     if type_info is None:
         type_info = _named_rows(node.schema, metadata)
@@ -116,6 +123,7 @@ def _stream(
         metadata=metadata is not None,
         flagged=flagged,
         conforms=emitted,
+        keeps_timestamps=keeps_timestamps,
     )
     translation = Translation(settings)
     (edge,) = translation.aligned("TableToDataStream", stream.edges, records)
@@ -123,6 +131,10 @@ def _stream(
     for transformation in (*planned.transformations, edge.upstream):
         environment._add(transformation)
     return DataStream(Flow(environment, (Edge(edge.upstream, emitted),), emitted))
+
+
+def _is_of_rows(scan: ExternalScan) -> bool:
+    return all(isinstance(edge.type_info, RowTypeInfo) for edge in scan.rows.edges)
 
 
 def _named_rows(schema: Schema, left_out: int | None) -> TypeInformation:
