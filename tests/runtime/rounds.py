@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.bundle import Bundle
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.connector import Source
 from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
@@ -238,6 +239,8 @@ class RunningJob:
         self.hosts.group.close()
 
     def _driver(self, channel: str) -> Callable[[list[Any]], None]:
+        if channel == METRICS:
+            return lambda things: None
         assert channel == "collect"
         return lambda things: self.collected.extend(map(deserialize, things))
 
