@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.compression import (
     ChunkFile,
     is_compressed,
@@ -238,7 +239,11 @@ class _RowMaker:
             raise ValueError(f"Row length mismatch. {size} fields expected but was {found}.")
         if not record:
             return [""]
-        if found > size and not self._extra_fields and (found > size + 1 or record[size]):
+        if (
+            found > size
+            and not self._extra_fields
+            and (found > size + 1 or java_parsing.trimmed(record[size]))
+        ):
             raise ValueError(
                 f"Too many entries: expected at most {size} (value #{size} "
                 f'({len(record[size])} chars) "{record[size]}")'

@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import datetime
 import re
-from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
-from pyflink_on_spark._connectors.formats.csv_records import first_record
+from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text
 from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
 from pyflink_on_spark._connectors.formats.field_types import refuse_field
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -48,7 +47,7 @@ def csv_row_reader(form: CsvRowFormat) -> Callable[[bytes], Any]:
 
     def read(data: bytes) -> Any:
         try:
-            fields = first((data[3:] if data.startswith(BOM_UTF8) else data).decode())
+            fields = first(message_text(data))
             if fields is None:
                 raise ValueError("there is no record")
             return convert(fields)
@@ -74,7 +73,7 @@ class _Converters:
 
         def convert_record(fields: list[str]) -> Any:
             if len(fields) > size:
-                if len(fields) > size + 1 or fields[size]:
+                if len(fields) > size + 1 or java_parsing.trimmed(fields[size]):
                     raise ValueError(
                         f"Too many entries: expected at most {size}, and there are {len(fields)}"
                     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -13,6 +14,8 @@ from typing import Any
 _LONGEST_FIELD = 20_000_000
 """In characters, as in Jackson; Python's own limit is far lower."""
 _BLANKS = " \t"
+_ERRORS = {"unexpected end of data": "Missing closing quote for value"}
+"""Jackson's words for Python's."""
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 
@@ -58,15 +61,17 @@ class RecordReader:
     Args:
         lines: the lines of the text, with line ends.
         form: the dialect.
+        lenient: whether records that are not well-formed are left out, as far as Jackson can.
     """
 
-    def __init__(self, lines: Iterable[str], form: CsvDialect) -> None:
-        self._form = form
+    def __init__(self, lines: Iterable[str], form: CsvDialect, lenient: bool = False) -> None:
+        self._form, self._lenient = form, lenient
         self._lines = _Lines(lines, form)
         self._error: csv.Error | None = None
         self._reader = csv.reader(self._lines, **form.arguments())
         blanks = f"(?<!{{0}}){{0}}[ \\t]+(?={re.escape(form.delimiter)}|[\\r\\n]|$)"
         self._blanks_after_quote = re.compile(blanks.format(re.escape(form.quote or "")))
+        self._fields = re.compile(_field_pattern(form))
 
     def __iter__(self) -> Iterator[list[str]]:
         return self
@@ -78,6 +83,27 @@ class RecordReader:
         except csv.Error as error:
             return self._mended_record(error)
 
+    def _next_after_bad(self, error: csv.Error) -> list[str]:
+        """Return the first record after a bad one.
+
+        Jackson resumes after the character that it did not expect, with a new field, and drops
+        what is left of the record. A quote that stays open takes the rest of the file with it.
+        """
+        text = "".join(self._lines.record)
+        end = self._fields.match(text)
+        assert end is not None, "the pattern matches an empty text"
+        if end.end() >= len(text):
+            raise StopIteration
+        rest = text[end.end() + 1 :]
+        if rest:
+            self._lines.push_back(rest)
+            try:
+                next(self._reader)
+            except csv.Error:
+                self._error = error
+                raise StopIteration from None
+        return next(self)
+
     def check(self) -> None:
         """Raise the error of the record at which iteration ended, if there is one.
 
@@ -85,7 +111,8 @@ class RecordReader:
             ValueError: the record is not well-formed.
         """
         if self._error is not None:
-            raise ValueError(str(self._error)) from self._error
+            text = str(self._error)
+            raise ValueError(_ERRORS.get(text, text)) from self._error
 
     def skip_line(self) -> None:
         """Skip a line."""
@@ -115,6 +142,8 @@ class RecordReader:
                 return next(self._reader)
             except csv.Error as still:
                 error = still
+        if self._lenient:
+            return self._next_after_bad(error)
         self._error = error
         raise StopIteration
 
@@ -199,6 +228,40 @@ class _Lines:
             line = next(self._lines).lstrip(_BLANKS)
             self.number += 1
         return line
+
+
+def _field_pattern(form: CsvDialect) -> str:
+    """Return a pattern of well-formed fields, up to a character that must not follow a quote."""
+    delimiter, quote = re.escape(form.delimiter), re.escape(form.quote or "")
+    escaped = "" if form.escape is None else f"{re.escape(form.escape)}.|"
+    plain = f"(?!{quote})(?:{escaped}[^{delimiter}\\r\\n])*" if quote else f"[^{delimiter}\\r\\n]*"
+    if not quote:
+        return f"(?s:{plain}(?:{delimiter}{plain})*)"
+    text = f"{quote}(?:{escaped}{quote}{quote}|[^{quote}])*(?:{quote}[ \\t]*|\\Z)"
+    field = f"(?:{text}|{plain})"
+    return f"(?s:{field}(?:{delimiter}{field})*)"
+
+
+def message_text(message: bytes) -> str:
+    """Return the text of a message; a surrogate, which Java cannot encode, is a question mark.
+
+    Raises:
+        ValueError: the message is not in UTF-8.
+    """
+    return message.removeprefix(codecs.BOM_UTF8).decode(errors=SURROGATES)
+
+
+def _replace_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):
+        wrong = error.object[error.start : error.start + 3]
+        if len(wrong) == 3 and wrong[0] == 0xED and wrong[1] >= 0xA0 and 0x80 <= wrong[2] <= 0xBF:
+            return "?", error.start + 3
+    raise error
+
+
+SURROGATES = "pyflink_on_spark.surrogates"
+"""The handler of errors in UTF-8 for which a surrogate is a question mark."""
+codecs.register_error(SURROGATES, _replace_surrogate)
 
 
 def first_record(form: CsvDialect) -> Callable[[str], list[str] | None]:

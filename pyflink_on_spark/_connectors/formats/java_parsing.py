@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from collections.abc import Callable
@@ -14,6 +15,9 @@ _BLANK = "".join(map(chr, range(0x21)))
 _WHOLE = re.compile(r"[+-]?\d+")
 _FLOATING = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII
+)
+_HEXADECIMAL = re.compile(
+    r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+[fFdD]?", re.ASCII
 )
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -61,11 +65,21 @@ def double(text: str) -> float:
         ValueError: the text is not a number.
     """
     if text[-1:].isdecimal() and text.isascii() and "_" not in text:
-        return float(text)  # here Python and Java agree
+        with contextlib.suppress(ValueError):
+            return float(text)  # here Python and Java agree
     text = trimmed(text)
+    if _HEXADECIMAL.fullmatch(text) is not None:
+        return _from_hexadecimal(text.rstrip("fFdD"))
     if _FLOATING.fullmatch(text) is None:
         raise ValueError(f"{text!r} is not a number")
     return float(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
+
+
+def _from_hexadecimal(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return float("-inf" if text.startswith("-") else "inf")
 
 
 def single(text: str) -> float:

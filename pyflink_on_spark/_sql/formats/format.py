@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
 from pyflink_on_spark._sql.errors import ValidationError
@@ -81,10 +82,18 @@ class Format(ABC):
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
         """Return what writes rows; for the arguments see ``decoder``."""
 
+    def file_messages(self, options: TableOptions) -> InputFileFormat:
+        """Return what reads the messages of files: each line is one, unless the format differs.
+
+        Args:
+            options: the format's own, without its name before them.
+        """
+        return TextLines()
+
     def file_input(
         self, schema: Schema, options: TableOptions, time_zone: str
     ) -> InputFileFormat | None:
-        """Return what reads rows of files; None if files have a message a line.
+        """Return what reads rows of files; None if files have messages.
 
         For the arguments see ``decoder``.
         """

@@ -8,7 +8,7 @@ from pyflink_on_spark._sql.compiler.conversions import cut_micros
 from pyflink_on_spark._sql.types.temporal import is_plain_moment, parse_timestamp
 
 _MOST = 20_000
-_TO_THE_SECOND = 19
+_DAY, _HOUR, _TO_THE_SECOND = 10, 11, 19
 _WITH_POINT = 20
 
 
@@ -30,17 +30,34 @@ class Remembered(dict[str, int]):
         self[text] = value
         return value
 
+    def all(self, texts: list[str]) -> list[int]:
+        """Return it for some texts."""
+        return list(map(self.__getitem__, texts))
 
-def usual_moments(digits: int) -> Callable[[list[str]], list[int]]:
-    """Return what reads texts like ``2024-01-01 00:00:00.123``, a Z after them or not.
+
+def usual_moments(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
+    """Return what reads texts like ``2024-01-01 00:00:00.123``.
 
     It returns microseconds, and raises ValueError if a text has another form, also one that means
     a timestamp.
 
     Args:
         digits: how many of the fraction of a second count.
+        zone: whether there is a Z after them.
     """
-    seconds, fractions = _parts(digits)
+    ends = {"Z", "."} if zone else {"", "."}
+
+    def second(text: str) -> int:
+        if text[_TO_THE_SECOND:] not in ends or text[_DAY:_HOUR] != " ":
+            raise ValueError(f"{text!r} is unusual")
+        return _second(text)
+
+    def fraction(text: str) -> int:
+        if text and text.endswith("Z") is not zone:
+            raise ValueError(f"{text!r} is unusual")
+        return cut_micros(_fraction(text), digits)
+
+    seconds, fractions = Remembered(second), Remembered(fraction)
     return lambda texts: [
         seconds[text[:_WITH_POINT]] + fractions[text[_WITH_POINT:]] for text in texts
     ]

@@ -12,7 +12,6 @@ from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.rows import compile_value
@@ -106,7 +105,7 @@ class FilesystemFactory(TableFactory):
         _ = options[_STATISTICS]
         options.note((_PARALLELISM, *_FILES, *commit_options.OPTIONS))
         commit_options.check_time_zone(options)
-        found = FileSourceConfig.of(records or TextLines(), (options[_PATH],))
+        found = FileSourceConfig.of(records or loaded.file_messages(own), (options[_PATH],))
         config = replace(
             found, discovery_interval=options[_MONITOR], path_pattern=options[_PATTERN]
         )

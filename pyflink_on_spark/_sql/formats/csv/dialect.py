@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._connectors.formats import csv_records
+
 
 @dataclass(frozen=True)
 class CsvDialect:
@@ -26,3 +28,8 @@ class CsvDialect:
     lenient: bool = False
     array_delimiter: str = ";"
     null: str | None = None
+
+    @property
+    def records(self) -> csv_records.CsvDialect:
+        """How records are divided into fields."""
+        return csv_records.CsvDialect(self.delimiter, self.quote, self.escape, self.comments)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions, boolean, text
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
@@ -9,6 +12,9 @@ from pyflink_on_spark._sql.formats.csv.reading import CsvDecoder
 from pyflink_on_spark._sql.formats.csv.writing import CsvEncoder
 from pyflink_on_spark._sql.formats.format import Decoder, Encoder, Format, check_has_text
 from pyflink_on_spark._sql.plan.schema import Schema
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 
 _ESCAPES = {r"\t": "\t", r"\\": "\\"}
 
@@ -54,6 +60,11 @@ class CsvFormat(Format):
         """Return what writes rows."""
         check_has_text(schema)
         return CsvEncoder(schema, _dialect(options))
+
+    def file_messages(self, options: TableOptions) -> InputFileFormat:
+        """Return what reads the records of files, which may have several lines."""
+        dialect = _dialect(options)
+        return CsvRecords(dialect.records, dialect.lenient)
 
 
 def _dialect(options: TableOptions) -> CsvDialect:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from pyflink_on_spark._connectors.formats import java_parsing
+from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.csv.columns import column_rows
@@ -15,15 +17,15 @@ from pyflink_on_spark._sql.formats.csv.fields import Read, field_reader, not_nul
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.logical import LogicalType
 
 
 class CsvDecoder(Decoder):
-    """Reads a row of each line.
+    """Reads a row of each record: of a file, or the first of a message.
 
     Args:
-        schema: the columns of lines.
-        dialect: how the lines are written.
+        schema: the columns of records.
+        dialect: how the records are written.
         kept: the positions of the columns that rows have; None for all.
     """
 
@@ -42,16 +44,15 @@ class CsvDecoder(Decoder):
         at_once = column_rows(self._schema.types, self._kept, self._dialect)
         one_by_one = self._one_by_one()
 
-        def parts(lines: Iterator[Any]) -> Iterator[Iterator[Any]]:
-            while part := list(islice(lines, BUNDLE_SIZE)):
+        def parts(elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
+            while part := list(islice(elements, BUNDLE_SIZE)):
                 try:
                     rows = at_once(part)
-                except ValueError:
-                    # Text in quotes may end in a later part.
-                    rows = one_by_one(chain(part, lines))
+                except (ValueError, TypeError):  # there are different elements, or unusual ones
+                    rows = one_by_one(iter(part))
                 yield rows
 
-        return lambda lines: chain.from_iterable(parts(lines))
+        return lambda elements: chain.from_iterable(parts(elements))
 
     def _one_by_one(self) -> Decode:
         dialect, schema, kept = self._dialect, self._schema, self._kept
@@ -59,6 +60,8 @@ class CsvDecoder(Decoder):
 
         def again(record: list[Any]) -> tuple[Any, ...] | None:
             """Return the row of a record that is not as it should be; None to skip it."""
+            if not record:
+                return None
             if len(record) != len(schema):
                 fitted = _fitted(record, len(schema), dialect)
                 if fitted is None:
@@ -66,8 +69,8 @@ class CsvDecoder(Decoder):
                 record = fitted
             return _row_by_field(schema.names, readers, record, dialect)
 
-        rows = _compiled(schema, kept, dialect).load().function
-        return lambda lines: rows(_records(lines, dialect), again)
+        rows, records = _compiled(schema, kept, dialect).load().function, _Records(dialect)
+        return lambda elements: rows(records(elements), again)
 
 
 def _compiled(schema: Schema, kept: Sequence[int], dialect: CsvDialect) -> Program:
@@ -98,94 +101,82 @@ def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[s
     field = f"f{index}"
     if kind.root in logical.CHARACTERS:
         return field
-    bits = logical.INTEGER_BITS.get(kind.root)
-    if bits is not None:
-        half = 1 << (bits - 1)
-        bindings[f"r{index}"] = not_null_reader(kind, dialect)
-        return f"n if -{half} <= (n := int({field})) < {half} else r{index}({field})"
-    if kind.root is Root.DOUBLE:
-        return f"float({field})"
     bindings[f"r{index}"] = not_null_reader(kind, dialect)
     return f"r{index}({field})"
 
 
-def _records(lines: Iterator[Any], dialect: CsvDialect) -> Iterator[Any]:
-    """Yield the fields of the lines of files, which are texts, or of messages, which are bytes."""
-    first = list(islice(lines, 1))
-    read = _of_messages if first and type(first[0]) is bytes else _of_lines
-    return read(chain(first, lines), dialect)
+class _Records:
+    """Yields the fields of records of files, and of messages.
+
+    Args:
+        dialect: how they are written.
+    """
+
+    def __init__(self, dialect: CsvDialect) -> None:
+        self._dialect, self._form = dialect, dialect.records
+        self._first = first_record(self._form)
+
+    def __call__(self, elements: Iterator[Any]) -> Iterator[list[str]]:
+        while part := list(islice(elements, BUNDLE_SIZE)):
+            records = _one_each(part, self._dialect) if type(part[0]) is bytes else None
+            yield from map(self._record, part) if records is None else records
+
+    def _record(self, element: Any) -> list[str]:
+        """Return the fields of an element; no fields of one that is left out."""
+        if type(element) is list:
+            return element
+        if type(element) is str and self._form.is_plain(element):
+            return element.split(self._dialect.delimiter)
+        return [] if element is None else self._of_message(element)
+
+    def _of_message(self, message: Any) -> list[str]:
+        try:
+            text = message if type(message) is str else message_text(message)
+            record = self._first(text)
+            if record is None:
+                raise ValueError("there is no record")
+        except ValueError as error:
+            if self._dialect.lenient:
+                return []
+            shown = message if type(message) is str else message.decode(errors="replace")
+            raise ValueError(f"Failed to deserialize CSV row '{shown}': {error}") from None
+        return record
 
 
-def _of_lines(lines: Iterator[str], dialect: CsvDialect) -> Iterator[list[str]]:
-    if dialect.comments:
-        lines = (line for line in lines if not line.startswith("#"))
-    try:
-        yield from filter(None, _parse(lines, dialect))
-    except csv.Error as error:
-        raise ValueError(f"Failed to deserialize CSV: {error}") from None
-
-
-def _of_messages(messages: Iterator[bytes], dialect: CsvDialect) -> Iterator[list[str]]:
-    """Yield the first record of each message; a message never extends into the next one."""
-    while chunk := list(islice(messages, BUNDLE_SIZE)):
-        records = _one_each(chunk, dialect)
-        if records is None:
-            yield from filter(None, (_first_record(message, dialect) for message in chunk))
-        else:
-            yield from filter(None, records)
-
-
-def _one_each(messages: list[bytes], dialect: CsvDialect) -> list[list[str]] | None:
+def _one_each(messages: list[Any], dialect: CsvDialect) -> list[list[str]] | None:
     """Return the records of messages; None if a message is not just one line with a record."""
-    text = b"\n".join(messages).decode(errors="replace")
-    texts = text.split("\n")
-    if len(texts) != len(messages) or "\r" in text or "\ufffd" in text:
-        return None
-    if dialect.comments and "#" in text:
+    form = dialect.records
+    if form.comments or form.escape is not None:
         return None
     try:
-        records = list(_parse(iter(texts), dialect, strict=True))
-    except csv.Error:
+        texts = b"\n".join(messages).decode().split("\n")
+        if len(texts) != len(messages) or not all(messages):
+            return None
+        if any("\r" in text or "\ufeff" in text for text in texts):
+            return None
+        records = list(csv.reader(texts, **form.arguments()))
+    except (csv.Error, UnicodeDecodeError, TypeError):
         return None
     return records if len(records) == len(texts) else None
-
-
-def _first_record(message: bytes, dialect: CsvDialect) -> list[str] | None:
-    try:
-        text = message.decode()
-        if dialect.comments and text.startswith("#"):
-            return None
-        return next(_parse(iter(text.splitlines(keepends=True)), dialect, strict=True), None)
-    except (csv.Error, UnicodeDecodeError) as error:
-        if dialect.lenient:
-            return None
-        shown = message.decode(errors="replace")
-        raise ValueError(f"Failed to deserialize CSV row '{shown}': {error}") from None
-
-
-def _parse(lines: Iterator[str], dialect: CsvDialect, strict: bool = False) -> Iterator[list[str]]:
-    quoting: Any = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
-    return csv.reader(
-        lines,
-        delimiter=dialect.delimiter,
-        quotechar=dialect.quote,
-        escapechar=dialect.escape,
-        quoting=quoting,
-        strict=strict,
-    )
 
 
 def _fitted(record: list[str], width: int, dialect: CsvDialect) -> list[Any] | None:
     """Return a record with a field for each column; None to skip the record.
 
-    A delimiter may end a line. A lenient table has NULL for fields that are missing.
+    A delimiter may end a record. A lenient table has NULL for fields that are missing.
     """
-    if len(record) == width + 1 and not record[-1]:
+    if len(record) == width + 1 and not java_parsing.trimmed(record[-1]):
         return record[:width]
     if dialect.lenient:
         return None if len(record) > width else record + [None] * (width - len(record))
+    text = dialect.delimiter.join(record)
+    if len(record) > width:
+        raise ValueError(
+            f"Failed to deserialize CSV row '{text}': Too many entries: expected at most {width} "
+            f'(value #{width} ({len(record[width])} chars) "{record[width]}")'
+        )
     raise ValueError(
-        f"Failed to deserialize CSV row '{dialect.delimiter.join(record)}': Row length mismatch. "
+        f"Failed to deserialize CSV row '{text}': Row length mismatch. "
         f"{width} fields expected but was {len(record)}"
     )
 

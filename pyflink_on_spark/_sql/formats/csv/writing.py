@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pyflink_on_spark._connectors.formats.csv_text import quoting
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.formats.csv.dialect import CsvDialect
 from pyflink_on_spark._sql.formats.format import Encode, Encoder
@@ -48,23 +48,8 @@ def _field_writer(kind: LogicalType, dialect: CsvDialect) -> Write:
     null = dialect.null or ""
     if kind.root in {*logical.INTEGERS, *logical.APPROXIMATE, Root.DECIMAL, Root.BOOLEAN}:
         return lambda value: null if value is None else write(value)
-    quoted = _quoting(dialect)
+    quoted = quoting(dialect.delimiter, dialect.quote, dialect.escape)
     return lambda value: null if value is None else quoted(write(value))
-
-
-def _quoting(dialect: CsvDialect) -> Callable[[str], str]:
-    """Return what puts a text in quotes unless it needs none: as Jackson, which looks at 24."""
-    quote = dialect.quote
-    if quote is None:
-        return lambda text: text
-    plain = re.compile(r"[^\x00-\x2c" + re.escape(dialect.delimiter + quote) + "]{0,24}")
-
-    def quoted(text: str) -> str:
-        if plain.fullmatch(text):
-            return text
-        return quote + text.replace(quote, quote * 2) + quote
-
-    return quoted
 
 
 def _writer(kind: LogicalType, dialect: CsvDialect) -> Write:
