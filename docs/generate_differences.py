@@ -63,6 +63,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   results can be repeated.
 - **Checkpoints** use aligned barriers. The effect on state is always exactly once. Checkpoints and
   savepoints of Flink cannot be read.
+- **A changed program** does not start from state that means something else: state of another
+  declared type, of other windows, or of another sum. PyFlink reads what was written in the old
+  type as if it had the new one, and mixes the rest. `pyflink-on-spark.changed-state` takes or drops
+  such state ([state.md](state.md)).
 - **Types.** A value that does not have a state's declared type is refused when it is put into the
   state, and so is a result of `reduce` or `sum` on a keyed stream that does not have the stream's
   type. PyFlink refuses such a value when it writes the state, at the end of a bundle.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pyflink_on_spark._graph.state_names import state_names
 from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
@@ -16,6 +17,7 @@ from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOpera
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
+from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import FilterOperator
 from pyflink_on_spark._runtime.task.partitioners import (
     CustomPartitioner,
@@ -231,7 +233,7 @@ class _Builder:
             call_site=node.call_site,
             state_id=state_id,
             key_type=_key_type(node),
-            meaning=None if state_id is None else node.state_meaning,
+            meaning=None if state_id is None else _meaning(node),
         )
 
 
@@ -247,6 +249,24 @@ def _keeps_elements(operator: Operator | None) -> bool:
     if operator is None:
         return False
     return operator.preserves_elements or isinstance(operator, FilterOperator | KeyedFilterOperator)
+
+
+def _meaning(node: Transformation) -> StateMeaning | None:
+    """Return what the keyed state of an operator means, as far as that is known here."""
+    operator = node.operator
+    if node.state_meaning is not None or operator is None or not operator.keyed:
+        return node.state_meaning
+    key_type = _key_type(node)
+    content = operator.state_parts()
+    content["key type"] = "not declared" if key_type is None else str(key_type)
+    selectors = {
+        edge.upstream.operator.selects
+        for edge in node.edges
+        if isinstance(edge.upstream.operator, SelectKeyOperator)
+    }
+    if len(selectors) == 1 and (selector := selectors.pop()) is not None:
+        content["key"] = selector
+    return StateMeaning(content)
 
 
 def _key_type(node: Transformation) -> object:

@@ -9,7 +9,7 @@ from pyflink_on_spark._job.state_backend import keeps_state_on_disk
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.plan import StagePlan
-from pyflink_on_spark.common._options import checkpointing, state
+from pyflink_on_spark.common._options import checkpointing, own, state
 
 
 def state_settings(configuration: Mapping[str, str], operators: int = 1) -> StateSettings:
@@ -32,7 +32,7 @@ def state_settings(configuration: Mapping[str, str], operators: int = 1) -> Stat
             folders=tuple(map(_path, folders.split(","))) if folders else (),
             page_cache=pages // max(1, operators) if pages else None,
         )
-    return StateSettings(disk, writes_changes(configuration))
+    return StateSettings(disk, writes_changes(configuration), own.CHANGED_STATE.read(configuration))
 
 
 def writes_changes(configuration: Mapping[str, str]) -> bool:

@@ -16,6 +16,7 @@ from pyflink_on_spark.state import CheckpointContents, SavepointWriter
 from pyflink_on_spark.testing import local_engine
 
 WORD = Types.STRING()
+CHANGED = "pyflink-on-spark.changed-state"
 COUNT = ValueStateDescriptor("count", Types.LONG())
 
 
@@ -84,8 +85,11 @@ def test_an_operator_that_is_renamed(savepoint):
 
 def test_another_kind_of_state(savepoint):
     counts = ListStateDescriptor("count", Types.LONG())
-    with pytest.raises(Exception, match="'count' is already in use and not a list state"):
-        run(savepoint, Seen(counts, list))
+    refused = "has the value state 'count' of type Long, and this job declares the list state"
+    for option in ("REFUSE", "TAKE"):
+        with pytest.raises(Exception, match=refused):
+            run(savepoint, Seen(counts, list), **{CHANGED: option})
+    assert run(savepoint, Seen(counts, list), **{CHANGED: "DROP"}) == {"a": [], "b": []}
     writer = SavepointWriter(CheckpointContents(savepoint)).rename("counter", "count", "old")
     old = CheckpointContents(savepoint).entries("counter", "count")
     pairs = [(entry.key, [entry.value]) for entry in old]
@@ -95,7 +99,10 @@ def test_another_kind_of_state(savepoint):
 
 def test_another_type_of_values(savepoint):
     text = ValueStateDescriptor("count", Types.STRING())
-    assert run(savepoint, Seen(text)) == {"a": 3, "b": 5}
+    with pytest.raises(Exception, match="of type Long, and this job declares"):
+        run(savepoint, Seen(text))
+    assert run(savepoint, Seen(text), **{CHANGED: "TAKE"}) == {"a": 3, "b": 5}
+    assert run(savepoint, Seen(text), **{CHANGED: "DROP"}) == {"a": None, "b": None}
     writer = SavepointWriter(CheckpointContents(savepoint))
     path = writer.change("counter", "count", lambda entry: str(entry.value)).write(f"{savepoint}-2")
     assert run(path, Seen(text)) == {"a": "3", "b": "5"}

@@ -53,6 +53,7 @@ class StateSummary:
         expires: whether it has a time to live.
         key_types: the names of the classes of the keys.
         value_types: the names of the classes of the values.
+        type: the declared type, as far as it is known.
     """
 
     name: str
@@ -61,6 +62,7 @@ class StateSummary:
     expires: bool = False
     key_types: tuple[str, ...] = ()
     value_types: tuple[str, ...] = ()
+    type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -249,11 +251,13 @@ class _Counts:
     def __init__(self) -> None:
         self._entries: Counter[tuple[str, str, bool]] = Counter()
         self._types: dict[str, tuple[set[type], set[type]]] = {}
+        self._declared: dict[str, str | None] = {}
 
     def keyed(self, contents: KeyGroupContents) -> None:
         """Take note of a key group."""
         for state, meta in contents.states.items():
             plain = reader_of(meta)
+            self._declared[state] = meta.type
             counted = state, meta.kind, bool(meta.stamped)
             self._entries[counted] += 0
             keys, values = self._types.setdefault(state, (set(), set()))
@@ -273,7 +277,12 @@ class _Counts:
         """Return what was found."""
         return tuple(
             StateSummary(
-                state, kind, count, expires, *map(_names, self._types.get(state, ((), ())))
+                state,
+                kind,
+                count,
+                expires,
+                *map(_names, self._types.get(state, ((), ()))),
+                self._declared.get(state),
             )
             for (state, kind, expires), count in self._entries.items()
         )

@@ -99,6 +99,8 @@ class ChangeState(Edit):
     def keyed(self, group: int, contents: KeyGroupContents) -> None:
         """Change the entries of a key group."""
         meta = contents.states.get(self.state)
+        if meta is not None:
+            meta.type = None  # what the new values are declared to be, the job knows
         for namespace, entries in contents.tables.get(self.state, {}).items():
             assert meta is not None
             plain = reader_of(meta)
@@ -142,7 +144,10 @@ class PutKeyed(Edit):
         if new is None:
             return
         for name, meta in new.states.items():
-            _check_kind(name, contents.states.setdefault(name, meta), meta)
+            known = contents.states.setdefault(name, meta)
+            _check_kind(name, known, meta)
+            if known.type != meta.type:
+                known.type = None
         for name, namespaces in new.tables.items():
             for namespace, entries in namespaces.items():
                 contents.tables.setdefault(name, {}).setdefault(namespace, {}).update(entries)

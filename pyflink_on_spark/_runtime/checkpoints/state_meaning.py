@@ -34,6 +34,13 @@ class StateMeaning:
         text = json.dumps([self.content, self.tells_all], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def matches(self, other: StateMeaning) -> bool:
+        """Tell whether state of another meaning is as good; what one of both leaves open is."""
+        if self.tells_all or other.tells_all:
+            return self == other
+        one, two = self.content, other.content
+        return all(one[name] == two[name] for name in one.keys() & two.keys())
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a checkpoint has it."""
         return {"digest": self.digest, "tells_all": self.tells_all, "meaning": dict(self.content)}
@@ -105,7 +112,9 @@ def heirs_of(
         operators: those names in the checkpoint that are of operators' state.
     """
     known = [name for name in found if name in stored]
-    differing = [name for name in known if wanted.get(name, stored[name]) != stored[name]]
+    differing = [
+        name for name in known if name in wanted and not wanted[name].matches(stored[name])
+    ]
     homeless = [
         name
         for name in known

@@ -108,6 +108,10 @@ class Operator:
     def close(self) -> None:
         """Release all resources; called once, also after a failure."""
 
+    def state_parts(self) -> dict[str, str]:
+        """Return what its keyed state depends on besides the keys: see ``StateMeaning``."""
+        return {"kind": "functions of a key"}
+
     def parts(self) -> Iterable[Any]:
         """Return the objects that do its work, so that a failure in one can be traced to here."""
         return ()

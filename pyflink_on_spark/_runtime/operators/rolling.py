@@ -32,6 +32,8 @@ class RollingOperator(Operator):
 
     keyed = True
     mixes_keys = True
+    name: str = "reduce"
+    """What combines elements."""
     uses_state: bool = False
     """Whether what combines elements may ask for other state of their key."""
 
@@ -51,6 +53,10 @@ class RollingOperator(Operator):
     def combination(self, context: OperatorContext) -> Combine:
         """Return what makes one element of two."""
         raise NotImplementedError
+
+    def state_parts(self) -> dict[str, str]:
+        """Return what combines elements, and the type of the results."""
+        return {"kind": "rolling results", "by": self.name, "of": str(self._type_info)}
 
     def fit(self, type_info: Any) -> Coercion | None:
         """Return what makes sure that a result, or a part of one, has its declared type."""
@@ -165,6 +171,7 @@ class RollingAggregateOperator(RollingOperator):
         super().__init__(type_info)
         self._kind = kind
         self._position = position
+        self.name = f"{kind}({position!r})"
 
     def combination(self, context: OperatorContext) -> Combine:
         """Return what finds out what to do when it is called first."""

@@ -47,6 +47,7 @@ class SelectKeyOperator(FunctionOperator, OneCall):
     Args:
         function: the user's KeySelector.
         key_type: the declared type of the keys, or None.
+        selects: what is selected, if that is known without a look into code.
     """
 
     method = "get_key"
@@ -57,9 +58,11 @@ class SelectKeyOperator(FunctionOperator, OneCall):
     emits_pairs = True
     preserves_elements = True
 
-    def __init__(self, function: UserFunction, key_type: Any = None) -> None:
+    def __init__(
+        self, function: UserFunction, key_type: Any = None, selects: str | None = None
+    ) -> None:
         super().__init__(function)
-        self.key_type = key_type
+        self.key_type, self.selects = key_type, selects
 
     def open(self, context: OperatorContext) -> None:
         """Load the user's selector, compile the key's conversion."""

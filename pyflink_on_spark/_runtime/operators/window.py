@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
@@ -31,6 +31,7 @@ class WindowOperator(UdfOperator):
         merging: whether the assigner's windows merge.
         passes_through: whether the contents themselves are the result, without a window function.
         grid: where the windows are, if they are regular ones with the default trigger.
+        means: what the state depends on: the assigner, the trigger and the contents.
     """
 
     keyed = True
@@ -43,11 +44,13 @@ class WindowOperator(UdfOperator):
         merging: bool,
         passes_through: bool,
         grid: WindowGrid | None = None,
+        means: Mapping[str, str] | None = None,
     ) -> None:
         self._pickled = description
         self._merging = merging
         self._passes_through = passes_through
         self._grid = grid
+        self._means = means or {}
         self._description: WindowDescription | None = None
         self._parts: tuple[Any, ...] = ()
 
@@ -89,6 +92,10 @@ class WindowOperator(UdfOperator):
         """Close the window function."""
         if self._description is not None:
             self._close_function(self._description.internal_window_function)
+
+    def state_parts(self) -> dict[str, str]:
+        """Return the assigner, the trigger and the contents of windows."""
+        return {"kind": "windows", **self._means}
 
     def parts(self) -> Iterable[Any]:
         """Return what keeps the windows, and what calls the window function."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
@@ -36,6 +37,7 @@ from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark._runtime.state.value_state import ValueState
+from pyflink_on_spark.common._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
 
 S = TypeVar("S", bound=KeyedState)
 
@@ -67,6 +69,7 @@ class KeyedStateBackend:
         track_changes: whether ``take_changes`` will be asked for.
         converted: whether values are kept as their declared type makes them.
         disk: where the entries are, if not in memory. Timers are in memory always.
+        changed: what happens to restored entries of another kind or type, as the option says.
     """
 
     def __init__(
@@ -77,8 +80,11 @@ class KeyedStateBackend:
         track_changes: bool = False,
         converted: bool = False,
         disk: DiskStore | None = None,
+        changed: str = REFUSE,
     ) -> None:
         self.key: Any = NO_KEY
+        self._changed_state = changed
+        self._restored: dict[str, StateMeta] = {}
         self.converted = converted
         self._disk = disk
         self.timers = Timers(clock, track_changes)
@@ -289,19 +295,59 @@ class KeyedStateBackend:
     def _meet(self, states: dict[str, StateMeta]) -> None:
         for name, meta in states.items():
             self.table(name, meta.kind).stamped = meta.stamped
+            known = self._restored.get(name, meta)
+            same = meta.type if known.type == meta.type else None
+            self._restored[name] = StateMeta(meta.kind, meta.stamped, same)
 
     def _meta(self) -> dict[str, StateMeta]:
-        return {name: StateMeta(t.kind, t.stamped) for name, t in self._tables.items()}
+        return {
+            name: StateMeta(table.kind, table.stamped, self._type_of(name))
+            for name, table in self._tables.items()
+        }
+
+    def _type_of(self, name: str) -> str | None:
+        """Return the declared type of a state, or the one that it had in the checkpoint."""
+        if name in self._types:
+            return type_text(self._types[name])
+        restored = self._restored.get(name)
+        return None if restored is None else restored.type
 
     def _state(self, descriptor: Any, state: type[S]) -> S:
         name = descriptor.get_name()
-        table = self.table(name, state.kind)
         type_name = str(getattr(descriptor, "type_info", None))
+        if name in self._restored and name not in self._types:
+            self._take_over(name, state.kind, type_text(type_name))
+        table = self.table(name, state.kind)
         if self._types.setdefault(name, type_name) != type_name:
             raise RuntimeError(f"State name corrupted: {name}")
         if name not in self._states:
             self._states[name] = self._new_state(descriptor, state, table)
         return self._states[name]  # type: ignore[no-any-return]
+
+    def _take_over(self, name: str, kind: str, declared: str | None) -> None:
+        """Check that restored entries are of the kind and type of the state that asks for them.
+
+        Raises:
+            CheckpointError: they are not, and the job wants to know.
+        """
+        restored = self._restored[name]
+        same_type = declared is None or restored.type is None or restored.type == declared
+        if same_type and restored.kind == kind:
+            return
+        if self._changed_state == TAKE and restored.kind == kind:
+            return
+        if self._changed_state != DROP:
+            raise CheckpointError(
+                f"the checkpoint has {_described(name, restored.kind, restored.type)}, and this "
+                f"job declares {_described(name, kind, declared)}. Give the new state another "
+                "name, or write its entries into a savepoint (pyflink_on_spark.state). "
+                f"{CHANGED_STATE.key}={DROP} lets the state start empty, and {TAKE} lets it "
+                "continue with values of another type."
+            )
+        table = self._tables.pop(name)
+        for namespace, entries in list(table.all_entries()):
+            for key in list(entries):
+                table.remove(namespace, key)
 
     def _new_state(self, descriptor: Any, state: type[KeyedState], table: StateTable) -> Any:
         config = getattr(descriptor, "_ttl_config", None)
@@ -321,3 +367,12 @@ class KeyedStateBackend:
             for state in self._checked_per_record:
                 state.sweep.some(state.time_to_live.checked_per_record)
             yield pair
+
+
+def type_text(name: str) -> str | None:
+    """Return the text of a type if it is the same in each process, else None."""
+    return None if name == "None" or " at 0x" in name else name
+
+
+def _described(name: str, kind: str, declared: str | None) -> str:
+    return f"the {kind} state {name!r}" + ("" if declared is None else f" of type {declared}")

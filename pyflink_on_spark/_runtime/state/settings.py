@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark.common._options.own import REFUSE
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,9 @@ class StateSettings:
     Args:
         disk: memory and disk of a state backend that may be larger than memory; None for memory.
         track_changes: whether checkpoints may write only what has changed.
+        changed: what happens to restored state of another kind or type, as the option says.
     """
 
     disk: DiskSettings | None = None
     track_changes: bool = False
+    changed: str = REFUSE

@@ -14,10 +14,12 @@ class StateMeta:
     Args:
         kind: as a descriptor's ``_kind``, for example ``value``.
         stamped: whether it has a time to live; None if no one has asked for the state yet.
+        type: the declared type of its values, as a text; None if nobody knows.
     """
 
     kind: str
     stamped: bool | None
+    type: str | None = None
 
 
 Entry = tuple[str, Hashable, Any, Any]

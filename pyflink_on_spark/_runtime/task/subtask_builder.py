@@ -258,6 +258,7 @@ class SubtaskBuilder:
             track_changes=settings.track_changes,
             converted=self._converted,
             disk=None if disk is None else DiskStore(disk, self._identity.index),
+            changed=settings.changed,
         )
 
 

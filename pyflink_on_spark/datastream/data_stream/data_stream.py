@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
@@ -222,7 +223,9 @@ class DataStream(PartitionedStream):
         typed = None if isinstance(key_type, PickledBytesTypeInfo) else key_type
         if typed is not None:
             check_key_type(typed)
-        keyed = self._beside_input(KEY_BY_NAME, SelectKeyOperator(selector, typed))
+        fields = isinstance(key_selector, itemgetter | attrgetter)
+        operator = SelectKeyOperator(selector, typed, repr(key_selector) if fields else None)
+        keyed = self._beside_input(KEY_BY_NAME, operator)
         return KeyedStream(keyed._flow, self.get_type(), self)
 
     def window_all(self, window_assigner):

@@ -49,6 +49,7 @@ from pyflink_on_spark.datastream.window import (
     WindowAssigner,
     WindowOperationDescriptor,
 )
+from pyflink_on_spark.datastream.window.operation import description_of
 
 WINDOW_STATE_NAME = "window-contents"
 
@@ -233,6 +234,11 @@ class _Windows:
             merging=isinstance(self._window_assigner, MergingWindowAssigner),
             passes_through=function is None,
             grid=_grid(self._window_assigner, self._window_trigger),
+            means={
+                "assigner": description_of(self._window_assigner),
+                "trigger": description_of(self._window_trigger),
+                "contents": f"{state._kind} of {state.type_info}",
+            },
         )
         named = [part for part in (incremental, function) if part is not None]
         functions = ", ".join(type(part).__name__ for part in named)

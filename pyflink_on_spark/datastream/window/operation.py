@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import InternalWindowFunction
 from pyflink_on_spark.datastream.output_tag import OutputTag
 from pyflink_on_spark.datastream.state import StateDescriptor
 from pyflink_on_spark.datastream.window.assigner import WindowAssigner
 from pyflink_on_spark.datastream.window.trigger import Trigger
+
+
+def description_of(part: WindowAssigner | Trigger) -> str:
+    """Return an assigner or a trigger with its numbers; of a class of the user's the name only."""
+    name = type(part).__qualname__
+    if not type(part).__module__.startswith(__name__.rpartition(".")[0]):
+        return name
+    found = (_part_text(value) for value in vars(part).values())
+    return f"{name}({', '.join(text for text in found if text is not None)})"
+
+
+def _part_text(value: Any) -> str | None:
+    if isinstance(value, WindowAssigner | Trigger):
+        return description_of(value)
+    return str(value) if isinstance(value, int) else None
 
 
 class WindowOperationDescriptor:
