@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitEnumerator
 from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.task.plan import OperatorChainPlan, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.user_code.failure import Interruption
@@ -64,9 +64,13 @@ def cancellable(stages: Sequence[StagePlan], cancellation: Cancellation) -> list
 class _CancellableSource(Source):
     def __init__(self, source: Source, cancellation: Cancellation) -> None:
         self._source, self._cancellation = source, cancellation
+        self.asked = source.asked
 
     def splits(self, parallelism: int) -> list[Any]:
         return self._source.splits(parallelism)
+
+    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+        return self._source.enumerator(restored)
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
@@ -90,6 +94,12 @@ class _CancellableReader(SourceReader):
             values = _Watched(event.values, self._cancellation)
             return Bundle(values, event.timestamps, event.keys)
         return event
+
+    def splits_wanted(self) -> int:
+        return self._reader.splits_wanted()
+
+    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+        self._reader.add_splits(splits, at_once=at_once)
 
     def stop(self) -> bool:
         return self._reader.stop()

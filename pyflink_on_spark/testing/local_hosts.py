@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pickle
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._job.split_assignment import SplitAssignment
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
@@ -54,6 +58,10 @@ class LocalHosts:
         check: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._splits = SplitAssignment(
+            stages, restore, settings.configuration, self._deliver, clock
+        )
+        self._asked: deque[tuple[int, int, int]] = deque()
         self.halts = False
         """Whether nothing is read after a checkpoint."""
         self._configuration = settings.configuration
@@ -74,12 +82,30 @@ class LocalHosts:
             subtask=subtask,
             schedule=schedule,
             now=now,
+            ask=self._ask,
         )
 
     def turn(self) -> bool:
         """Do some work; tell whether there was any."""
         self._check()
-        return self.group.turn(self._now() + _SLICE_SECONDS)
+        self.hand_out_splits()
+        worked = self.group.turn(self._now() + _SLICE_SECONDS)
+        return worked or bool(self._asked)
+
+    def hand_out_splits(self) -> None:
+        """Do the driver's part for sources whose readers ask for splits."""
+        self._splits.search()
+        while self._asked:
+            self._splits.request(*self._asked.popleft())
+
+    def _ask(self, subtask_id: int, chain: int, count: int) -> None:
+        self._asked.append((subtask_id, chain, count))
+
+    def _deliver(
+        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+    ) -> None:
+        travelled = deserialize(serialize(list(splits)))
+        self.group.add_splits(subtask_id, chain, travelled, at_once=at_once)
 
     def snapshot(
         self,
@@ -95,7 +121,9 @@ class LocalHosts:
         request = SnapshotRequest(checkpoint_id, writer.write, writer.taken, halt or self.halts)
         try:
             self.group.flush()
-            self.group.begin_checkpoint(request)
+            with self._splits.checkpoint() as positions:
+                writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
+                self.group.begin_checkpoint(request)
             while not request.done:
                 self.turn()
             if request.error is not None:

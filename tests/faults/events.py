@@ -18,6 +18,10 @@ STEP = 10
 """Event time between two events, in ms."""
 WINDOW = 5_000
 """In ms."""
+BURST = 300
+"""How many events a session has; as many follow that are in none."""
+SLOT = 7_000
+"""After what event time a timer is set, in ms."""
 DISORDER = 50 * EVENTS_A_FILE * STEP
 """By how much event time may run ahead, in ms: many files may be found late."""
 
@@ -48,6 +52,27 @@ def expected_windows(count: int) -> list[str]:
     return sorted(
         f"{key},{start},{len(found)},{sum(found)}" for (key, start), found in numbers.items()
     )
+
+
+def expected_sums(count: int) -> dict[str, list[str]]:
+    """Return what other windows and the timers give, by name; see ``job.py``."""
+    found: dict[str, dict[tuple[int, int], list[int]]] = {
+        name: defaultdict(list) for name in ("sliding", "sessions", "timers")
+    }
+    sessions: dict[tuple[int, int], int] = {}
+    for number in range(count):
+        key, time = key_of(number), number * STEP
+        last = time // (WINDOW // 2) * (WINDOW // 2)
+        for start in (last, last - WINDOW // 2):
+            found["sliding"][key, start].append(number)
+        found["timers"][key, time // SLOT * SLOT].append(number)
+        if number // BURST % 2 == 0:
+            first = sessions.setdefault((key, number // BURST), time)
+            found["sessions"][key, first].append(number)
+    return {
+        name: sorted(f"{key},{start},{len(all_)},{sum(all_)}" for (key, start), all_ in of.items())
+        for name, of in found.items()
+    }
 
 
 def check_counts(lines: list[str], count: int) -> list[str]:

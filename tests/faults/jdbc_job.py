@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from job import arguments, environment, results, run
+from job import arguments, environment, keyed_events, results, run
 from pyflink.common import Row, Types
 from pyflink.datastream.connectors.jdbc import JdbcConnectionOptions
 
@@ -28,7 +28,9 @@ def main():
     parser.add_argument("--url", required=True)
     options = parser.parse_args()
     env = environment(options)
-    for table, lines in zip(("counts", "windows"), results(env, options), strict=True):
+    for table, lines in zip(
+        ("counts", "windows"), results(keyed_events(env, options)), strict=True
+    ):
         rows = lines.map(Row, LINE).uid(f"rows of {table}")
         rows.sink_to(sink(table, options.url)).uid(f"table {table}")
     run(env, options)

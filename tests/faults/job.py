@@ -3,9 +3,9 @@
     python -m pyflink_on_spark tests/faults/job.py INPUT OUTPUT --checkpoints FOLDER
         [--restore CHECKPOINT]
 
-Reads the files of a folder as they come, counts per key in state and in event-time windows, and
-writes both to files, until there is a file OUTPUT/stop, with which it ends, or OUTPUT/suspend, with
-which it only stops. It leaves a savepoint.
+Reads the files of a folder as they come, counts per key in state, in event-time windows of three
+kinds and by event-time timers, and writes all of it to files, until there is a file OUTPUT/stop,
+with which it ends, or OUTPUT/suspend, with which it only stops. It leaves a savepoint.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pyflink.common import (
 )
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import (
+    KeyedProcessFunction,
     MapFunction,
     ProcessWindowFunction,
     StreamExecutionEnvironment,
@@ -36,10 +37,16 @@ from pyflink.datastream.connectors.file_system import (
     RollingPolicy,
     StreamFormat,
 )
-from pyflink.datastream.state import ValueStateDescriptor
-from pyflink.datastream.window import TumblingEventTimeWindows
+from pyflink.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from pyflink.datastream.window import (
+    EventTimeSessionWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
 
 DISORDER, WINDOW = 50_000, 5_000
+BURST, GAP = 300, 1_000
+SLOT = 7_000
 EVENT = Types.TUPLE([Types.LONG(), Types.LONG(), Types.LONG()])
 
 
@@ -66,6 +73,27 @@ class SumOfWindow(ProcessWindowFunction):
     def process(self, key, context, elements):
         numbers = [number for number, _, _ in elements]
         yield f"{key},{context.window().start},{len(numbers)},{sum(numbers)}"
+
+
+class SumOfSlot(KeyedProcessFunction):
+    """Emits what the windows emit, by a timer at the end of each slot of event time."""
+
+    def open(self, runtime_context):
+        kind = MapStateDescriptor("sums", Types.LONG(), Types.TUPLE([Types.LONG(), Types.LONG()]))
+        self.sums = runtime_context.get_map_state(kind)
+
+    def process_element(self, value, ctx):
+        number, _, time = value
+        start = time // SLOT * SLOT
+        count, total = self.sums.get(start) or (0, 0)
+        self.sums.put(start, (count + 1, total + number))
+        ctx.timer_service().register_event_time_timer(start + SLOT - 1)
+
+    def on_timer(self, timestamp, ctx):
+        start = timestamp + 1 - SLOT
+        count, total = self.sums.get(start)
+        self.sums.remove(start)
+        yield f"{ctx.get_current_key()},{start},{count},{total}"
 
 
 def parse(line):
@@ -101,21 +129,25 @@ def environment(options):
     return env
 
 
-def results(env, options):
-    """Return the count of each event, and the sums of the windows."""
+def keyed_events(env, options):
+    """Return the events of the files, by key."""
     text = (
         FileSource.for_record_stream_format(StreamFormat.text_line_format(), options.input)
         .monitor_continuously(Duration.of_millis(200))
         .build()
     )
     times = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER))
-    events = (
+    return (
         env.from_source(text, WatermarkStrategy.no_watermarks(), "events")
         .uid("events")
         .map(parse, EVENT)
         .assign_timestamps_and_watermarks(times.with_timestamp_assigner(EventTime()))
         .key_by(lambda event: event[1], Types.LONG())
     )
+
+
+def results(events):
+    """Return the count of each event, and the sums of the windows."""
     windows = events.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
     return (
         events.map(CountPerKey(), Types.STRING()).uid("count"),
@@ -123,13 +155,31 @@ def results(env, options):
     )
 
 
+def more_results(events):
+    """Return the sums of other windows and of timers, by name."""
+    sliding = SlidingEventTimeWindows.of(Time.milliseconds(WINDOW), Time.milliseconds(WINDOW // 2))
+    bursts = (
+        events.filter(lambda event: event[0] // BURST % 2 == 0)
+        .key_by(lambda event: event[1], Types.LONG())
+        .window(EventTimeSessionWindows.with_gap(Time.milliseconds(GAP)))
+    )
+    return {
+        "sliding": events.window(sliding).process(SumOfWindow(), Types.STRING()),
+        "sessions": bursts.process(SumOfWindow(), Types.STRING()),
+        "timers": events.process(SumOfSlot(), Types.STRING()),
+    }
+
+
 def build(env, options):
-    counts, windows = results(env, options)
+    events = keyed_events(env, options)
+    counts, windows = results(events)
     # This one's part files continue across checkpoints, that one's end with each.
     continued = RollingPolicy.default_rolling_policy(4096, 1500, 800)
     counts.sink_to(sink(options.output / "counts", continued)).uid("counts")
     ended = RollingPolicy.on_checkpoint_rolling_policy()
     windows.sink_to(sink(options.output / "windows", ended)).uid("sums")
+    for name, sums in more_results(events).items():
+        sums.uid(name).sink_to(sink(options.output / name, ended)).uid(f"{name} in files")
 
 
 def run(env, options):

@@ -2,11 +2,11 @@
 
     python -m tests.faults.soak --minutes 5 --kills 20
 
-A generator writes files of numbered events; a job (`job.py`) counts them in state and in windows,
-with checkpoints. Its driver is killed at random moments and started again from the newest complete
-checkpoint. Hosts and the daemon that starts them are killed too, and there the job has to help
-itself; and Spark's Java process, without which the driver has to end with an error. In the end the
-committed files have to hold exactly what the events give.
+A generator writes files of numbered events; a job (`job.py`) counts them in state, in windows and
+by timers, with checkpoints. Its driver is killed at random moments and started again from the
+newest complete checkpoint. Hosts and the daemon that starts them are killed too, and there the job
+has to help itself; and Spark's Java process, without which the driver has to end with an error. In
+the end the committed files have to hold exactly what the events give.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.faults.disturbed import DisturbedJob, Plan, arguments, run_command
-from tests.faults.events import EVENTS_A_FILE, check_counts, expected_windows
+from tests.faults.events import (
+    EVENTS_A_FILE,
+    check_counts,
+    expected_sums,
+    expected_windows,
+)
 
 JOB = Path(__file__).with_name("job.py")
 
@@ -56,7 +61,12 @@ class Soak(DisturbedJob):
         report.problems += check_counts(self._lines("counts"), events)
         expected = expected_windows(events)
         self._compare("windows", self._lines("windows"), expected)
-        report.records = f"{events} events, {len(expected)} windows, {self._places()}"
+        results = len(expected)
+        for what, sums in expected_sums(events).items():
+            self._compare(what, self._lines(what), sums)
+            results += len(sums)
+        found = f"{events} events, {results} results of windows and timers"
+        report.records = f"{found}, {self._places()}"
 
     def _places(self) -> str:
         """Return where the lines are; note what should not be there."""

@@ -208,6 +208,7 @@ class RunningJob:
 
     def round(self) -> bool:
         """Let one subtask do what it can do at once; tell whether there is more."""
+        self.hosts.hand_out_splits()
         self.hosts.group.turn(0.0)
         return not self.hosts.group.ended
 

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -63,7 +64,7 @@ def call_in(address, number=0):
 
 def taken(number):
     """The command of a checkpoint."""
-    return ["snapshot", number, None, WHOLE, False]
+    return ["snapshot", number, None, WHOLE, False, {}]
 
 
 @pytest.fixture
@@ -364,3 +365,60 @@ def test_a_default_timeout_of_the_program_is_none_of_connections():
         assert outcome.result(20) == {0: much}
     finally:
         socket.setdefaulttimeout(before)
+
+
+class Splits:
+    """Hands out what it is asked for, at once."""
+
+    def __init__(self, pool):
+        self.pool, self.problem = pool, None
+
+    def request(self, subtask_id, chain, count):
+        if count > 9:
+            raise OverflowError(count)
+        self.pool.add_splits(subtask_id, chain, range(count), at_once=True)
+
+    @contextmanager
+    def checkpoint(self):
+        yield {"files": ["a"]}
+
+    def search_in_background(self):
+        """Search for nothing."""
+
+    def fail(self, error):
+        self.problem = error
+
+    def check(self):
+        if self.problem is not None:
+            raise self.problem
+
+    def close(self):
+        """End nothing."""
+
+
+@pytest.fixture
+def asking(hosts):
+    deployed = hosts.thread.submit(hosts.pool.deploy, "a job", Splits(hosts.pool))
+    for command in ("deploy", "connect"):
+        for host in range(2):
+            assert hosts.answer(host, "done")[0] == command
+    deployed.result(10)
+    return hosts
+
+
+def test_the_host_that_asks_gets_the_splits(asking):
+    asking.wires[1].send(None, "ask", (5, 2, 3))
+    assert asking.answer(1, "done") == ["splits", 5, 2, [0, 1, 2], True]
+
+
+def test_one_host_writes_the_part_of_the_driver(asking):
+    outcome = asking.snapshot(7)
+    for host, positions in enumerate([{"files": ["a"]}, {}]):
+        assert asking.answer(host, "done", host) == [*taken(7)[:-1], positions]
+    assert outcome.result(10) == {0: 0, 1: 1}
+
+
+def test_a_request_that_fails_ends_the_attempt(asking):
+    asking.wires[0].send(None, "ask", (5, 2, 10))
+    with pytest.raises(OverflowError):
+        asking.reaches(asking.pool.check)

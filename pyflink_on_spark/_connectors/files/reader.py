@@ -1,8 +1,7 @@
-"""Reads files as they appear, in one subtask."""
+"""Finds files as they appear, and hands them out."""
 
 from __future__ import annotations
 
-import heapq
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
-from pyflink_on_spark._runtime.connector import Source, SplitReader
+from pyflink_on_spark._runtime.connector import AskingReader, SplitEnumerator
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.files.source import SplitFileSource
     from pyflink_on_spark._filesystem.location import Location
     from pyflink_on_spark._runtime.bundle import Bundle
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FilesDone:
-    """The entry of a snapshot for the files that are read to their end.
+    """The entry of a snapshot for the files that are not to be found again.
 
     Args:
         paths: the paths of the files.
@@ -30,73 +30,112 @@ class FilesDone:
     paths: tuple[str, ...]
 
 
-class MonitoringReader(SplitReader):
-    """Reads a subtask's share of the files under some paths, and looks for new files.
+class FileEnumerator(SplitEnumerator):
+    """Looks for new files under some paths, and hands them out in the order of their names.
 
-    A file is identified by its path: later changes of the file are not noticed. The path also
-    decides which subtask reads the file, so that subtasks need not communicate.
+    A file is identified by its path: later changes of the file are not noticed. Files of a later
+    search come after those of an earlier one.
 
     Args:
-        source: reads one file.
         places: files, folders and patterns.
         interval: the time between two searches, in ms.
-        restored: the snapshots of all subtasks, or None.
-        context: the context of the subtask.
+        restored: what a checkpoint has of the source: of the enumerator and of its readers.
         selects: tells whether a file is read, by its path.
+        owns: tells whether a file is handed out here, by its path; None for all.
     """
 
     def __init__(
         self,
-        source: Source,
         places: Sequence[Location],
         interval: int,
-        restored: Sequence[Any] | None,
-        context: OperatorContext,
+        restored: Iterable[Any] = (),
         selects: Callable[[str], bool] = lambda path: True,
+        owns: Callable[[str], bool] | None = None,
     ) -> None:
-        super().__init__(source, [], None, context)
-        self._places, self._interval, self._selects = places, interval, selects
-        self._clock, self._task = context.clock, context.task
-        self._next_search: int | None = None
+        super().__init__()
+        self._places, self.interval, self._selects = places, interval, selects
+        self._owns = owns or (lambda path: True)
         self._known: set[str] = set()
-        unread: list[list[Any]] = [[]]
-        for item in restored or ():
-            if isinstance(item, FilesDone):  # with it the snapshot of a subtask begins
-                self._known.update(filter(self._is_mine, item.paths))
-                unread.append([])
-            elif self._is_mine(item[0].path):
-                unread[-1].append(item)
+        unread: list[Any] = []
+        unnumbered: list[Any] = []
+        for item in restored:
+            if isinstance(item, FilesDone):
+                self._known.update(filter(self._owns, item.paths))
+            elif self._owns(item[0].path):
                 self._known.add(item[0].path)
-        # Otherwise all that one subtask had left would come before older files of another one,
-        # whose records would be late.
-        self._todo.extend(heapq.merge(*unread, key=lambda item: item[0].path))
+                (unread if len(item) == 4 else unnumbered).append(item)
+        # Readers that find files themselves have no common numbers.
+        unnumbered.sort(key=lambda item: item[0].path)
+        self.give_back([*unread, *((*item, n) for n, item in enumerate(unnumbered))])
 
-    @property
-    def ended(self) -> bool:  # type: ignore[override]
-        """False: a new file may always appear."""
-        return False
+    def search(self) -> list[FileSplit]:
+        """Return the files that are new, in the order of their names."""
+        found = sorted(set(new_files(self._places, self._known)))
+        return [FileSplit(path) for path in found if self._selects(path) and self._owns(path)]
+
+    def found(self, splits: Iterable[FileSplit]) -> None:
+        splits = list(splits)
+        self._known.update(split.path for split in splits)
+        super().found(splits)
+
+    def snapshot(self) -> list[Any]:
+        """Return the paths of the files that readers have or had, and the files that none has."""
+        unread = super().snapshot()
+        return [self.known_but(unread), *unread]
+
+    def known_but(self, unread: Iterable[tuple[Any, ...]]) -> FilesDone:
+        """Return the entry for all files that are known but those of other entries."""
+        paths = self._known.difference(item[0].path for item in unread)
+        return FilesDone(tuple(sorted(paths)))
+
+
+class MonitoringReader(AskingReader):
+    """Finds the files of a subtask itself, where no driver hands files out.
+
+    The path of a file decides which subtask reads the file, so that subtasks need not communicate.
+
+    Args:
+        source: reads files.
+        restored: the snapshots of all subtasks, and of an enumerator; or None.
+        context: the context of the subtask.
+    """
+
+    def __init__(
+        self, source: SplitFileSource, restored: Sequence[Any] | None, context: OperatorContext
+    ) -> None:
+        super().__init__(source, context)
+        task = context.task
+
+        def owns(path: str) -> bool:
+            return zlib.crc32(os.fsencode(path)) % task.parallelism == task.subtask_index
+
+        self._files, self._clock = source.enumerator(restored, owns), context.clock
+        self._next_search: int | None = None
+        self._take_over()
 
     def poll(self) -> Bundle | None:
         """Return the next elements of the files that are found."""
         now = self._clock.now()
         if self._next_search is None or now >= self._next_search:
-            self._next_search = now + self._interval
-            self._search()
+            assert self._files.interval is not None
+            self._next_search = now + self._files.interval
+            self._files.found(self._files.search())
+            self._take_over()
         return super().poll()
 
+    def splits_wanted(self) -> int:
+        return 0
+
     def snapshot(self) -> list[Any]:
-        """Return the paths of finished files, and the positions in the others."""
-        left = {split.path for split, _, _ in self._todo}
-        return [FilesDone(tuple(sorted(self._known - left))), *self._todo]
+        """Return the paths of finished files, and the positions in the others, without numbers."""
+        unread = [item[:3] for item in super().snapshot()]
+        return [self._files.known_but(unread), *unread]
 
-    def _search(self) -> None:
-        for path in sorted(set(new_files(self._places, self._known))):
-            if self._is_mine(path) and self._selects(path):
-                self._known.add(path)
-                self._todo.append((FileSplit(path), None, 0))
-
-    def _is_mine(self, path: str) -> bool:
-        return zlib.crc32(os.fsencode(path)) % self._task.parallelism == self._task.subtask_index
+    def _take_over(self) -> None:
+        found = []
+        while (split := self._files.take()) is not None:
+            found.append(split)
+        self.add_splits(found, at_once=False)
 
 
 def new_files(places: Iterable[Location], known: set[str]) -> Iterator[str]:

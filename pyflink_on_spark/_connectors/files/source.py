@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.enumeration import Enumeration, find_files, split_files
-from pyflink_on_spark._connectors.files.reader import MonitoringReader
+from pyflink_on_spark._connectors.files.reader import FileEnumerator, MonitoringReader
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, locate
-from pyflink_on_spark._runtime.connector import OwnPositions, Source, SourceReader
+from pyflink_on_spark._runtime.connector import AskingReader, OwnPositions, Source, SourceReader
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.bundle import Bundle
@@ -37,6 +37,7 @@ class SplitFileSource(Source):
         self.config = config
         self._places = tuple(locate(path, configuration or {}) for path in config.paths)
         self.bounded = config.discovery_interval is None
+        self.asked = not self.bounded
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -49,7 +50,7 @@ class SplitFileSource(Source):
     def splits(self, parallelism: int) -> list[FileSplit]:
         if not self.bounded:
             self._check_paths()
-            return []  # each subtask finds its own files
+            return []  # readers ask the enumerator for them
         files = [file for file in find_files(self._places) if self.config.selects(file.path)]
         if self.config.enumeration is Enumeration.WHOLE_FILES:
             return [FileSplit(file.path) for file in files]
@@ -73,14 +74,27 @@ class SplitFileSource(Source):
     def reader(
         self, splits: Sequence[FileSplit], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
+        if self.asked and context.asks:
+            return AskingReader(self, context)
+        if self.asked:
+            return MonitoringReader(self, restored, context)
+        if restored is not None:
+            kind = OwnPositions if isinstance(restored, OwnPositions) else list
+            restored = kind(sorted(restored, key=self._place_in_order))
+        return super().reader(splits, restored, context)
+
+    def enumerator(
+        self, restored: Sequence[Any] | None, owns: Callable[[str], bool] | None = None
+    ) -> FileEnumerator:
+        """Return what finds the files.
+
+        Args:
+            restored: the snapshots of the enumerator and of all readers, or None.
+            owns: tells by its path whether a file is handed out; None for all.
+        """
         interval = self.config.discovery_interval
-        if interval is None:
-            if restored is not None:
-                kind = OwnPositions if isinstance(restored, OwnPositions) else list
-                restored = kind(sorted(restored, key=self._place_in_order))
-            return super().reader(splits, restored, context)
-        selects = self.config.selects
-        return MonitoringReader(self, self._places, interval, restored, context, selects)
+        assert interval is not None
+        return FileEnumerator(self._places, interval, restored or (), self.config.selects, owns)
 
     def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
         """Return what sorts the splits of all subtasks as they were found."""

@@ -33,6 +33,19 @@ class SourceProgress:
     items: tuple[Any, ...]
 
 
+def of_last_source(restored: Iterable[Any]) -> Iterator[Any]:
+    """Yield what a checkpoint has of the last source: of its enumerator and of its readers."""
+    for item in restored:
+        if _is_progress(item):
+            yield from item[-1].items
+        else:
+            yield item
+
+
+def _is_progress(item: Any) -> bool:
+    return isinstance(item, tuple) and bool(item) and isinstance(item[0], SourceProgress)
+
+
 class ChainReader(SourceReader):
     """Reads the sources of one subtask.
 
@@ -41,7 +54,8 @@ class ChainReader(SourceReader):
     Args:
         sources: the sources.
         share: the splits of the subtask.
-        restored: the snapshot entries of all subtasks, or None.
+        restored: the snapshot entries of all subtasks, and of the last source's enumerator; or
+            None.
         context: the context of the subtask.
     """
 
@@ -53,7 +67,11 @@ class ChainReader(SourceReader):
         context: OperatorContext,
     ) -> None:
         self._sources, self._share, self._context = sources, share, context
-        self._restored = restored
+        self._restored: Sequence[tuple[SourceProgress, ...]] | None = restored
+        self._enumerated: list[Any] = []
+        if restored is not None and not all(map(_is_progress, restored)):
+            self._enumerated = [item for item in restored if not _is_progress(item)]
+            self._restored = [item for item in restored if _is_progress(item)]
         self._done: list[SourceProgress] = []
         self.limit = BUNDLE_SIZE
         self._timestamped = any(source.timestamped for source in sources)
@@ -81,6 +99,12 @@ class ChainReader(SourceReader):
         if isinstance(event, Bundle) and self._timestamped and event.timestamps is None:
             event = Bundle(event.values, [None] * len(event.values))
         return event
+
+    def splits_wanted(self) -> int:
+        return self._reader.splits_wanted()
+
+    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+        self._reader.add_splits(splits, at_once=at_once)
 
     def stop(self) -> bool:
         """Stop the current source, and start no other."""
@@ -115,7 +139,7 @@ class ChainReader(SourceReader):
         positions = None
         if self._restored is not None:
             known = [progress[index] for progress in self._restored]
-            if any(progress.begun for progress in known):
+            if self._begun(index, known):
                 positions = self._positions(index, known)
             else:
                 return self._begin_untouched(index, known)
@@ -134,12 +158,20 @@ class ChainReader(SourceReader):
             positions = self._positions(index, known)
         return self._sources[index].reader(mine, positions, self._context)
 
+    def _begun(self, index: int, known: Iterable[SourceProgress]) -> bool:
+        """Whether there are positions in a source."""
+        if index == len(self._sources) - 1 and self._enumerated:
+            return True
+        return any(progress.begun for progress in known)
+
     def _positions(self, index: int, known: Iterable[SourceProgress]) -> Sequence[Any]:
         """Return the positions of all subtasks in a source, which some may not have started."""
         kind = OwnPositions if isinstance(self._restored, OwnPositions) else list
         return kind(self._each_position(index, known))
 
     def _each_position(self, index: int, known: Iterable[SourceProgress]) -> Iterator[Any]:
+        if index == len(self._sources) - 1:
+            yield from self._enumerated
         for progress in known:
             if progress.begun:
                 yield from progress.items
@@ -160,7 +192,7 @@ class ChainReader(SourceReader):
             return SourceProgress(False, self._share.splits[index])
         known = [progress[index] for progress in self._restored]
         task = self._context.task
-        if not any(progress.begun for progress in known):
+        if not self._begun(index, known):
             if isinstance(self._restored, OwnPositions):
                 return known[0]
             if len(known) == task.parallelism:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.hybrid.reader import ChainReader, SourceShares
-from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
+from pyflink_on_spark._connectors.hybrid.reader import ChainReader, SourceShares, of_last_source
+from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitEnumerator, WatermarkRule
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class SourceChain(Source):
         self.timestamped = any(source.timestamped for source in sources)
         self.parallel = all(source.parallel for source in sources)
         self.conforms = all(source.conforms for source in sources)
+        self.asked = sources[-1].asked  # the others are bounded
 
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:
         return SourceChain([source.with_watermarks(rule) for source in self._sources])
@@ -59,6 +60,11 @@ class SourceChain(Source):
             SourceShares(tuple(tuple(splits[index::parallelism]) for splits in found))
             for index in range(parallelism)
         ]
+
+    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+        """Return the enumerator of the last source."""
+        last = None if restored is None else list(of_last_source(restored))
+        return self._sources[-1].enumerator(last)
 
     def maintain(self, oldest_checkpoint: int | None) -> None:
         for source in self._sources:

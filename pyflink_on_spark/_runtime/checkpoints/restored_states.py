@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, shares
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, positions_of, shares
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.task.plan import StagePlan
 
@@ -44,6 +44,37 @@ def restored_states(
         slots: those of the host that asks.
         configuration: says how to reach the folder.
     """
+    whole, savepoint = _whole(restore, configuration)
+    found: dict[int, TaskStateSnapshot] = {}
+    for slot in slots:
+        found |= shares(stages, slot, whole, restore.checkpoint_id, savepoint=savepoint)
+    return found
+
+
+def restored_positions(
+    restore: Restore | None,
+    sources: Collection[str],
+    configuration: Mapping[str, str],
+) -> dict[str, list[Any]]:
+    """Return all that a checkpoint has of some sources, by their stable names.
+
+    Args:
+        restore: the checkpoint; None for a fresh start.
+        sources: the stable names.
+        configuration: says how to reach the folder.
+    """
+    if restore is None or not sources:
+        return {}
+    whole, _ = _whole(restore, configuration)
+    return {
+        name: positions_of(contents.values())
+        for name, contents in whole.sources.items()
+        if name in sources
+    }
+
+
+def _whole(restore: Restore, configuration: Mapping[str, str]) -> tuple[SlotState, bool]:
+    """Return the state of all slots under the job's names, and whether it is of a savepoint."""
     where, savepoint = restore.where, False
     if isinstance(where, bytes):
         whole = SlotState.from_bytes(where)
@@ -51,8 +82,4 @@ def restored_states(
         place = find_checkpoint(where, configuration)
         metadata = read_metadata(place)
         whole, savepoint = read_states(place, metadata), metadata.savepoint
-    whole = whole.renamed(restore.names)
-    found: dict[int, TaskStateSnapshot] = {}
-    for slot in slots:
-        found |= shares(stages, slot, whole, restore.checkpoint_id, savepoint=savepoint)
-    return found
+    return whole.renamed(restore.names), savepoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     KEYED,
@@ -27,6 +27,8 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, red
 from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
 from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
 
+DRIVER = -1
+"""Instead of the number of a subtask: what the driver has of a source."""
 _NOTHING = serialize(OperatorSnapshot())
 T = TypeVar("T")
 
@@ -64,7 +66,7 @@ class SlotState:
 
     Args:
         operators: the parts of each operator, by its stable name and subtask.
-        sources: the positions of each source, by its stable name and subtask.
+        sources: the positions of each source, by its stable name and subtask, or DRIVER.
     """
 
     operators: dict[str, dict[int, OperatorPart]] = field(default_factory=dict)
@@ -184,11 +186,8 @@ def _share(
                 state.operators[plan.state_id] = _operator_share(ordered, slot, vertex.parallelism)
         if chain.source is not None and chain.source_id in whole.sources:
             positions = whole.sources[chain.source_id]
-            state.sources[chain.source_id] = [
-                position
-                for index in sorted(positions)
-                for position in deserialize(_bytes(positions[index]))
-            ]
+            ordered = [positions[index] for index in sorted(positions)]
+            state.sources[chain.source_id] = positions_of(ordered)
     return state
 
 
@@ -249,6 +248,11 @@ def _own(part: OperatorPart) -> OperatorSubtaskState:
 def _renamed(found: Mapping[str, T], names: Mapping[str, str | None]) -> dict[str, T]:
     named = ((names.get(name, name), what) for name, what in found.items())
     return {name: what for name, what in named if name is not None}
+
+
+def positions_of(contents: Iterable[Content]) -> list[Any]:
+    """Return the positions that subtasks have written."""
+    return [position for content in contents for position in deserialize(_bytes(content))]
 
 
 def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:

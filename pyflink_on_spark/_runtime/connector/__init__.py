@@ -7,6 +7,11 @@ and what may happen twice. ``large_committable`` is for writers that return much
 
 from __future__ import annotations
 
+from pyflink_on_spark._runtime.connector.enumerator import (
+    AskingReader,
+    SplitEnumerator,
+    UnreadSplit,
+)
 from pyflink_on_spark._runtime.connector.large_committable import LargeCommittable
 from pyflink_on_spark._runtime.connector.sink import Sink, SinkWriter
 from pyflink_on_spark._runtime.connector.source import (
@@ -19,13 +24,16 @@ from pyflink_on_spark._runtime.connector.source import (
 )
 
 __all__ = [
+    "AskingReader",
     "LargeCommittable",
     "OwnPositions",
     "Sink",
     "SinkWriter",
     "Source",
     "SourceReader",
+    "SplitEnumerator",
     "SplitReader",
+    "UnreadSplit",
     "WatermarkRule",
     "share_of",
 ]

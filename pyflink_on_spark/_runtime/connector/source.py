@@ -6,9 +6,11 @@ A ``Source`` is a picklable description. The driver calls:
    ``with_configuration`` when the job is submitted. All return a source; none changes the source
    that it is called on.
 2. ``splits`` once when the job is submitted. A restart uses the same splits again.
-3. ``maintain`` again and again while the job runs, and ``begin_again`` before every attempt
+3. ``enumerator`` at the beginning of each attempt, of a source whose readers ask for splits. See
+   the module ``enumerator``.
+4. ``maintain`` again and again while the job runs, and ``begin_again`` before every attempt
    except the first.
-4. ``job_ended`` once, however the job has ended.
+5. ``job_ended`` once, however the job has ended.
 
 Each subtask gets a pickled copy of the source, and calls ``reader`` once. A ``SourceReader`` lives
 in one thread of one worker:
@@ -58,6 +60,7 @@ from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus,
 from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.connector.enumerator import SplitEnumerator
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 
@@ -96,6 +99,23 @@ class SourceReader(ABC):
         A bundle has at most ``limit`` elements. The method may wait some ten milliseconds for
         elements, and never longer: the subtask cannot do anything else meanwhile.
         """
+
+    def splits_wanted(self) -> int:
+        """Return how many splits to ask the source's enumerator for.
+
+        Called after each ``poll``. After a number other than 0 nothing more is wanted until
+        ``add_splits`` was called.
+        """
+        return 0
+
+    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+        """Take the splits that were asked for, or some of them.
+
+        Args:
+            splits: what the enumerator handed out.
+            at_once: whether they were there when they were asked for.
+        """
+        raise AssertionError("a reader that asks for no splits gets none")
 
     def stop(self) -> bool:
         """Stop to read, because the job drains.
@@ -160,6 +180,9 @@ class Source(ABC):
     conforms: bool = False
     """Whether elements are of ``produced_type`` already, so that nothing has to be converted."""
 
+    asked: bool = False
+    """Whether readers ask for splits, so that there is an ``enumerator``."""
+
     produced_type: Any = None
     """The type of the elements, or None."""
 
@@ -173,6 +196,15 @@ class Source(ABC):
         Raises:
             FileNotFoundError: the input does not exist. Other errors for other reasons.
         """
+
+    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+        """Return what hands out the splits that readers ask for. Runs in the driver.
+
+        Args:
+            restored: the snapshots of the enumerator and of all readers, at any parallelism. None
+                without a checkpoint.
+        """
+        raise NotImplementedError
 
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return a source that generates watermarks; a source without timestamps generates none."""

@@ -36,6 +36,7 @@ class OperatorContext:
         head_state: the keyed state of the operator that heads the chain of Python operators that
             this one is in, and whose event time it sees.
         split_times: takes event times to the reader of a source; one for each subtask.
+        asks: whether the driver hands out splits to readers that ask.
     """
 
     task: TaskInfo
@@ -51,3 +52,4 @@ class OperatorContext:
     checkpointed: bool = False
     head_state: KeyedStateBackend | None = None
     split_times: SplitTimes = field(default_factory=SplitTimes)
+    asks: bool = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
@@ -31,6 +32,7 @@ class SourceInput:
         checkpointed: whether checkpoints are made.
         allowance: how many elements are read between two checkpoints; None for any number.
         now: the time in seconds; any clock that never goes back.
+        ask: asks the driver for a number of splits.
     """
 
     def __init__(
@@ -40,8 +42,12 @@ class SourceInput:
         checkpointed: bool,
         allowance: int | None,
         now: Callable[[], float] = time.monotonic,
+        ask: Callable[[int], None] = lambda count: None,
     ) -> None:
         self._chain, self._reader, self._now = chain, reader, now
+        self._ask = ask
+        self._ordered: deque[int] = deque()
+        self._held: list[tuple[int, Sequence[Any], bool]] = []
         self._checkpointed = checkpointed
         self._size = 1
         self._begun: float | None = None
@@ -87,6 +93,8 @@ class SourceInput:
             self._chain.take_event(SOURCE_CHANNEL, event)
         elif reader.ended:
             self._end()
+        if wanted := reader.splits_wanted():
+            self._ask(wanted)
         self._begun = self._now() if count else None
         return (count or int(event is not None or not self.reading)), count >= limit
 
@@ -100,6 +108,29 @@ class SourceInput:
             self._stopped = True
             if self.reading and not self._reader.stop():
                 self._end()
+
+    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+        """Take splits from the driver.
+
+        What comes after the order of a checkpoint waits until the checkpoint's barrier has passed:
+        the driver's part of the checkpoint has it as well.
+        """
+        if self._ordered:
+            self._held.append((self._ordered[-1], splits, at_once))
+        else:
+            self._reader.add_splits(splits, at_once=at_once)
+
+    def checkpoint_ordered(self, checkpoint_id: int) -> None:
+        """Note that the driver has ordered a checkpoint, whose barrier will pass."""
+        self._ordered.append(checkpoint_id)
+
+    def barrier_passed(self, checkpoint_id: int) -> None:
+        """Note that a barrier has passed, whether there was a snapshot or not."""
+        while self._ordered and self._ordered[0] <= checkpoint_id:
+            self._ordered.popleft()
+        while self._held and self._held[0][0] <= checkpoint_id:
+            _, splits, at_once = self._held.pop(0)
+            self._reader.add_splits(splits, at_once=at_once)
 
     def snapshot(self, checkpoint_id: int) -> list[Any]:
         """Return the reader's positions."""

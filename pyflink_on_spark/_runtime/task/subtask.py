@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import Barrier, Bundle
@@ -192,6 +193,8 @@ class Subtask:
     def trigger(self, checkpoint_id: int) -> None:
         """Begin a checkpoint here, if no barriers will come from upstream."""
         self.alignment.trigger(checkpoint_id)
+        for source in self.sources.values():
+            source.checkpoint_ordered(checkpoint_id)
 
     def prepare_barrier(self) -> None:
         """Emit and process everything that belongs to before the barrier."""
@@ -249,6 +252,8 @@ class Subtask:
         with self._explained:
             for writer in self._writers:
                 writer.event(Barrier(checkpoint_id))
+            for source in self.sources.values():
+                source.barrier_passed(checkpoint_id)
 
     @property
     def hears_of_checkpoints(self) -> bool:
@@ -339,7 +344,9 @@ class Subtask:
     def _source_input(self, chain: int, reader: SourceReader) -> SourceInput:
         job = self._job
         allowance = job.checkpoint_elements if job.checkpointed else None
-        return SourceInput(self._chains[chain], reader, job.checkpointed, allowance, self._now)
+        number = self.identity.vertex.first_subtask_id + self.identity.index
+        ask = partial(self.identity.ask or _ask_nobody, number, chain)
+        return SourceInput(self._chains[chain], reader, job.checkpointed, allowance, self._now, ask)
 
     def _watched(self, index: int) -> ChainProgress:
         plans = self._vertex.chains[index].operators
@@ -360,3 +367,7 @@ class Subtask:
         if isinstance(error, SubtaskFailure):
             return error
         return describe_failure(error, self._operators, self.place_of(None))
+
+
+def _ask_nobody(*_: int) -> None:
+    raise AssertionError("a reader asks for splits, and the driver has none")

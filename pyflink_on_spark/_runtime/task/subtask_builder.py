@@ -43,6 +43,8 @@ from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 from pyflink_on_spark.common._options import python
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
+Ask = Callable[[int, int, int], None]
+"""Asks the driver for splits: the number of the subtask, the chain of its source, how many."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class SubtaskIdentity:
         attempt: how often the job was restarted.
         restored: its share of a checkpoint; None for a fresh start.
         here: the subtasks in the same process, to which nothing has to be pickled.
+        ask: asks the driver for splits; None if the driver has none.
     """
 
     vertex: VertexPlan
@@ -68,6 +71,7 @@ class SubtaskIdentity:
     attempt: int = 0
     restored: TaskStateSnapshot | None = None
     here: Container[int] = ()
+    ask: Ask | None = None
 
 
 @dataclass
@@ -246,6 +250,7 @@ class SubtaskBuilder:
             copied=restored is not None and restored.savepoint,
             checkpointed=job.checkpointed,
             split_times=self._split_times,
+            asks=identity.ask is not None,
         )
 
     def _keyed_state(self, plan: OperatorPlan) -> KeyedStateBackend:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskIdentity
 
 _TICK_MS = 10
 _LEAST_BETWEEN_TICKS = 20
@@ -48,6 +48,7 @@ class SubtaskGroup:
         subtask: the class of the subtasks.
         schedule: says which subtask works next.
         now: the time in seconds; any clock that never goes back.
+        ask: asks the driver for splits; None if the driver has none.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class SubtaskGroup:
         subtask: type[Subtask] = Subtask,
         schedule: Schedule | None = None,
         now: Callable[[], float] = time.monotonic,
+        ask: Ask | None = None,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
         self._shipped: deque[ChannelRow] = deque()
@@ -80,7 +82,7 @@ class SubtaskGroup:
         for number, vertex, index in mine:
             state = None if restored is None else restored.get(number)
             identity = SubtaskIdentity(
-                vertex, index, job, clock, driver(number), attempt, state, here
+                vertex, index, job, clock, driver(number), attempt, state, here, ask
             )
             self._subtasks[number] = subtask(identity, self._shipped.append, now)
         self._schedule = Schedule() if schedule is None else schedule
@@ -359,6 +361,12 @@ class SubtaskGroup:
                 self._outlet.consumed(row, self._stages[number])
         if left:
             self._foreign[number] = left
+
+    def add_splits(
+        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+    ) -> None:
+        """Give splits to the source that asked for them."""
+        self._subtasks[subtask_id].sources[chain].add_splits(splits, at_once=at_once)
 
     # -- checkpoints -----------------------------------------------------------------------------
 

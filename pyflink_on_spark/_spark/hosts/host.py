@@ -17,6 +17,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
 from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.clock import SystemClock
@@ -99,6 +100,7 @@ class Host:
             "complete": self._complete,
             "aborted": self._aborted,
             "end sources": self._end_sources,
+            "splits": self._add_splits,
             "close": self._close,
         }
         self._data = DataPlane(self._receive)
@@ -248,6 +250,7 @@ class Host:
             deployment.attempt,
             restored,
             None if deployment.hosts == 1 else self._data,
+            ask=self._ask_for_splits,
         )
         self._group.open()
         step("host: its subtasks are open")
@@ -271,14 +274,30 @@ class Host:
         self._running = True
         step("host: it is connected")
 
+    def _ask_for_splits(self, subtask_id: int, chain: int, count: int) -> None:
+        self._control.send(None, "ask", (subtask_id, chain, count))
+
+    def _add_splits(
+        self, _: int, subtask_id: int, chain: int, splits: list[Any], at_once: bool
+    ) -> None:
+        assert self._group is not None
+        self._group.add_splits(subtask_id, chain, splits, at_once=at_once)
+
     def _snapshot(
-        self, number: int, checkpoint_id: int, where: str | None, contents: str, halt: bool
+        self,
+        number: int,
+        checkpoint_id: int,
+        where: str | None,
+        contents: str,
+        halt: bool,
+        positions: dict[str, list[Any]],
     ) -> Any:
         assert self._group is not None
         try:
             writer = SnapshotWriter(
                 checkpoint_id, where, contents, self._number, self._configuration, FEW_ENTRIES
             )
+            writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
         except CheckpointError as error:
             request = SnapshotRequest(checkpoint_id, _write_nothing)
             request.fail(error)  # which lets the barriers of other hosts pass

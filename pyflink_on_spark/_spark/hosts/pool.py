@@ -6,13 +6,14 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._job.split_assignment import SplitAssignment
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -41,6 +42,7 @@ class _HostConnection:
         connection: the connection.
         changed: is notified of everything that the host says.
         silence: after how long a silence it counts as lost, in s.
+        ask: takes its requests for splits: the host's number, the subtask's, the chain, how many.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class _HostConnection:
         connection: RpcConnection,
         changed: threading.Condition,
         silence: float,
+        ask: Callable[[int, int, int, int], None],
     ) -> None:
         self.number, self.address, self._silence = number, address, silence
+        self._ask = ask
         self._connection, self._changed = connection, changed
         self._requests: dict[int, Future[Any]] = {}
         self._number = 0
@@ -89,6 +93,9 @@ class _HostConnection:
         try:
             while True:
                 number, kind, content = self._connection.receive(self._silence)
+                if kind == "ask":
+                    self._ask(self.number, *content)
+                    continue
                 if number is None:
                     self._note(kind, content)
                     continue
@@ -159,6 +166,8 @@ class HostPool:
         self._copies: list[_HostConnection] = []
         self._changed = threading.Condition()
         self._ending, self._closed = False, threading.Event()
+        self._splits: SplitAssignment | None = None
+        self._readers: dict[int, int] = {}
         self._listener = Listener(endpoint, secrets.token_bytes(32), self._take_call, "hosts")
         self.control = self._listener.address
         threading.Thread(target=self._beat, name="heartbeats", daemon=True).start()
@@ -184,12 +193,17 @@ class HostPool:
             with self._changed:
                 self._changed.wait(_LOOK_SECONDS)
 
-    def deploy(self, deployment: Deployment) -> None:
+    def deploy(self, deployment: Deployment, splits: SplitAssignment | None = None) -> None:
         """Let all hosts open their subtasks, then connect with each other and begin to work.
+
+        Args:
+            deployment: what they run.
+            splits: hands out the splits that readers ask for.
 
         Raises:
             SubtaskFailure: if a function's ``open`` fails.
         """
+        self._splits = splits
         self._call_all("deploy", deployment)
         addresses = {number: host.address for number, host in self._hosts.items()}
         futures = [
@@ -197,6 +211,24 @@ class HostPool:
             for number, host in self._hosts.items()
         ]
         self._answers(futures)
+        if splits is not None:
+            splits.search_in_background()
+
+    def add_splits(
+        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+    ) -> None:
+        """Send splits to the subtask that has asked for them."""
+        host = self._hosts[self._readers[subtask_id]]
+        answer = host.call("splits", subtask_id, chain, list(splits), at_once)
+        answer.add_done_callback(_note_nothing)
+
+    def _request_splits(self, host: int, subtask_id: int, chain: int, count: int) -> None:
+        self._readers[subtask_id] = host
+        if self._splits is not None:
+            try:
+                self._splits.request(subtask_id, chain, count)
+            except Exception as error:  # noqa: BLE001 - `check` raises it in the driver's thread
+                self._splits.fail(error)
 
     def check(self) -> None:
         """See whether all hosts work.
@@ -204,7 +236,10 @@ class HostPool:
         Raises:
             SubtaskFailure: if a user's function has failed.
             HostLost: if a host, or the connection between two of them, is gone.
+            Exception: if the driver cannot find the input of a source.
         """
+        if self._splits is not None:
+            self._splits.check()
         failures = [host.failure for host in self._hosts.values() if host.failure is not None]
         for failure in sorted(failures, key=lambda found: isinstance(found, HostLost)):
             raise failure
@@ -248,7 +283,16 @@ class HostPool:
         for host in self._hosts.values():
             paused = None if host.report.paused is None else False
             host.report = HostReport(host.report.ended, paused, None)
-        return self._call_all("snapshot", checkpoint_id, where, contents, halt, timeout=timeout)
+        order = checkpoint_id, where, contents, halt
+        ordering: Any = (
+            contextlib.nullcontext({}) if self._splits is None else self._splits.checkpoint()
+        )
+        with ordering as positions:
+            futures = {
+                number: host.call("snapshot", *order, {} if number else positions)
+                for number, host in self._hosts.items()
+            }
+        return self._results(futures, timeout)
 
     def committables(self) -> list[Any]:
         """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
@@ -290,6 +334,8 @@ class HostPool:
         """
         self._ending = True
         self._listener.close()
+        if self._splits is not None:
+            self._splits.close()
         futures = [host.call("close", failed) for host in self._hosts.values()]
         copies = [host.call("close", True) for host in self._copies]
         deadline = time.monotonic() + _CLOSE_SECONDS
@@ -333,7 +379,9 @@ class HostPool:
         place = replace(self.control, host=host, port=port)
         silence = self._network.heartbeat_timeout
         with self._changed:
-            called = _HostConnection(number, place, control, self._changed, silence)
+            called = _HostConnection(
+                number, place, control, self._changed, silence, self._request_splits
+            )
             if number in self._hosts:
                 self._copies.append(called)  # which Spark has started beside: it waits for the end
             else:
@@ -348,9 +396,14 @@ class HostPool:
             for host in hosts:
                 host.beat()
 
-    def _call_all(self, *message: Any, timeout: float | None = None) -> dict[int, Any]:
+    def _call_all(self, *message: Any) -> dict[int, Any]:
         """Send a command to all hosts at once; return what each answers."""
-        futures = {number: host.call(*message) for number, host in self._hosts.items()}
+        return self._results({number: host.call(*message) for number, host in self._hosts.items()})
+
+    def _results(
+        self, futures: Mapping[int, Future[Any]], timeout: float | None = None
+    ) -> dict[int, Any]:
+        """Wait for the answers of hosts, and return them."""
         self._answers(futures.values(), timeout)
         return {number: future.result() for number, future in futures.items()}
 

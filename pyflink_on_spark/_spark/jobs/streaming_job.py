@@ -19,6 +19,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_display import display_for
 from pyflink_on_spark._job.progress_line import Progress
+from pyflink_on_spark._job.split_assignment import SplitAssignment
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
@@ -208,7 +209,7 @@ class _Attempt:
             self._start()
             self._pool.assemble(self._owner.slot_timeout, self._check_start)
             self._assembled = True
-            self._pool.deploy(self._deployment())
+            self._pool.deploy(self._deployment(), self._splits())
             self._drive()
             failed = False
         except BaseException as error:  # noqa: BLE001 - the reason is raised
@@ -263,6 +264,13 @@ class _Attempt:
             raise RuntimeError("Spark has ended the tasks of the job's hosts")
         if self._query is not None and not self._query.isActive:
             raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
+
+    def _splits(self) -> SplitAssignment | None:
+        """Return what hands out splits, if readers ask for some."""
+        job, restore = self._job, self._coordinator.restore
+        configuration, deliver = job.settings.configuration, self._pool.add_splits
+        splits = SplitAssignment(job.stages, restore, configuration, deliver, self._owner._clock)
+        return splits or None
 
     def _deployment(self) -> Deployment:
         return Deployment(

@@ -29,7 +29,7 @@ class ManualClock:
 
 def context_of(clock=None, index=0, parallelism=1):
     task = TaskInfo("source", index, parallelism)
-    return SimpleNamespace(clock=clock or ManualClock(), task=task)
+    return SimpleNamespace(clock=clock or ManualClock(), task=task, asks=False)
 
 
 def source_of(*paths, interval=None, text=None):
