@@ -88,9 +88,11 @@ class LocalHosts:
     def turn(self) -> bool:
         """Do some work; tell whether there was any."""
         self._check()
-        self.hand_out_splits()
-        worked = self.group.turn(self._now() + _SLICE_SECONDS)
-        return worked or bool(self._asked)
+        while True:
+            self.hand_out_splits()
+            worked = self.group.turn(self._now() + _SLICE_SECONDS)
+            if worked or not self._asked:
+                return worked
 
     def hand_out_splits(self) -> None:
         """Do the driver's part for sources whose readers ask for splits."""
