@@ -186,8 +186,8 @@ def _share(
                 state.operators[plan.state_id] = _operator_share(ordered, slot, vertex.parallelism)
         if chain.source is not None and chain.source_id in whole.sources:
             positions = whole.sources[chain.source_id]
-            ordered = [positions[index] for index in sorted(positions)]
-            state.sources[chain.source_id] = positions_of(ordered)
+            contents = [positions[index] for index in sorted(positions)]
+            state.sources[chain.source_id] = positions_of(contents)
     return state
 
 
