@@ -124,7 +124,8 @@ class LocalHosts:
         try:
             self.group.flush()
             with self._splits.checkpoint() as positions:
-                writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
+                if positions:
+                    writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
                 self.group.begin_checkpoint(request)
             while not request.done:
                 self.turn()

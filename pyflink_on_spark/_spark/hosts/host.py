@@ -297,7 +297,8 @@ class Host:
             writer = SnapshotWriter(
                 checkpoint_id, where, contents, self._number, self._configuration, FEW_ENTRIES
             )
-            writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
+            if positions:
+                writer.write(DRIVER, TaskStateSnapshot(checkpoint_id, sources=positions))
         except CheckpointError as error:
             request = SnapshotRequest(checkpoint_id, _write_nothing)
             request.fail(error)  # which lets the barriers of other hosts pass
