@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._job.hosts import HostSnapshot
-from pyflink_on_spark._job.split_assignment import SplitAssignment
+from pyflink_on_spark._job.split_distribution import SplitDistribution
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
@@ -58,7 +58,7 @@ class LocalHosts:
         check: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._splits = SplitAssignment(
+        self._splits = SplitDistribution(
             stages, restore, settings.configuration, self._deliver, clock
         )
         self._asked: deque[tuple[int, int, int]] = deque()

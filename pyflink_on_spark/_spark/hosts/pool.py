@@ -13,7 +13,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.hosts import HostSnapshot
-from pyflink_on_spark._job.split_assignment import SplitAssignment
+from pyflink_on_spark._job.split_distribution import SplitDistribution
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
@@ -166,7 +166,7 @@ class HostPool:
         self._copies: list[_HostConnection] = []
         self._changed = threading.Condition()
         self._ending, self._closed = False, threading.Event()
-        self._splits: SplitAssignment | None = None
+        self._splits: SplitDistribution | None = None
         self._readers: dict[int, int] = {}
         self._listener = Listener(endpoint, secrets.token_bytes(32), self._take_call, "hosts")
         self.control = self._listener.address
@@ -193,7 +193,7 @@ class HostPool:
             with self._changed:
                 self._changed.wait(_LOOK_SECONDS)
 
-    def deploy(self, deployment: Deployment, splits: SplitAssignment | None = None) -> None:
+    def deploy(self, deployment: Deployment, splits: SplitDistribution | None = None) -> None:
         """Let all hosts open their subtasks, then connect with each other and begin to work.
 
         Args:

@@ -19,7 +19,7 @@ from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_display import display_for
 from pyflink_on_spark._job.progress_line import Progress
-from pyflink_on_spark._job.split_assignment import SplitAssignment
+from pyflink_on_spark._job.split_distribution import SplitDistribution
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
@@ -265,11 +265,11 @@ class _Attempt:
         if self._query is not None and not self._query.isActive:
             raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
 
-    def _splits(self) -> SplitAssignment | None:
+    def _splits(self) -> SplitDistribution | None:
         """Return what hands out splits, if readers ask for some."""
         job, restore = self._job, self._coordinator.restore
         configuration, deliver = job.settings.configuration, self._pool.add_splits
-        splits = SplitAssignment(job.stages, restore, configuration, deliver, self._owner._clock)
+        splits = SplitDistribution(job.stages, restore, configuration, deliver, self._owner._clock)
         return splits or None
 
     def _deployment(self) -> Deployment:

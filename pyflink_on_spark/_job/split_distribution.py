@@ -67,7 +67,7 @@ class _Source:
         return dealt
 
 
-class SplitAssignment:
+class SplitDistribution:
     """The enumerators of a job's sources, for one attempt. Its methods may be called in any thread.
 
     Args:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._job.split_assignment import SplitAssignment
+from pyflink_on_spark._job.split_distribution import SplitDistribution
 from pyflink_on_spark._runtime.connector import SplitEnumerator
 from tests.runtime.harness import FakeClock
 
@@ -38,7 +38,7 @@ class Assigned:
         chains = (SimpleNamespace(source=None), SimpleNamespace(source=source, source_id="numbers"))
         vertex = SimpleNamespace(chains=chains, parallelism=3, first_subtask_id=10)
         stages = [SimpleNamespace(vertices=[vertex])]
-        self.splits = SplitAssignment(stages, None, {}, self._deliver, self.clock)
+        self.splits = SplitDistribution(stages, None, {}, self._deliver, self.clock)
 
     def _deliver(self, subtask_id, chain, splits, *, at_once):
         assert chain == 1
@@ -110,4 +110,4 @@ def test_a_search_in_the_background_that_fails(job):
 
 
 def test_without_such_sources_there_is_nothing_to_do():
-    assert not SplitAssignment([], None, {}, None, FakeClock())
+    assert not SplitDistribution([], None, {}, None, FakeClock())
