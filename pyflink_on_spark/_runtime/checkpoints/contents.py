@@ -275,17 +275,14 @@ class _Counts:
 
     def summaries(self) -> tuple[StateSummary, ...]:
         """Return what was found."""
-        return tuple(
-            StateSummary(
-                state,
-                kind,
-                count,
-                expires,
-                *map(_names, self._types.get(state, ((), ()))),
-                self._declared.get(state),
+        found = []
+        for (state, kind, expires), count in self._entries.items():
+            keys, values = self._types.get(state, (set(), set()))
+            declared = self._declared.get(state)
+            found.append(
+                StateSummary(state, kind, count, expires, _names(keys), _names(values), declared)
             )
-            for (state, kind, expires), count in self._entries.items()
-        )
+        return tuple(found)
 
 
 def _names(types: Iterable[type]) -> tuple[str, ...]:
