@@ -183,6 +183,7 @@ class _Builder:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender
         plan = self._plan(_declarer(sender), operator)
+        plan = replace(plan, task=self._graph.task(sender.origin))
         step = PhysicalNode(plan, sender.origin, sender.parallelism)
         inner = PhysicalEdge(sender, step, ForwardPartitioner(), 0, link.side_tag)
         sender.outputs.append(inner)
@@ -234,6 +235,7 @@ class _Builder:
             state_id=state_id,
             key_type=_key_type(node),
             meaning=None if state_id is None else _meaning(node),
+            task=self._graph.task(node),
         )
 
 

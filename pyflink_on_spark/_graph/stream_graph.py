@@ -122,6 +122,10 @@ class StreamGraph:
         """Return the maximum parallelism of the task in which Flink would run an operator."""
         return self.max_parallelism(self._chain_heads[node])
 
+    def task(self, node: Transformation) -> int:
+        """Return the number of the first operator of the task in which Flink would run one."""
+        return self._chain_heads[node].number
+
     def task_name(self, node: Transformation) -> str:
         """Return the name of the task in which Flink would run an operator."""
         head = self._chain_heads[node]

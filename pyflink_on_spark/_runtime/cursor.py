@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,6 +23,30 @@ class Cursor:
 
     def __init__(self) -> None:
         self.timestamp: int | None = None
+
+    def part(self) -> None:
+        """Let each thread have a timestamp of its own: parts of the chain work side by side."""
+        if type(self) is Cursor:
+            _OF_CURSOR.__set__(self, threading.local())
+            self.__class__ = _PartedCursor
+
+
+_OF_CURSOR: Any = vars(Cursor)["timestamp"]
+
+
+class _PartedCursor(Cursor):
+    """Finds the timestamp of the thread that asks; a chain that stays whole has no such lookup."""
+
+    __slots__ = ()
+
+    @property
+    def timestamp(self) -> int | None:
+        """The timestamp of the element that this thread works on."""
+        return getattr(_OF_CURSOR.__get__(self), "timestamp", None)
+
+    @timestamp.setter
+    def timestamp(self, timestamp: int | None) -> None:
+        _OF_CURSOR.__get__(self).timestamp = timestamp
 
 
 def noting(elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]) -> Iterator[Any]:

@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 
 _SLICE_SECONDS = 0.01
 
@@ -43,6 +44,7 @@ class LocalHosts:
         schedule: says which subtask works next.
         check: called between two slices of work; what it raises ends the attempt.
         now: the time in seconds; any clock that never goes back.
+        threads: those of parts whose functions wait; None for real ones.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class LocalHosts:
         schedule: Schedule | None = None,
         check: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
+        threads: SubtaskThreads | None = None,
     ) -> None:
         self._splits = SplitDistribution(
             stages, restore, settings.configuration, self._deliver, clock
@@ -83,6 +86,8 @@ class LocalHosts:
             schedule=schedule,
             now=now,
             ask=self._ask,
+            usage=thread_usage() if now is time.monotonic else None,
+            threads=threads or SubtaskThreads(),
         )
 
     def turn(self) -> bool:

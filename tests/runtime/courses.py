@@ -44,6 +44,7 @@ class Course:
         lost: when a host is lost in the middle of a checkpoint.
         seed: of the order in which hosts work and rows arrive.
         settings: of checkpoints and state.
+        threads: whether functions are seen to wait now and then, and get threads.
     """
 
     sizes: tuple[int, ...] = (1_000_000,)
@@ -58,6 +59,7 @@ class Course:
     lost: frozenset[int] = frozenset()
     seed: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
+    threads: bool = False
 
 
 def run(build: Build, elements: list[Any], course: Course, path: Path | None = None) -> list[Any]:
@@ -118,6 +120,7 @@ class _Run:
             number,
             coordinator.restore,
             self._note_saved,
+            course.threads,
         )
         try:
             turns = 0

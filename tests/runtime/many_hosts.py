@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.plan import StagePlan
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
+from tests.runtime.pretend_threads import PretendThreads
 
 _MOST_UNDER_WAY = 6
 _MOST_TURNS = 20_000
@@ -62,6 +63,7 @@ class ManyHosts:
         attempt: how often the job was restarted.
         restore: the number of the checkpoint to begin with, and its folder or content.
         saved: is called with its slot whenever a subtask has written its state.
+        threads: whether chance finds that functions wait, so that they get threads.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class ManyHosts:
         attempt: int = 0,
         restore: tuple[int, str | bytes] | None = None,
         saved: Callable[[int], None] = lambda slot: None,
+        threads: bool = False,
     ) -> None:
         self._saved = saved
         self._random, self._turns, self._time = random.Random(seed), 0, 0.0
@@ -91,6 +94,8 @@ class ManyHosts:
         self._parts: dict[int, tuple[SnapshotWriter | None, SnapshotRequest]] = {}
         """Of the checkpoint under way: what each host writes with, once the host knows of it."""
         self.groups: list[SubtaskGroup] = []
+        self._threads: list[PretendThreads] = []
+        self._some_wait = threads
         self._host_of: dict[int, int] = {}
         slot_of = {
             vertex.first_subtask_id + index: index
@@ -105,6 +110,7 @@ class ManyHosts:
             if restore is not None:
                 restored = restored_states(restore, stages, mine, {})
             outlet = _Outlet(self)
+            self._threads.append(PretendThreads(seed + number))
             self.groups.append(
                 SubtaskGroup(
                     stages,
@@ -116,6 +122,7 @@ class ManyHosts:
                     restored,
                     outlet,
                     now=self._now,
+                    threads=self._threads[number],
                 )
             )
             self._host_of |= {
@@ -134,6 +141,8 @@ class ManyHosts:
         choice = self._random.randrange(len(self.groups) + len(rows))
         if choice < len(self.groups):
             until = self._time + self._random.choice([0.0, 0.0, 0.1])
+            if self._some_wait:
+                self._threads[choice].let_some_wait(self.groups[choice])
             self._does(choice, self.groups[choice].turn, until)
             return
         channel = rows[choice - len(self.groups)]

@@ -36,6 +36,7 @@ courses = st.builds(
     crashes=moments,
     lost=moments,
     seed=st.integers(0, 9),
+    threads=st.booleans(),
 )
 ELEMENTS = [("abcd"[i * i % 4], i * 7 % 60, i * 13 % 100) for i in range(40)]
 CUT = Course(
@@ -59,6 +60,13 @@ def agree(job, elements, course, path=None):
 @settings(some, max_examples=80)
 @given(random_jobs, events, courses)
 def test_any_job_cut_anywhere(job, elements, course):
+    agree(job, elements, course)
+
+
+@settings(some, max_examples=40)
+@given(random_jobs, events, courses, st.sampled_from(["AUTO", "THREAD"]))
+def test_functions_in_threads(job, elements, course, where):
+    course = replace(course, threads=True, settings={"pyflink-on-spark.waiting-functions": where})
     agree(job, elements, course)
 
 

@@ -25,7 +25,7 @@ def picked(schedule):
 
 def test_of_those_that_could_work_now_the_one_furthest_downstream_comes_first():
     schedule = Schedule()
-    schedule.add_all([Unit(1, stage=0), Unit(2, stage=2), Unit(3, stage=1), Unit(4, stage=2)])
+    schedule.add_all([Unit(1, depth=0), Unit(2, depth=2), Unit(3, depth=1), Unit(4, depth=2)])
     assert picked(schedule) == [2, 4, 3, 1]
 
 
@@ -46,7 +46,7 @@ def test_a_unit_that_could_not_have_its_turn_keeps_its_place():
 
 
 def test_slow_work_lets_the_others_go_first():
-    schedule, slow, fast = Schedule(), Unit(1, stage=1), Unit(2, stage=0)
+    schedule, slow, fast = Schedule(), Unit(1, depth=1), Unit(2, depth=0)
     schedule.spend(slow, 5 * SLOW_SECONDS)
     schedule.spend(fast, 0.9 * SLOW_SECONDS)
     assert (slow.time, fast.time) == (5 * SLOW_SECONDS, 0.0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -10,6 +13,7 @@ from pyflink_on_spark._runtime.connector import SourceReader
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads
 from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction
 from tests.runtime.harness import FakeClock
@@ -387,3 +391,42 @@ def test_drained_sources_end():
     group.end_sources()
     run(group)
     assert len(CALLS) < 100
+
+
+# -- threads ---------------------------------------------------------------------------------------
+
+
+class Blocks(MapFunction):
+    """Waits until a test lets it continue."""
+
+    def map(self, value):
+        GATE.wait(30)
+        return value
+
+
+GATE = threading.Event()
+
+
+def test_while_only_threads_work_the_group_has_nothing_to_do():
+    """Else its host would ask again and again, and take a whole processor."""
+    GATE.clear()
+    woken = threading.Event()
+    settings = {"pyflink-on-spark.waiting-functions": "thread"}
+    job = job_of(lambda s: s.map(Blocks()), CutSource([1]), configuration=settings)
+    driver = lambda number: lambda channel: lambda things: note(str(len(things)))  # noqa: E731
+    group = SubtaskGroup(
+        job.stages, [0], job.settings, FakeClock(), driver, threads=SubtaskThreads(woken.set)
+    )
+    group.open()
+    group.turn(time.monotonic() + 0.05)
+    while group.turn(time.monotonic() + 0.05):
+        pass
+    assert not group.ended
+    assert group.busy
+    woken.clear()
+    GATE.set()
+    assert woken.wait(30)
+    while not group.ended:
+        group.turn(time.monotonic() + 0.05)
+    group.close()
+    assert CALLS == ["1"]

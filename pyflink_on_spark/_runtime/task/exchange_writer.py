@@ -95,6 +95,10 @@ class ExchangeWriter:
         self._spread(elements, cursor)
         self._written()
 
+    def ship_to(self, ship: Callable[[ChannelRow], None]) -> None:
+        """Let rows go elsewhere from now on."""
+        self._ship = ship
+
     @property
     def fan_out(self) -> int:
         """How many subtasks it sends to."""

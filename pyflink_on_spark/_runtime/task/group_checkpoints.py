@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -18,6 +19,11 @@ class GroupCheckpoints:
         """Whether no source is read any more, since the job ends with a savepoint."""
         self.prepared: list[Any] = []
         """What the driver has to commit, of all since the last complete checkpoint."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether a checkpoint is not through all subtasks."""
+        return bool(self._requests)
 
     def begin(self, request: SnapshotRequest, subtasks: int) -> None:
         """Take part in a checkpoint, with so many subtasks."""
@@ -43,7 +49,7 @@ class GroupCheckpoints:
             request = self._requests.get(checkpoint_id)
             if request is None:
                 break  # the driver's word of this checkpoint is still under way
-            subtask.prepare_barrier()
+            subtask.run(subtask.prepare_barrier)
             if not request.aborted:
                 self._save(subtask, request)
             subtask.pass_barrier(checkpoint_id)
@@ -54,11 +60,11 @@ class GroupCheckpoints:
         return passed
 
     def _save(self, subtask: Subtask, request: SnapshotRequest) -> None:
-        state = subtask.snapshot(request.checkpoint_id, request.taken)
+        state = subtask.run(partial(subtask.snapshot, request.checkpoint_id, request.taken))
         try:
             request.write(subtask.identity.index, state)
         except CheckpointError as error:
             request.fail(error)
         else:
             self.halted = self.halted or request.halt
-        self.prepared += subtask.committables()
+        self.prepared += subtask.run(subtask.committables)

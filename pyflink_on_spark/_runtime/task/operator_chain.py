@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -21,7 +21,13 @@ from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
-from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output, SideOutput
+from pyflink_on_spark._runtime.task.outputs import (
+    ChannelEvent,
+    LocalOutput,
+    Output,
+    SideOutput,
+    ends_of,
+)
 from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
@@ -53,16 +59,22 @@ class OperatorChain:
         channels: Iterable[Hashable],
         pacing: Pacing,
     ) -> None:
-        self.operators, self.cursor = operators, cursor
-        self._main, self._sides = main, sides
+        self.cursor = cursor
+        self._all_sides = self._sides = sides
         self._valve = WatermarkValve(channels)
         self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
-        self._lines: dict[int, list[Process]] = {}
         self.records = 0
         """How many elements have come in."""
         self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
         """What waits: with each bundle the number of its input, with each event its channel."""
+        self._rest: OperatorChain | None = None
+        self._arrange(operators, main)
+
+    def _arrange(self, operators: list[Operator], main: Output) -> None:
+        """Note what follows from the operators, and from where the last one's elements go."""
+        self.operators, self._main = operators, main
+        self._lines: dict[int, list[Process]] = {}
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
         self._clocked = self._overriding("advance_processing_time")
         self._timed = self._overriding("advance_watermark")
@@ -83,6 +95,8 @@ class OperatorChain:
     def watermark(self) -> int:
         """The event time (ms) that has been reached."""
         own = MIN_TIMESTAMP if self._watermarks is None else self._watermarks.emitted
+        if self._rest is not None:
+            own = max(own, self._rest.watermark)
         return max(self._valve.current, own)
 
     @property
@@ -95,9 +109,52 @@ class OperatorChain:
         """Whether nothing follows: all channels have ended, and nothing waits."""
         return self._valve.ended and not self.inbox
 
+    @property
+    def ending(self) -> bool:
+        """Whether all channels have ended."""
+        return self._valve.ended
+
+    def cut(
+        self, place: int, channel: int, nodes: Container[int], now: Callable[[], float]
+    ) -> tuple[LocalOutput, OperatorChain]:
+        """Keep the operators before a place; what they emit goes to a chain of the others.
+
+        Args:
+            place: the index of an operator.
+            channel: the name of the edge between them.
+            nodes: the numbers of the operators that stay, in the job.
+            now: the time in seconds; any clock that never goes back.
+
+        Returns:
+            Where elements go, which is to be connected, and the chain of the others.
+        """
+        self.cursor.part()
+        stay = {tag: side for tag, side in self._sides.items() if int(tag.split("/")[0]) in nodes}
+        leave = {tag: side for tag, side in self._sides.items() if tag not in stay}
+        rest = OperatorChain(
+            self.operators[place:], self.cursor, self._main, leave, [channel], Pacing(now)
+        )
+        rest._all_sides, rest._rest = self._all_sides, self._rest
+        watermark = self._valve.current
+        if watermark != MIN_TIMESTAMP:
+            watermark -= sum(each.watermark_delay for each in self.operators[:place])
+            rest._valve.watermark(channel, watermark)
+        if self._valve.idle:
+            rest._valve.status(channel, True)
+        output = LocalOutput(rest.receive, 0, rest.take_event, channel, True, True)
+        self._sides, self._rest = stay, rest
+        self._arrange(self.operators[:place], output)
+        return output, rest
+
+    def ends(self) -> Iterator[Output]:
+        """Yield the ends of all edges that leave it."""
+        for output in (self._main, *(side.output for side in self._sides.values())):
+            end = output.output if isinstance(output, WatermarkOutput) else output
+            yield from ends_of(end)
+
     def side_output(self, tag: str, value: Any) -> None:
         """Emit to a side output; without a consumer nothing happens."""
-        side = self._sides.get(tag)
+        side = self._all_sides.get(tag)
         if side is not None:
             side.add(value, self.cursor.timestamp)
 

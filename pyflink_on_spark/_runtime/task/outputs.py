@@ -85,7 +85,7 @@ class ForkOutput:
     """Several edges: each gets every element, as it was when it was emitted."""
 
     def __init__(self, outputs: list[Output], timestamped: bool) -> None:
-        self._outputs = outputs
+        self.outputs = outputs
         self._timestamped = timestamped
         self._guard = ImmutabilityGuard()
 
@@ -99,7 +99,7 @@ class ForkOutput:
             values = self._guard.collect(chunk)
             if not values:
                 return
-            for output in self._outputs:
+            for output in self.outputs:
                 copies = (deserialize(v) for v in values) if self._guard.sealed else iter(values)
                 own = Cursor()
                 output.write(timed(copies, timestamps, own) if timestamps else copies, own)
@@ -114,7 +114,7 @@ class ForkOutput:
 
     def event(self, event: ChannelEvent) -> None:
         """Pass on to every edge."""
-        for output in self._outputs:
+        for output in self.outputs:
             output.event(event)
 
 
@@ -153,3 +153,12 @@ class SideOutput:
             self._values, self._timestamps = [], []
             cursor = Cursor()
             self.output.write(timed(deserialize_all(values), timestamps, cursor), cursor)
+
+
+def ends_of(output: Output) -> Iterator[Output]:
+    """Yield the ends of the edges that an output leads to."""
+    if isinstance(output, ForkOutput):
+        for each in output.outputs:
+            yield from ends_of(each)
+    else:
+        yield output

@@ -31,6 +31,7 @@ class OperatorPlan:
         chained: whether PyFlink runs it in one worker with the operator before.
         key_type: the declared type of the keys of its keyed state, or None.
         meaning: what its state means, or None if nobody knows.
+        task: the number of the first operator of the task in which Flink would run it.
     """
 
     node: int
@@ -45,6 +46,7 @@ class OperatorPlan:
     chained: bool = False
     key_type: Any = None
     meaning: StateMeaning | None = None
+    task: int = 0
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Unit:
 
     Args:
         subtask_id: the number of the subtask.
-        stage: how deep it lies.
+        depth: how deep it lies.
         chain: the number of the chain that a source feeds; None for the input from exchanges.
         time: the virtual time (s) up to which it has worked.
         rows: what came in.
@@ -57,7 +57,7 @@ class Unit:
     """
 
     subtask_id: int
-    stage: int
+    depth: float
     chain: int | None = None
     time: float = 0.0
     rows: Arrivals = field(default_factory=Arrivals)
@@ -77,7 +77,7 @@ class Schedule:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, int, Unit]] = []
+        self._heap: list[tuple[float, float, int, Unit]] = []
         self._scheduled = 0
         self._numbers = itertools.count()
         self.now = 0.0
@@ -108,7 +108,7 @@ class Schedule:
         elif start >= unit.start:
             return
         unit.start = start  # what is in the heap from before does not count any more
-        heapq.heappush(self._heap, (start, -unit.stage, unit.place, unit))
+        heapq.heappush(self._heap, (start, -unit.depth, unit.place, unit))
 
     def add_all(self, units: list[Unit]) -> None:
         """Let units wait for their turns, and empty the list."""

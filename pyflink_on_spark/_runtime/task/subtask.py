@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from pyflink_on_spark._runtime.bundle import Barrier, Bundle
+from pyflink_on_spark._runtime.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.connector import SinkWriter, SourceReader
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
@@ -19,6 +20,7 @@ from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
+from pyflink_on_spark._runtime.task.outputs import LocalOutput
 from pyflink_on_spark._runtime.task.plan import chain_name
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.source_input import SourceInput
@@ -27,11 +29,24 @@ from pyflink_on_spark._runtime.user_code.failure import Explained, SubtaskFailur
 from pyflink_on_spark.common._options import python
 
 _REPORT_INTERVAL = 1_000
+_FIRST_CUT = -(1 << 31)
+"""Below are the channels between parts of what was one chain."""
 NEVER = float("inf")
+T = TypeVar("T")
+Run = Callable[[Callable[[], T]], T]
+"""Calls something in a thread, and returns what it returns."""
+
+
+def at_once(call: Callable[[], T]) -> T:
+    """Call something in this thread."""
+    return call()
 
 
 class Subtask:
     """Runs one subtask from ``open`` to ``close``.
+
+    A subtask can be divided into parts, which work as if each was a subtask of its own: rows go
+    from one part to another. The subtask itself then only opens and closes.
 
     Args:
         identity: which subtask of which job.
@@ -59,26 +74,34 @@ class Subtask:
             parts = self._builder.build()
         self._vertex = self._builder.vertex
         self._chains, self._contexts = parts.chains, parts.contexts
-        self._writers, self._channels = parts.writers, parts.channels
+        self._writers = [writer for _, writer in parts.writers]
+        self._links, self._channels = parts.links, parts.channels
+        self._writers_of = parts.writers
+        self._hops: list[tuple[LocalOutput, int, int]] = []
+        self._ship = ship
+        self._parts: list[Subtask] = []
+        self._places: tuple[int, ...] = tuple(range(len(parts.chains)))
+        self._runs: dict[int, Run[Any]] = {}
+        self.run: Run[Any] = at_once
+        """Calls something where its functions run."""
+        self.depths = parts.depths
+        """How many chains lie before each of its chains, at most."""
         self._operators = [(plan, plan.operator) for plan, _ in parts.contexts]
         downstream = sorted(range(len(parts.chains)), key=lambda i: (-parts.depths[i], i))
         self._downstream_first = [parts.chains[index] for index in downstream]
         self.sources: dict[int, SourceInput] = {}
         """Its sources, by the number of the chain that they feed."""
         self.alignment = BarrierAlignment(self._channels)
-        self.fan_out = max((writer.fan_out for writer in self._writers), default=0)
-        """How many subtasks the widest of its exchanges sends to."""
         self._next_report = 0
-        self.activity = Activity()
-        self._clocked = [chain for chain in self._chains if chain.follows_clock]
-        self._progress = [self._watched(index) for index in range(len(parts.chains))]
+        self._note_chains()
+        self._progress = [(index, self._watched(index)) for index in range(len(parts.chains))]
 
     def open(self) -> None:
         """Open all operators, downstream first as Flink does, and the readers of its sources."""
         with self._explained:
             for plan, context in reversed(self._contexts):
                 self._opened.append(plan.operator)
-                plan.operator.open(context)
+                self._run_of(plan.operator)(partial(plan.operator.open, context))
             restored = self.identity.restored
             for index, chain in enumerate(self._vertex.chains):
                 if chain.source is not None:
@@ -89,6 +112,17 @@ class Subtask:
                     self.sources[index] = self._source_input(index, reader)
         self.identity = replace(self.identity, restored=None)
         del self._builder  # like the identity it held the state that is in use now
+        self._opened_for(self._parts)
+
+    def _opened_for(self, parts: list[Subtask]) -> None:
+        """Give parts what opening has found; what they hold of the state that is restored goes."""
+        for part in parts:
+            part.identity = self.identity
+            part.sources = {i: source for i, source in self.sources.items() if i in part._places}
+            if hasattr(part, "_builder"):
+                del part._builder
+            if part._parts is not parts:
+                self._opened_for(part._parts)
 
     # -- work ------------------------------------------------------------------------------------
 
@@ -153,6 +187,18 @@ class Subtask:
         """Whether a tick may bring something forth."""
         return bool(self._clocked)
 
+    def piece(self, rows: Iterable[ChannelRow], seconds: float) -> None:
+        """Do some work, in a thread of its own.
+
+        Args:
+            rows: what came from exchanges.
+            seconds: after how long to end; a slow function may take longer.
+        """
+        begun = self._now()
+        self.tick()
+        self.work(begun + seconds, rows)
+        self.activity.busy += self._now() - begun
+
     def tick(self) -> None:
         """Let what is due by processing time fire, and emit watermarks that are due."""
         now = self._clock.now()
@@ -187,6 +233,132 @@ class Subtask:
             if chain.inbox:
                 return chain
         return None
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def divide(self, numbers: Callable[[int], int]) -> dict[int, Subtask]:
+        """Return a part for each chain, by its number; the only part may be the subtask itself.
+
+        Args:
+            numbers: gives the number of the part of a chain.
+        """
+        if len(self._chains) == 1:
+            return {numbers(0): self}
+        found = {index: self._part(index) for index in range(len(self._chains))}
+        for link in self._links:
+            receiver = found[link.receiver]
+            receiver._channels[link.channel] = 0, link.port
+            found[link.sender]._send_over(link.output, numbers(link.receiver), link.channel)
+        for part in found.values():
+            part.alignment = BarrierAlignment(part._channels)
+        self._parts = list(found.values())
+        return {numbers(index): part for index, part in found.items()}
+
+    def _part(self, index: int) -> Subtask:
+        """Return a part with one chain; what comes from other chains is to be connected."""
+        first = sum(len(chain.operators) for chain in self._vertex.chains[:index])
+        part, chain = copy.copy(self), self._chains[index]
+        part._chains = part._downstream_first = [chain]
+        part._contexts = self._contexts[first : first + len(self._vertex.chains[index].operators)]
+        part._writers = [writer for sender, writer in self._writers_of if sender == index]
+        part._hops, part._places, part._parts = [], (index,), []
+        part._channels = {
+            channel: (0, port)
+            for channel, (receiver, port) in self._channels.items()
+            if receiver == index
+        }
+        part._progress = [each for each in self._progress if each[0] == index]
+        part._note_chains()
+        return part
+
+    def _send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
+        """Let what an output takes over travel to another part."""
+
+        def send(event: Event) -> None:
+            self._ship(ChannelRow(receiver, channel, 0, event))
+
+        output.write_bundle = output.event = send
+        self._hops.append((output, receiver, channel))
+
+    def cut(self, numbers: Iterator[int]) -> dict[int, Subtask]:
+        """Return parts for the tasks that Flink would have in place of this part, by their numbers.
+
+        Args:
+            numbers: the number of this part, which the first of them keeps, and more numbers.
+        """
+        plans = [plan for plan, _ in self._contexts]
+        places = [i for i in range(1, len(plans)) if plans[i].task != plans[i - 1].task]
+        if len(self._chains) != 1 or self._chains[0].ending:
+            places = []
+        found, rest, number = {}, self, next(numbers)
+        for before, place in zip((0, *places), places):
+            after = next(numbers)
+            found[number], rest = rest._cut_at(place - before, after)
+            number = after
+        return found | {number: rest}
+
+    def _cut_at(self, place: int, number: int) -> tuple[Subtask, Subtask]:
+        """Return two parts: of the operators before a place, and of those from there on.
+
+        Args:
+            place: the index of an operator.
+            number: that of the second part.
+        """
+        head, tail, (chain,) = copy.copy(self), copy.copy(self), self._chains
+        channel = _FIRST_CUT - number
+        nodes = {plan.node for plan, _ in self._contexts[:place]}
+        output, rest = chain.cut(place, channel, nodes, self._now)
+        tail._chains = tail._downstream_first = [rest]
+        head._contexts, tail._contexts = self._contexts[:place], self._contexts[place:]
+        ends = {id(end) for end in chain.ends()}
+        head._writers = [writer for writer in self._writers if id(writer) in ends]
+        tail._writers = [writer for writer in self._writers if id(writer) not in ends]
+        head._hops, tail._hops = [], []
+        for hop in self._hops:
+            (head if id(hop[0]) in ends else tail)._send_over(*hop)
+        head._send_over(output, number, channel)
+        tail._channels, tail.sources, tail._progress = {channel: (0, 0)}, {}, []
+        tail._places = ()
+        tail.alignment = BarrierAlignment(tail._channels)
+        self._parts = [head, tail]  # which get what opening this one finds
+        head._note_chains()
+        tail._note_chains()
+        return head, tail
+
+    def _note_chains(self) -> None:
+        self._clocked = [chain for chain in self._chains if chain.follows_clock]
+        self.fan_out = max((writer.fan_out for writer in self._writers), default=0)
+        """How many subtasks the widest of its exchanges sends to."""
+        self.activity = Activity()
+
+    @property
+    def channels_in(self) -> Iterable[int]:
+        """The channels that end here."""
+        return self._channels
+
+    def ship_to(self, ship: Callable[[ChannelRow], None]) -> None:
+        """Let what leaves go elsewhere from now on."""
+        self._ship = ship
+        for writer in self._writers:
+            writer.ship_to(ship)
+
+    def run_in(self, run: Run[Any]) -> None:
+        """Call all functions by something that calls them in a thread."""
+        self.run = run
+        self._runs.update(dict.fromkeys((id(plan.operator) for plan, _ in self._contexts), run))
+
+    @property
+    def divisible(self) -> bool:
+        """Whether ``cut`` would find more than one task now."""
+        tasks = {plan.task for plan, _ in self._contexts}
+        return len(tasks) > 1 and len(self._chains) == 1 and not self._chains[0].ending
+
+    def functions(self) -> list[Operator]:
+        """Return its operators."""
+        return [plan.operator for plan, _ in self._contexts]
+
+    def _run_of(self, operator: Operator) -> Run[Any]:
+        return self._runs.get(id(operator), at_once)
 
     # -- checkpoints -----------------------------------------------------------------------------
 
@@ -224,10 +396,9 @@ class Subtask:
                         context.operator_state.snapshot(),
                         plan.max_parallelism,
                     )
-            for index, chain in enumerate(self._vertex.chains):
-                if chain.source is not None:
-                    positions = self.sources[index].snapshot(checkpoint_id)
-                    state.sources[chain.source_id] = positions
+            for index, source in self.sources.items():
+                source_id = self._vertex.chains[index].source_id
+                state.sources[source_id] = source.snapshot(checkpoint_id)
             self.report_metrics()
         return state
 
@@ -252,6 +423,8 @@ class Subtask:
         with self._explained:
             for writer in self._writers:
                 writer.event(Barrier(checkpoint_id))
+            for _, receiver, channel in self._hops:
+                self._ship(ChannelRow(receiver, channel, 0, Barrier(checkpoint_id)))
             for source in self.sources.values():
                 source.barrier_passed(checkpoint_id)
 
@@ -283,7 +456,7 @@ class Subtask:
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit with this checkpoint or at the end."""
-        return [item for _, operator in self._operators for item in operator.committables()]
+        return [item for plan, _ in self._contexts for item in plan.operator.committables()]
 
     # -- the end ---------------------------------------------------------------------------------
 
@@ -295,7 +468,7 @@ class Subtask:
         while self._opened:
             operator = self._opened.pop()
             try:
-                operator.close()
+                self._run_of(operator)(operator.close)
             except BaseException as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or self._failure(cause)
         for _, context in self._contexts:
@@ -315,7 +488,7 @@ class Subtask:
         activity, now = self.activity, self._now()
         return [
             each.now(self.sources.get(index), activity.busy, activity.backpressured(now))
-            for index, each in enumerate(self._progress)
+            for index, each in self._progress
         ]
 
     def place_of(self, operator: Operator | None) -> str:

@@ -32,7 +32,6 @@ from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.plan import (
     JobSettings,
     LocalPlan,
-    OperatorChainPlan,
     OperatorPlan,
     OutputPlan,
     VertexPlan,
@@ -74,6 +73,25 @@ class SubtaskIdentity:
     ask: Ask | None = None
 
 
+@dataclass(frozen=True)
+class Link:
+    """An edge between two chains of a subtask.
+
+    Args:
+        output: the sender's end.
+        sender: the index of the sending chain.
+        receiver: the index of the receiving chain.
+        port: which of its inputs.
+        channel: the name of the edge there.
+    """
+
+    output: LocalOutput
+    sender: int
+    receiver: int
+    port: int
+    channel: int
+
+
 @dataclass
 class SubtaskParts:
     """What a subtask consists of.
@@ -81,14 +99,16 @@ class SubtaskParts:
     Args:
         chains: in the order of the flow.
         contexts: each operator's plan, and what it is opened with, in the order of the flow.
-        writers: the sending ends of all exchanges.
+        writers: the sending ends of all exchanges, each with the index of its chain.
+        links: the edges between chains.
         channels: the chain and its input for each channel of an exchange that ends here.
         depths: how many chains lie before each, at most.
     """
 
     chains: list[OperatorChain]
     contexts: list[tuple[OperatorPlan, OperatorContext]]
-    writers: list[ExchangeWriter]
+    writers: list[tuple[int, ExchangeWriter]]
+    links: list[Link]
     channels: dict[int, tuple[int, int]]
     depths: list[int] = field(default_factory=list)
 
@@ -114,7 +134,8 @@ class SubtaskBuilder:
         self.vertex = _copied(identity.vertex)
         job = identity.job
         self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
-        self._writers: list[ExchangeWriter] = []
+        self._writers: list[tuple[int, ExchangeWriter]] = []
+        self._links: list[Link] = []
         self._contexts: list[tuple[OperatorPlan, OperatorContext]] = []
         self._channels = self._incoming()
         self._split_times = SplitTimes()
@@ -125,7 +146,9 @@ class SubtaskBuilder:
         for index in reversed(range(len(self.vertex.chains))):
             built[index] = self._chain(index, built)
         chains = [built[index] for index in range(len(built))]
-        return SubtaskParts(chains, self._contexts, self._writers, self._channels, self._depths())
+        return SubtaskParts(
+            chains, self._contexts, self._writers, self._links, self._channels, self._depths()
+        )
 
     def source_context(self) -> OperatorContext:
         """Return what a source's reader is made with."""
@@ -158,11 +181,11 @@ class SubtaskBuilder:
         sides: dict[str, list[Output]] = {}
         for output in plan.outputs:
             if output.side_tag is not None:
-                sides.setdefault(output.side_tag, []).append(self._output(output, built))
+                sides.setdefault(output.side_tag, []).append(self._output(index, output, built))
         chain = OperatorChain(
             [operator.operator for operator in plan.operators],
             cursor,
-            self._main_output(plan, built),
+            self._main_output(index, built),
             {tag: SideOutput(outputs) for tag, outputs in sides.items()},
             self._channel_names(index),
             Pacing(self._now),
@@ -177,8 +200,9 @@ class SubtaskBuilder:
         self._contexts = contexts + self._contexts
         return chain
 
-    def _main_output(self, plan: OperatorChainPlan, built: dict[int, OperatorChain]) -> Output:
-        outputs = [self._output(o, built) for o in plan.outputs if o.side_tag is None]
+    def _main_output(self, index: int, built: dict[int, OperatorChain]) -> Output:
+        plan = self.vertex.chains[index]
+        outputs = [self._output(index, o, built) for o in plan.outputs if o.side_tag is None]
         timestamped = any(o.edge.timestamped for o in plan.outputs if o.side_tag is None)
         main: Output = NoOutput()
         if outputs:
@@ -200,16 +224,19 @@ class SubtaskBuilder:
             names.append(SOURCE_CHANNEL)
         return names
 
-    def _output(self, plan: OutputPlan, built: dict[int, OperatorChain]) -> Output:
+    def _output(self, index: int, plan: OutputPlan, built: dict[int, OperatorChain]) -> Output:
         edge = plan.edge
         if not isinstance(edge, LocalPlan):
             identity = self._identity
-            self._writers.append(ExchangeWriter(edge, identity.index, self._ship, identity.here))
-            return self._writers[-1]
+            writer = ExchangeWriter(edge, identity.index, self._ship, identity.here)
+            self._writers.append((index, writer))
+            return writer
         chain = built[edge.chain]
-        return LocalOutput(
+        output = LocalOutput(
             chain.receive, edge.port, chain.take_event, edge.channel, edge.timestamped, edge.isolate
         )
+        self._links.append(Link(output, index, edge.chain, edge.port, edge.channel))
+        return output
 
     def _context(
         self, plan: OperatorPlan | None, cursor: Cursor, chain: OperatorChain | None

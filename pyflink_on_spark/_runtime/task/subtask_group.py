@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,6 +16,7 @@ from pyflink_on_spark._runtime.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
+from pyflink_on_spark._runtime.task.places import Places
 from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
@@ -20,6 +24,13 @@ from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_threads import (
+    SubtaskThreads,
+    Usage,
+    WaitNotice,
+    bound_to_thread,
+)
+from pyflink_on_spark.common._options import own
 
 _TICK_MS = 10
 _LEAST_BETWEEN_TICKS = 20
@@ -27,9 +38,17 @@ _LEAST_BETWEEN_TICKS = 20
 _FLUSH_SECONDS = 0.1
 _CHANNELS = 1_000
 """With more channels from here buffers have more time to fill up while there is work."""
+_DEPTHS = 10_000
+"""More than the chains that follow each other in a stage."""
+_FIRST_PART = 1 << 32
+"""The number of the first part of a subtask that is no subtask of the job."""
 _MOST_WAITING = 8
 _MOST_AT_ONCE = 64
 """How many rows a subtask takes in before their senders are notified."""
+_PIECE_SECONDS = 0.01
+"""How long a thread works before others learn what has come of it."""
+_NOTHING: Usage = 0.0, 0, 0
+_log = logging.getLogger(__name__)
 
 
 class SubtaskGroup:
@@ -49,6 +68,9 @@ class SubtaskGroup:
         schedule: says which subtask works next.
         now: the time in seconds; any clock that never goes back.
         ask: asks the driver for splits; None if the driver has none.
+        usage: tells what the thread that asks has used; None if nobody can tell, so that no
+            function is seen to wait.
+        threads: those of parts whose functions wait; None if all share the group's.
     """
 
     def __init__(
@@ -66,10 +88,14 @@ class SubtaskGroup:
         schedule: Schedule | None = None,
         now: Callable[[], float] = time.monotonic,
         ask: Ask | None = None,
+        usage: Callable[[], Usage] | None = None,
+        threads: SubtaskThreads | None = None,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
         self._shipped: deque[ChannelRow] = deque()
         self._subtasks: dict[int, Subtask] = {}
+        self._parts: dict[int, Subtask] = {}
+        self._elsewhere: dict[tuple[int, int], int] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
         self._foreign: dict[int, list[ChannelRow]] = {}
@@ -86,7 +112,27 @@ class SubtaskGroup:
             )
             self._subtasks[number] = subtask(identity, self._shipped.append, now)
         self._schedule = Schedule() if schedule is None else schedule
-        self._units = {number: Unit(number, self._stages[number]) for number in self._subtasks}
+        self._units: dict[int, Unit] = {}
+        self._places = Places(stages)
+        self._numbers = itertools.count(_FIRST_PART)
+        self._threads = threads or SubtaskThreads()
+        self._in_flight: dict[int, tuple[Unit, bool]] = {}
+        self._outboxes: dict[int, deque[ChannelRow]] = {}
+        self._parked: dict[int, list[Unit]] = {}
+        self._later: dict[int, list[Callable[[], None]]] = {}
+        self._thread_ticks: dict[int, int] = {}
+        where = own.WAITING_FUNCTIONS.read(job.configuration) if threads else "INLINE"
+        self._usage = usage if where == "AUTO" else None
+        self._notices: dict[int, WaitNotice] = {}
+        self._waits: set[int] = set()
+        self._told: set[int] = set()
+        self._progress: dict[int, list[TaskProgress]] = {}
+        for number, whole in self._subtasks.items():
+            self._divide(number, whole)
+        if where == "THREAD":
+            for number in list(self._parts):
+                for part in self._cut(number):
+                    self._give_thread(part)
         self._waiting: set[int] = set()
         self._crowded: set[int] = set()
         self._tick_interval: float = _TICK_MS
@@ -99,20 +145,38 @@ class SubtaskGroup:
         """Iterate over the subtasks, upstream first."""
         return iter(self._subtasks.values())
 
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of what works side by side: parts of subtasks."""
+        return list(self._parts)
+
     def open(self) -> None:
         """Open all subtasks, downstream first."""
         for subtask in reversed(self._subtasks.values()):
             self._opened.append(subtask)
             subtask.open()
-        for number, subtask in self._subtasks.items():
+        for number, subtask in self._parts.items():
             for chain in subtask.sources:
-                self._schedule.add(Unit(number, self._stages[number], chain))
+                self._schedule.add(Unit(number, self._units[number].depth, chain))
+
+    def _divide(self, number: int, whole: Subtask) -> None:
+        """Let each chain of a subtask work as if it was a subtask."""
+        first = whole.identity.vertex.first_subtask_id
+        numbers = [number, *(next(self._numbers) for _ in whole.depths[1:])]
+        for place, (each, part) in enumerate(whole.divide(numbers.__getitem__).items()):
+            self._parts[each] = part
+            stage = self._stages[each] = self._stages[number]
+            self._units[each] = Unit(each, stage + whole.depths[place] / _DEPTHS)
+            self._places.put(each, (first, place))
+            if each != number:
+                for channel in part.channels_in:
+                    self._elsewhere[number, channel] = each
 
     # -- work ------------------------------------------------------------------------------------
 
     def receive(self, row: ChannelRow) -> None:
         """Take a row that came from another process."""
-        self._foreign.setdefault(row.subtask_id, []).append(row)
+        self._foreign.setdefault(self._receiver(row), []).append(row)
         self._deliver(row, self._schedule.now)
 
     def turn(self, deadline: float) -> bool:
@@ -122,45 +186,61 @@ class SubtaskGroup:
             deadline: when to end (s), by ``now``; a slow function may take longer.
 
         Returns:
-            Whether anything was done.
+            Whether anything was done, or is to be done at once.
         """
-        worked = False
+        worked = bool(self._in_flight) and self._land_all()
         waiting: list[Unit] = []
         stopped: list[Unit] = []
         while self._schedule:
-            unit = self._schedule.pick()
-            if self._stopped(unit):
-                stopped.append(unit)
-            elif self._run(unit, deadline):
+            if self._attend(self._schedule.pick(), deadline, waiting, stopped):
                 worked = True
                 self._schedule.add_all(stopped)  # a checkpoint may be through
-            elif unit.chain is None or self._source(unit).reading:
-                waiting.append(unit)
             if self._now() >= deadline:
                 break
         self._schedule.add_idle(waiting)
         self._schedule.add_all(stopped)
+        if self._waits:
+            self._help_waiting()
+        if self._in_flight and not worked and not self._threads.wakes:
+            worked = self._land_all(deadline - self._now())
         if self._tick_due:
             self.tick()
         if not worked:
             self._when_idle()
+        if self._in_flight and self._threads.wakes:
+            return worked  # whatever else there was to do is done
         return worked or self.busy
+
+    def _attend(
+        self, unit: Unit, deadline: float, waiting: list[Unit], stopped: list[Unit]
+    ) -> bool:
+        """Let a unit have its turn; tell whether there was anything to do."""
+        if unit.subtask_id in self._in_flight:
+            self._parked.setdefault(unit.subtask_id, []).append(unit)
+            return self._land_all()
+        if self._stopped(unit):
+            stopped.append(unit)
+        elif self._run(unit, deadline):
+            return True
+        elif unit.chain is None or self._source(unit).reading:
+            waiting.append(unit)
+        return bool(self._in_flight) and self._land_all()
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be processed."""
-        return bool(self._waiting)
+        """Whether something waits to be processed, or is."""
+        return bool(self._waiting or self._in_flight)
 
     @property
     def reading(self) -> bool:
         """Whether a source has not ended."""
-        return any(subtask.reading for subtask in self)
+        return any(part.reading for part in self._parts.values())
 
     @property
     def paused(self) -> bool:
         """Whether all sources that have not ended read nothing before the next checkpoint."""
         reading = False
-        for source in (source for subtask in self for source in subtask.sources.values()):
+        for source in self._sources():
             if source.reading:
                 if not source.paused:
                     return False
@@ -170,16 +250,22 @@ class SubtaskGroup:
     @property
     def ended(self) -> bool:
         """Whether all subtasks have processed all their input."""
-        return not self.busy and all(subtask.ended for subtask in self)
+        return not self.busy and all(part.ended for part in self._parts.values())
 
     def tick(self, omitted: int | None = None) -> None:
         """Let what is due by processing time fire everywhere, but in a subtask that is omitted."""
         self._ticked, begun = self._clock.now(), self._now()
-        for number, subtask in self._subtasks.items():
-            if number != omitted:
+        for number, subtask in self._parts.items():
+            if number in self._threads:
+                self._tick_in_thread(number, subtask)
+            elif number != omitted:
+                if not subtask.follows_clock:
+                    subtask.tick()
+                    continue
+                since, used = self._now(), self._used()
                 subtask.tick()
-                if subtask.follows_clock:
-                    self._note_work(number, subtask)
+                self._notice(number, since, used)
+                self._note_work(number, subtask)
         took = 1000 * (self._now() - begun)
         self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
         self._route(self._schedule.now)
@@ -187,63 +273,77 @@ class SubtaskGroup:
     def flush(self) -> None:
         """Send everything that waits in buffers."""
         self._flushed = self._now()
-        for subtask in self:
-            subtask.flush()
+        for number, part in self._parts.items():
+            if number not in self._in_flight:
+                part.flush()
+                self._take_shipped(number)
         self._route(self._schedule.now)
 
     def settle(self) -> None:
         """Fire what is due, and process everything that waits anywhere; reads no source."""
         self.tick()
-        for subtask in self:
+        for number, part in self._parts.items():
             self._work_off()
-            subtask.prepare_barrier()  # waits for calls that are in flight
+            part.run(part.prepare_barrier)  # waits for calls that are in flight
+            self._take_shipped(number)
         self._work_off()
 
     def _work_off(self) -> None:
+        self._land_everything()
         self.flush()
         while self._waiting:
-            number = min(self._waiting, key=lambda number: -self._stages[number])
+            number = max(self._waiting, key=lambda number: self._units[number].depth)
             self._work(self._units[number], NEVER)
+            self._land_everything()
             if not self._waiting:
                 self.flush()
 
     def end_sources(self) -> None:
         """Read no further, as if all sources had ended."""
-        for number, subtask in self._subtasks.items():
-            subtask.end_sources()
-            self._note_work(number, subtask)
+        for number, subtask in self._parts.items():
+            self._when_free(number, partial(self._end_sources_of, number, subtask))
+
+    def _end_sources_of(self, number: int, subtask: Subtask) -> None:
+        subtask.end_sources()
+        self._note_work(number, subtask)
 
     def _source(self, unit: Unit) -> SourceInput:
         assert unit.chain is not None
-        return self._subtasks[unit.subtask_id].sources[unit.chain]
+        return self._parts[unit.subtask_id].sources[unit.chain]
+
+    def _sources(self) -> Iterator[SourceInput]:
+        for part in self._parts.values():
+            yield from part.sources.values()
 
     def _stopped(self, unit: Unit) -> bool:
         """Whether a source is not read, because of a checkpoint."""
         if unit.chain is None:
             return False
-        barrier = self._subtasks[unit.subtask_id].alignment.aligned
+        barrier = self._parts[unit.subtask_id].alignment.aligned
         return self._checkpoints.halted or barrier is not None or self._source(unit).paused
 
     def _run(self, unit: Unit, deadline: float) -> bool:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
-        if self._held_up(unit.stage):
-            self._subtasks[unit.subtask_id].activity.held_up(self._now())
+        if self._held_up(unit.subtask_id):
+            self._parts[unit.subtask_id].activity.held_up(self._now())
             return False
         if unit.chain is None:
             self._work(unit, deadline)
             return True
-        subtask, source = self._subtasks[unit.subtask_id], self._source(unit)
+        subtask, source = self._parts[unit.subtask_id], self._source(unit)
         if not source.reading:
             return False
         if subtask.busy:
             self._schedule.put_back(unit)
             self._work(self._units[unit.subtask_id], deadline)
             return True
-        begun = self._now()
+        begun, used = self._now(), self._used()
         found, more = subtask.poll(unit.chain)
-        if found:
+        if found and unit.subtask_id in self._threads:
+            self._hand_over(unit, subtask, [], more)
+        elif found:
             subtask.work(deadline)
-            self._spend(unit, subtask, begun)
+            self._spend(unit, subtask, begun, used)
             self._follow_up(unit, subtask, more)
             if source.reading:
                 self._schedule.add(unit)
@@ -251,24 +351,39 @@ class SubtaskGroup:
 
     def _work(self, unit: Unit, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
-        subtask, begun = self._subtasks[unit.subtask_id], self._now()
+        subtask, begun, used = self._parts[unit.subtask_id], self._now(), self._used()
         rows: Iterable[ChannelRow] = ()
         if not subtask.busy:
             until = NEVER if deadline == NEVER else unit.time
             rows = islice(unit.rows.take(until), _MOST_AT_ONCE)
-        subtask.work(deadline, rows)
+        if unit.subtask_id in self._threads:
+            self._hand_over(unit, subtask, list(rows))
+        else:
+            subtask.work(deadline, rows)
         if len(unit.rows.waiting) <= _MOST_WAITING:
             self._crowded.discard(unit.subtask_id)
-        self._spend(unit, subtask, begun)
-        self._follow_up(unit, subtask)
+        if unit.subtask_id not in self._in_flight:
+            self._spend(unit, subtask, begun, used)
+            self._follow_up(unit, subtask)
 
-    def _spend(self, unit: Unit, subtask: Subtask, begun: float) -> None:
+    def _spend(self, unit: Unit, subtask: Subtask, begun: float, used: Usage) -> None:
         ended = self._now()
         activity, took = subtask.activity, ended - begun
         activity.busy += took
         if activity.held_since is not None:
             activity.released(begun)
         self._schedule.spend(unit, took)
+        self._notice(unit.subtask_id, begun, used)
+
+    def _notice(self, number: int, begun: float, used: Usage) -> None:
+        """Notice whether a part has waited since some time (s)."""
+        if self._usage is None:
+            return
+        notice = self._notices.get(number)
+        if notice is None:
+            notice = self._notices[number] = WaitNotice()
+        if notice.waits(self._now() - begun, used, self._usage()):
+            self.note_waiting(number)
 
     def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
@@ -282,6 +397,7 @@ class SubtaskGroup:
             self._pass_barriers(number, subtask)
             if not more and subtask.fan_out <= FEW_RECEIVERS:
                 subtask.flush()
+                self._take_shipped(number)
         self._note_work(number, subtask)
         if self._tick_due:
             brought_forth = list(self._shipped)
@@ -289,7 +405,8 @@ class SubtaskGroup:
             self.tick(omitted=number)
             self._shipped.extend(brought_forth)
             self._route(unit.time)
-            subtask.tick()
+            if number not in self._threads:
+                subtask.tick()
             self._note_work(number, subtask)
         self._route(unit.time)
         if self._now() - self._flushed >= self._flush_interval:
@@ -297,6 +414,8 @@ class SubtaskGroup:
 
     def _note_work(self, number: int, subtask: Subtask) -> None:
         """Schedule a subtask if something waits there."""
+        if number in self._in_flight:
+            return
         unit = self._units[number]
         if subtask.busy or unit.rows.waiting:
             self._waiting.add(number)
@@ -304,12 +423,150 @@ class SubtaskGroup:
         else:
             self._waiting.discard(number)
 
-    def _held_up(self, stage: int) -> bool:
+    # -- threads ---------------------------------------------------------------------------------
+
+    def _used(self) -> Usage:
+        return _NOTHING if self._usage is None else self._usage()
+
+    def note_waiting(self, number: int) -> None:
+        """Note that the functions of a part wait: it gets a thread as soon as that can be."""
+        if number not in self._threads:
+            self._waits.add(number)
+
+    def _hand_over(
+        self, unit: Unit, subtask: Subtask, rows: list[ChannelRow], more: bool = False
+    ) -> None:
+        """Let a part work in its thread; nothing here touches it until it lands."""
+        number = unit.subtask_id
+        if subtask.activity.held_since is not None:
+            subtask.activity.released(self._now())
+        self._in_flight[number] = unit, more
+        self._threads.submit(number, partial(subtask.piece, rows, _PIECE_SECONDS))
+
+    def _tick_in_thread(self, number: int, subtask: Subtask) -> None:
+        """Let what is due by processing time fire in a thread; what is in flight begins with it."""
+        due = self._thread_ticks.get(number, 0) + _TICK_MS
+        if number not in self._in_flight and subtask.follows_clock and self._clock.now() >= due:
+            self._thread_ticks[number] = self._clock.now()
+            self._hand_over(self._units[number], subtask, [])
+
+    def _land_all(self, seconds: float = 0.0) -> bool:
+        """Follow up on what threads have done; wait some time for the first of it."""
+        landed = False
+        while self._in_flight:
+            finished = self._threads.finished(0.0 if landed else seconds)
+            if finished is None:
+                break
+            landed = self._land(*finished) or landed
+        return landed
+
+    def _land(self, number: int, error: BaseException | None) -> bool:
+        """Follow up on a piece of work; tell whether it was more than a tick."""
+        unit, more = self._in_flight.pop(number)
+        if error is not None:
+            raise error
+        subtask = self._parts[number]
+        brought_forth = bool(self._take_shipped(number))
+        for call in self._later.pop(number, ()):
+            call()
+        self._schedule.spend(unit, 0.0)
+        self._follow_up(unit, subtask, more)
+        if unit.chain is not None and self._source(unit).reading:
+            self._schedule.add(unit)
+        self._schedule.add_all(self._parked.pop(number, []))
+        return brought_forth or unit.chain is not None or number in self._waiting
+
+    def _land_everything(self) -> None:
+        while self._in_flight:
+            self._land_all(_PIECE_SECONDS)
+
+    def _await_threads(self) -> None:
+        """Let threads end what a failure has left them with."""
+        while self._in_flight:
+            finished = self._threads.finished(None)
+            assert finished is not None
+            del self._in_flight[finished[0]]
+
+    def _take_shipped(self, number: int) -> bool:
+        """Take what a part has shipped in its thread."""
+        rows = self._outboxes.get(number)
+        if not rows:
+            return False
+        self._shipped.extend(rows)
+        rows.clear()
+        return True
+
+    def _when_free(self, number: int, call: Callable[[], None]) -> None:
+        """Call something that concerns a part, now or when the part has landed."""
+        if number in self._in_flight:
+            self._later.setdefault(number, []).append(call)
+        else:
+            call()
+
+    def _help_waiting(self) -> None:
+        """Let parts that wait do so in threads; those of several tasks are cut first."""
+        for number in list(self._waits):
+            part = self._parts[number]
+            if number in self._in_flight or self._checkpoints.pending or part.alignment.arrived:
+                continue
+            self._waits.discard(number)
+            if part.divisible:
+                bound = bound_to_thread(part.functions())
+                if bound is None:
+                    self._cut(number)
+            elif len(self._parts) > 1:
+                bound = bound_to_thread(part.functions())
+                if bound is None:
+                    self._give_thread(number)
+            else:
+                continue
+            if bound is not None and number not in self._told:
+                self._told.add(number)
+                _log.warning(
+                    "%s waits, and holds up what shares its thread: a %s works in no other thread. "
+                    "With %s = thread functions are opened in threads of their own.",
+                    _name(part),
+                    type(bound).__name__,
+                    own.WAITING_FUNCTIONS.key,
+                )
+
+    def _cut(self, number: int) -> list[int]:
+        """Put a part for each task that Flink would have in the place of a part."""
+        numbers = itertools.chain((number,), self._numbers)
+        unit = self._units[number]
+        found = self._parts[number].cut(numbers)
+        if len(found) == 1:
+            return [number]
+        ordered: dict[int, Subtask] = {}
+        for each, part in self._parts.items():
+            ordered.update(found if each == number else {each: part})
+        self._parts = ordered
+        for index, each in enumerate(found):
+            self._stages[each] = self._stages[number]
+            if each != number:
+                self._units[each] = Unit(each, unit.depth + index / _DEPTHS**2)
+            self._places.put(each, self._places.of(number, index))
+            self._notices.pop(each, None)
+        _log.debug("%s: its %d tasks work by turns", _name(found[number]), len(found))
+        return list(found)
+
+    def _give_thread(self, number: int) -> None:
+        """Let a part work in a thread of its own from now on."""
+        part = self._parts[number]
+        outbox = self._outboxes[number] = deque[ChannelRow]()
+        part.ship_to(outbox.append)
+        part.run_in(partial(self._threads.call, number))
+        self._threads.start(number)
+        self._notices.pop(number, None)
+        _log.debug("%s works in a thread of its own", _name(part))
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def _held_up(self, number: int) -> bool:
         """Whether what would be sent has to wait, since those downstream have too much to do."""
-        if self._outlet is not None and self._outlet.congested(stage + 1):
+        if self._outlet is not None and self._outlet.congested(self._stages[number] + 1):
             return True
-        crowded = self._crowded
-        return bool(crowded) and any(self._stages[number] > stage for number in crowded)
+        return bool(self._crowded) and self._places.leads_to_any(number, self._crowded)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -332,18 +589,23 @@ class SubtaskGroup:
         shipped = self._shipped
         while shipped:
             row = shipped.popleft()
-            if row.subtask_id in self._subtasks:
+            if row.subtask_id in self._parts:
                 self._deliver(row, arrival)
             else:
                 assert self._outlet is not None
                 self._outlet.send(row, self._stages.get(row.subtask_id, self._beyond))
 
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
-        unit = self._units[row.subtask_id]
-        self._waiting.add(row.subtask_id)
+        number = self._receiver(row)
+        unit = self._units[number]
+        self._waiting.add(number)
         self._schedule.deliver(unit, row, arrival)
         if len(unit.rows.waiting) > _MOST_WAITING:
-            self._crowded.add(row.subtask_id)
+            self._crowded.add(number)
+
+    def _receiver(self, row: ChannelRow) -> int:
+        """Return the number of the part of a subtask that a row is for."""
+        return self._elsewhere.get((row.subtask_id, row.channel), row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
         """Tell of the rows from elsewhere that are processed, also while others wait.
@@ -366,18 +628,23 @@ class SubtaskGroup:
         self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
     ) -> None:
         """Give splits to the source that asked for them."""
-        self._subtasks[subtask_id].sources[chain].add_splits(splits, at_once=at_once)
+        source = self._subtasks[subtask_id].sources[chain]
+        number = next(n for n, part in self._parts.items() if source in part.sources.values())
+        self._when_free(number, partial(source.add_splits, splits, at_once=at_once))
 
     # -- checkpoints -----------------------------------------------------------------------------
 
     def begin_checkpoint(self, request: SnapshotRequest) -> None:
         """Take part in a checkpoint; ``request.done`` says when all subtasks have."""
-        self._checkpoints.begin(request, len(self._subtasks))
-        for number, subtask in self._subtasks.items():
-            subtask.trigger(request.checkpoint_id)
-            if not subtask.busy:
-                self._pass_barriers(number, subtask)
+        self._checkpoints.begin(request, len(self._parts))
+        for number, subtask in self._parts.items():
+            self._when_free(number, partial(self._trigger, number, subtask, request))
         self._route(self._schedule.now)
+
+    def _trigger(self, number: int, subtask: Subtask, request: SnapshotRequest) -> None:
+        subtask.trigger(request.checkpoint_id)
+        if not subtask.busy:
+            self._pass_barriers(number, subtask)
 
     def abort_checkpoint(self, checkpoint_id: int) -> None:
         """Write nothing more of a checkpoint; barriers that are under way pass."""
@@ -396,16 +663,19 @@ class SubtaskGroup:
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint is complete."""
         self._checkpoints.take_prepared()
-        for subtask in self:
-            subtask.notify_checkpoint_complete(checkpoint_id)
+        for number, part in self._parts.items():
+            notify = partial(part.notify_checkpoint_complete, checkpoint_id)
+            self._when_free(number, partial(part.run, notify))
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint was aborted."""
-        for subtask in self:
-            subtask.notify_checkpoint_aborted(checkpoint_id)
+        for number, part in self._parts.items():
+            notify = partial(part.notify_checkpoint_aborted, checkpoint_id)
+            self._when_free(number, partial(part.run, notify))
 
     def _pass_barriers(self, number: int, subtask: Subtask) -> None:
         if subtask.alignment.aligned is not None and self._checkpoints.pass_barriers(subtask):
+            self._take_shipped(number)
             self._note_work(number, subtask)
 
     # -- the end ---------------------------------------------------------------------------------
@@ -417,22 +687,33 @@ class SubtaskGroup:
 
     def committables(self) -> list[Any]:
         """Return, once, what the driver has to commit: pairs of a sink's number and a thing."""
+        self._await_threads()
         return [
             *self._checkpoints.take_prepared(),
-            *(item for subtask in self for item in subtask.committables()),
+            *(item for part in self._parts.values() for item in part.committables()),
         ]
 
     def close(self, failed: bool = False) -> None:
         """Close all subtasks that were opened, upstream first; raise the first failure to do so."""
+        self._await_threads()
         error: Exception | None = None
         while self._opened:
             try:
                 self._opened.pop().close(failed)
             except Exception as cause:  # noqa: BLE001 - the others have to be closed as well
                 error = error or cause
+        self._threads.stop()
         if error is not None:
             raise error
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each chain of each subtask is."""
-        return [part for subtask in self for part in subtask.progress()]
+        for number, part in self._parts.items():
+            if number not in self._in_flight:
+                self._progress[number] = part.progress()
+        return [each for number in self._parts for each in self._progress.get(number, ())]
+
+
+def _name(part: Subtask) -> str:
+    """Return the name of a part for people."""
+    return part.place_of(next(iter(part.functions()), None))

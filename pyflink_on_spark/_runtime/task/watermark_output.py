@@ -41,7 +41,7 @@ class WatermarkOutput:
     """
 
     def __init__(self, assigner: AssignTimestamps, output: Output, clock: Clock) -> None:
-        self._assigner, self._output, self._clock = assigner, output, clock
+        self._assigner, self.output, self._clock = assigner, output, clock
         now = clock.now()
         self._timer = WatermarkTimer(assigner.rhythm, now)
         self._guard = ImmutabilityGuard()
@@ -100,7 +100,7 @@ class WatermarkOutput:
             if self._timer.due_by_clock(now + _END_MS):
                 self._emit(now)
         self._ended = self._ended or isinstance(event, EndOfInput)
-        self._output.event(event)
+        self.output.event(event)
 
     def tick(self, now: int) -> None:
         """Emit the watermark if the clock (ms) makes one due; tell when elements stay out."""
@@ -112,7 +112,7 @@ class WatermarkOutput:
         if idle_after is not None and not self._idle and now - self._last_active >= idle_after:
             self._emit(now)
             self._idle = True
-            self._output.event(ChannelStatus(idle=True))
+            self.output.event(ChannelStatus(idle=True))
 
     def save(self) -> tuple[int, bool, bool]:
         """Return how far it is, as plain data."""
@@ -128,9 +128,9 @@ class WatermarkOutput:
             self._emit(now)
         if self._idle:
             self._idle = False
-            self._output.event(ChannelStatus(idle=False))
+            self.output.event(ChannelStatus(idle=False))
         self._last_active = now
-        self._output.write_bundle(Bundle(values, timestamps))
+        self.output.write_bundle(Bundle(values, timestamps))
         self._assigner.handed_on()
         self._timer.seen(len(values))
         if self._timer.due_by_count:
@@ -141,4 +141,4 @@ class WatermarkOutput:
         watermark = self._assigner.watermark
         if watermark > self.emitted:
             self.emitted = watermark
-            self._output.event(Watermark(watermark))
+            self.output.event(Watermark(watermark))

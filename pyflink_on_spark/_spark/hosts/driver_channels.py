@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ class DriverChannels:
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
         self._senders: dict[tuple[str, int], Sender] = {}
+        self._connecting = threading.Lock()
 
     def of_subtask(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
         """Return a function that returns, for a channel, what sends there."""
@@ -37,12 +39,18 @@ class DriverChannels:
     def sender(self, channel: str, subtask_id: int) -> Sender:
         """Return the sender of a subtask to a channel."""
         sender = self._senders.get((channel, subtask_id))
-        if sender is None:
+        return sender or self._connect(channel, subtask_id)
+
+    def _connect(self, channel: str, subtask_id: int) -> Sender:
+        with self._connecting:  # parts of a subtask may come here at the same time
+            sender = self._senders.get((channel, subtask_id))
+            if sender is not None:
+                return sender
             name = self._deployment.channels[channel]
             producer = f"{subtask_id}#{self._deployment.attempt}"
             sender = connect(self._deployment.results, name, producer)
             self._senders[channel, subtask_id] = sender
-        return sender
+            return sender
 
     def flush(self) -> None:
         """Wait until the driver has everything."""

@@ -26,6 +26,7 @@ from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 from pyflink_on_spark._runtime.user_code.function_log import (
     LOGS,
     FunctionLog,
@@ -251,6 +252,8 @@ class Host:
             restored,
             None if deployment.hosts == 1 else self._data,
             ask=self._ask_for_splits,
+            usage=thread_usage(),
+            threads=SubtaskThreads(self._data.wake),
         )
         self._group.open()
         step("host: its subtasks are open")

@@ -42,6 +42,17 @@ ENGINE = choice(
         "`auto`: `structured` on Spark Connect, otherwise `hosts`"
     ),
 )
+WAITING_FUNCTIONS = choice(
+    "pyflink-on-spark.waiting-functions",
+    ("AUTO", "THREAD", "INLINE"),
+    "AUTO",
+    effect=works(
+        "where the functions of a task of a streaming job run. AUTO: a task gets a thread of its "
+        "own when its functions are seen to wait, for example for a database; THREAD: each task "
+        "has one from the start, and its functions are opened there; INLINE: all tasks of a host "
+        "share one"
+    ),
+)
 DRIVER_PORTS = text(
     "pyflink-on-spark.driver-ports",
     "0",

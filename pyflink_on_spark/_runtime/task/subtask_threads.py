@@ -1,0 +1,195 @@
+"""Threads for the parts of subtasks whose functions wait, and how such parts are noticed."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from queue import Empty, SimpleQueue
+from types import FunctionType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Finished = tuple[int, BaseException | None]
+"""The number of a part that has done a piece of work, and what the work failed with."""
+
+_WINDOW_SECONDS = 0.1
+"""After how much work it is decided whether a part waits."""
+_WAITING_SHARE = 0.5
+_DEEPEST, _MOST_ITEMS, _MOST_OBJECTS = 6, 100, 2_000
+_BOUND_TO_A_THREAD = (sqlite3.Connection, sqlite3.Cursor, threading.local)
+
+
+class SubtaskThreads:
+    """A thread for each of some parts: it does one piece of work after another.
+
+    A part is used by one thread at a time: by its own between ``submit`` and the moment when
+    ``finished`` returns its number, else by the thread of the group.
+
+    Args:
+        wake: called when a piece of work is done, in the thread of the part; without it the group
+            itself waits for such pieces.
+    """
+
+    def __init__(self, wake: Callable[[], None] | None = None) -> None:
+        self._wake = wake
+        self._work: dict[int, SimpleQueue[Callable[[], object] | None]] = {}
+        self._threads: list[threading.Thread] = []
+        self._done: SimpleQueue[Finished] = SimpleQueue()
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._work
+
+    @property
+    def wakes(self) -> bool:
+        """Whether somebody is called when a piece of work is done."""
+        return self._wake is not None
+
+    def start(self, number: int) -> None:
+        """Start the thread of a part."""
+        work = self._work[number] = SimpleQueue()
+        name = f"subtask-{len(self._work)}"
+        thread = threading.Thread(target=_work_off, args=(work,), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def submit(self, number: int, piece: Callable[[], object]) -> None:
+        """Have a piece of work done in the thread of a part."""
+
+        def work() -> None:
+            error: BaseException | None = None
+            try:
+                piece()
+            except BaseException as found:  # noqa: BLE001 - it is raised in the group's thread
+                error = found
+            self._done.put((number, error))
+            if self._wake is not None:
+                self._wake()
+
+        self._work[number].put(work)
+
+    def call(self, number: int, function: Callable[[], T]) -> T:
+        """Call something in the thread of a part that does nothing else, and wait for it."""
+        answers: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                answer: tuple[T | None, BaseException | None] = (function(), None)
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                answer = (None, error)
+            answers.put(answer)
+
+        self._work[number].put(work)
+        result, error = answers.get()
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
+
+    def finished(self, seconds: float | None = 0.0) -> Finished | None:
+        """Return a part that has done a piece of work, or None.
+
+        Args:
+            seconds: how long to wait for one; None for as long as it takes.
+        """
+        try:
+            if seconds is None or seconds > 0:
+                return self._done.get(timeout=seconds)
+            return self._done.get_nowait()
+        except Empty:
+            return None
+
+    def stop(self) -> None:
+        """End all threads, none of which has anything to do."""
+        for work in self._work.values():
+            work.put(None)
+        self._work.clear()
+        while self._threads:
+            self._threads.pop().join()
+
+
+def _work_off(work: SimpleQueue[Callable[[], object] | None]) -> None:
+    while (piece := work.get()) is not None:
+        piece()
+        del piece  # else it would keep what it worked on until the next one comes
+
+
+Usage = tuple[float, int, int]
+"""For how long (s) a thread had a processor, and how often it gave it up, and lost it."""
+
+
+class WaitNotice:
+    """Notices that a part waits: that it has no processor, and has mostly given it up itself.
+
+    A thread that only wants a processor, since others have them all, does not give it up.
+    """
+
+    __slots__ = ("_given_up", "_waited", "_wall")
+
+    def __init__(self) -> None:
+        self._wall, self._waited, self._given_up = 0.0, 0.0, 0
+
+    def waits(self, wall: float, before: Usage, after: Usage) -> bool:
+        """Take a piece of work into account; tell whether the part waits.
+
+        Args:
+            wall: how long (s) it took.
+            before: what its thread had used at its begin.
+            after: the same at its end.
+        """
+        self._wall += wall
+        self._waited += wall - (after[0] - before[0])
+        self._given_up += (after[1] - before[1]) - (after[2] - before[2])
+        if self._wall < _WINDOW_SECONDS:
+            return False
+        waits = self._waited >= _WAITING_SHARE * self._wall and self._given_up > 0
+        self._wall, self._waited, self._given_up = 0.0, 0.0, 0
+        return waits
+
+
+def thread_usage() -> Callable[[], Usage] | None:
+    """Return what tells what the thread that asks has used; None if the system cannot tell."""
+    who = getattr(resource, "RUSAGE_THREAD", None)
+    if who is None:
+        return None
+
+    def usage() -> Usage:
+        used = resource.getrusage(who)
+        return used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw
+
+    return usage
+
+
+def bound_to_thread(functions: Iterable[Any]) -> object | None:
+    """Return something in functions that only the thread which made it can use, or None."""
+    seen: set[int] = set()
+    left = [(function, 0) for function in functions]
+    while left and len(seen) < _MOST_OBJECTS:
+        thing, depth = left.pop()
+        if isinstance(thing, _BOUND_TO_A_THREAD):
+            return thing
+        if depth < _DEEPEST and id(thing) not in seen:
+            seen.add(id(thing))
+            left += [(each, depth + 1) for each in _inside(thing)]
+    return None
+
+
+def _inside(thing: Any) -> Iterator[Any]:
+    """Yield what an object refers to, of large collections nothing."""
+    if isinstance(thing, dict):
+        if len(thing) <= _MOST_ITEMS:
+            yield from thing.values()
+    elif isinstance(thing, list | tuple | set):
+        if len(thing) <= _MOST_ITEMS:
+            yield from thing
+    elif isinstance(thing, FunctionType):
+        for cell in thing.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:
+                continue  # it is empty
+    else:
+        yield from getattr(thing, "__dict__", {}).values()
+        bound = getattr(thing, "__self__", None)
+        if bound is not None:
+            yield bound
