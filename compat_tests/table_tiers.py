@@ -15,11 +15,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 TIERS = {
     "sources, statements and bridges": (
-        "errors", "file_sinks", "formats", "partition_commits", "schemas", "statements", "streams",
+        "alterations", "errors", "file_sinks", "formats", "partition_commits", "schemas",
+        "statements", "streams", "timestamps",
     ),
     "row by row": (
-        "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions", "queries",
-        "variants",
+        "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",
+        "python_values", "queries", "variants",
     ),
     "updating": ("aggregates", "rankings", "state_ttl"),
     "windows": ("late_rows", "ordered_over", "over", "window_changes", "windows"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.compiler import conversions
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.composite_casts import composite_cast
@@ -98,7 +99,7 @@ def _to_approximate(source: LogicalType, target: LogicalType, lenient: bool) -> 
     if source.root is Root.FLOAT:
         return _unchanged
     if source.root in {*logical.INTEGERS, Root.DOUBLE, Root.BOOLEAN}:
-        return _calling(conversions.to_single) if single else _template("float({0})")
+        return _calling(to_single) if single else _template("float({0})")
     if source.root is Root.DECIMAL:
         return _calling(conversions.decimal_to_double, source.scale, single)
     if source.root in logical.CHARACTERS:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import math
 from functools import lru_cache
-from struct import Struct
 from zoneinfo import ZoneInfo
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.types.decimals import (
     LONG_DIGITS,
     bounded,
@@ -23,18 +23,9 @@ from pyflink_on_spark._sql.types.temporal import (
     parse_time,
 )
 
-_SINGLE = Struct("f")
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
-
-
-def to_single(number: float) -> float:
-    """Round a number to 32 bits."""
-    try:
-        return _SINGLE.unpack(_SINGLE.pack(number))[0]  # type: ignore[no-any-return]
-    except OverflowError:
-        return math.copysign(math.inf, number)
 
 
 def cut_to_bits(number: int, bits: int) -> int:

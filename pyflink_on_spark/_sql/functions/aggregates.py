@@ -13,6 +13,9 @@ from pyflink_on_spark._sql.types.logical import LogicalType
 class Binder(Protocol):
     """Makes objects known to code."""
 
+    time_zone: str
+    """The session's, by name."""
+
     def bind(self, thing: Any, hint: str) -> str:
         """Make an object known, and return its name in the code."""
         ...

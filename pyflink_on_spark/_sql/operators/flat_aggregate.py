@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
-from pyflink_on_spark._sql.operators.function_bundles import BundlingOperator, FunctionBundle
+from pyflink_on_spark._sql.operators.function_bundles import FunctionBundle, KeyedBundlingOperator
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STATE_NAME = "groups"
 
 
-class FlatAggregateOperator(BundlingOperator):
+class FlatAggregateOperator(KeyedBundlingOperator):
     """Replaces the rows of groups.
 
     Args:

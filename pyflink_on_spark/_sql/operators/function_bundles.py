@@ -1,4 +1,4 @@
-"""Aggregates by functions of the user's, which see some rows before results come."""
+"""Operators whose user functions see some rows before results come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator, ProgramOperator
 
 
 @dataclass
@@ -31,7 +31,7 @@ class FunctionBundle:
         return iter(elements)
 
 
-class BundlingOperator(KeyedProgramOperator):
+class BundlingOperator(ProgramOperator):
     """Lets elements wait until a bundle of them is complete, and processes it at once.
 
     A bundle is complete at a barrier and at the end of the input as well. Watermarks between its
@@ -77,11 +77,11 @@ class BundlingOperator(KeyedProgramOperator):
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
         """Finish a bundle that has waited long enough."""
-        super().advance_processing_time(now)
+        yield from super().advance_processing_time(now)
         bundle = self._bundle
         if bundle is None or now - bundle.begun < bundle.milliseconds:
-            return ()
-        return self.finish_bundle()
+            return
+        yield from self.finish_bundle()
 
     def end_input(self) -> Iterable[Any]:
         """Finish the bundle."""
@@ -90,3 +90,7 @@ class BundlingOperator(KeyedProgramOperator):
     def prepare_barrier(self) -> Iterable[Any]:
         """Finish the bundle."""
         return self.finish_bundle()
+
+
+class KeyedBundlingOperator(BundlingOperator, KeyedProgramOperator):
+    """Lets elements with keys wait until a bundle of them is complete."""

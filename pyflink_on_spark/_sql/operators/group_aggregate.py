@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.function_bundles import BundlingOperator, FunctionBundle
+from pyflink_on_spark._sql.operators.function_bundles import FunctionBundle, KeyedBundlingOperator
 from pyflink_on_spark._sql.operators.program_operator import ProgramOperator
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 STATE_NAME = "groups"
 
 
-class GroupAggregateOperator(BundlingOperator):
+class GroupAggregateOperator(KeyedBundlingOperator):
     """Emits the changes of the rows of groups.
 
     Args:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.functions.python.binding import result_of
-from pyflink_on_spark._sql.functions.python.pandas_aggregates import plain, series_of
-from pyflink_on_spark._sql.types.external import to_python
+from pyflink_on_spark._sql.functions.python.series import (
+    checked,
+    frame_of,
+    series_of,
+    values_of,
+)
+from pyflink_on_spark._sql.operators.function_bundles import BundlingOperator, FunctionBundle
+from pyflink_on_spark._sql.types.external import nullable, to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
@@ -21,68 +27,96 @@ if TYPE_CHECKING:
 _ROWS = 10_000
 
 
-class VectorizedCalls(Operator):
-    """Adds columns that functions compute of Series.
+@dataclass(frozen=True)
+class VectorizedCall:
+    """A call of a function over Series. Picklable.
 
     Args:
-        calls: for each function the function, what computes its arguments of a row, their types,
-            and the type of the result.
-        changelog: whether elements are pairs of the kind and the row.
+        name: the function's, for messages.
+        function: the function.
+        arguments: computes the arguments of a row.
+        types: those of the arguments.
+        result: the type of the result.
+        over_rows: whether the function gets all arguments as one DataFrame.
     """
 
-    frozen = True
+    name: str
+    function: UserFunction
+    arguments: Program
+    types: tuple[LogicalType, ...]
+    result: LogicalType
+    over_rows: bool = False
+
+
+class VectorizedCalls(BundlingOperator):
+    """Adds columns that functions compute of Series.
+
+    A bundle of rows is complete before a watermark, too, so that no row becomes late.
+
+    Args:
+        calls: the calls.
+        changelog: whether elements are pairs of the kind and the row.
+        zone: the session's time zone, by name.
+        bundle: how many rows functions get at once; None for as many as there are.
+    """
 
     def __init__(
         self,
-        calls: Sequence[tuple[UserFunction, Program, Sequence[LogicalType], LogicalType]],
+        calls: Sequence[VectorizedCall],
         changelog: bool,
+        zone: str,
+        bundle: FunctionBundle | None,
     ) -> None:
-        self._calls, self._changelog = tuple(calls), changelog
+        super().__init__(bundle)
+        self._calls, self._changelog, self._zone = tuple(calls), changelog, zone
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the functions."""
-        self._functions: list[Any] = []
+        self._now = context.clock.now
         self._opened: list[Any] = []
-        for function, program, types, result in self._calls:
-            loaded = function.load()
+        self._columns: list[Callable[[list[Any]], list[Any]]] = []
+        for call in self._calls:
+            loaded = call.function.load()
             opening = getattr(loaded, "open", None)
             if opening is not None:
                 opening(function_context(context))
             self._opened.append(loaded)
             evaluate = getattr(loaded, "eval", loaded)
-            arguments = program.load(context).function
-            self._functions.append((evaluate, arguments, types, result_of(result)))
+            arguments = call.arguments.load(context).function
+            self._columns.append(self._column(call, evaluate, arguments))
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Finish the bundle before the watermark."""
+        return self.finish_bundle()
+
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows with their new columns."""
         while batch := list(islice(elements, _ROWS)):
             rows = [row for _, row in batch] if self._changelog else batch
-            columns = [self._column(rows, *parts) for parts in self._functions]
-            added = zip(*columns)
+            added = zip(*(column(rows) for column in self._columns))
             if self._changelog:
                 yield from ((kind, row + new) for (kind, row), new in zip(batch, added))
             else:
                 yield from (row + new for row, new in zip(rows, added))
 
-    @staticmethod
     def _column(
-        rows: list[Any], evaluate: Any, arguments: Any, types: Any, result: Any
-    ) -> list[Any]:
-        columns = list(zip(*map(arguments, rows)))
-        series = []
-        for column, kind in zip(columns, types):
-            convert = to_python(kind)
-            values = [
-                value if convert is None or value is None else convert(value) for value in column
-            ]
-            series.append(series_of(values, kind))
-        computed = list(evaluate(*series))
-        if len(computed) != len(rows):
-            raise ValueError(
-                f"The function returned {len(computed)} values for {len(rows)} rows: it has to "
-                "return a Series as long as those it got"
-            )
-        return [result(plain(value)) for value in computed]
+        self, call: VectorizedCall, evaluate: Any, arguments: Any
+    ) -> Callable[[list[Any]], list[Any]]:
+        """Return what computes a function's column of some rows."""
+        zone = self._zone
+        converters = [nullable(to_python(kind, zone)) for kind in call.types]
+        result = result_of(call.result)
+
+        def column(rows: list[Any]) -> list[Any]:
+            series = []
+            for values, kind, convert in zip(zip(*map(arguments, rows)), call.types, converters):
+                plain = values if convert is None else list(map(convert, values))
+                series.append(series_of(plain, kind, zone))
+            args = [frame_of(series)] if call.over_rows else series
+            computed = checked(evaluate(*args), call.name, len(rows))
+            return list(map(result, values_of(computed, call.result, zone)))
+
+        return column
 
     def close(self) -> None:
         """Close the functions."""

@@ -71,6 +71,12 @@ class Constant(Typed):
 
     value: Any
 
+    def __hash__(self) -> int:
+        try:
+            return hash((self.type, self.value))
+        except TypeError:  # a map is a dict
+            return hash((self.type, repr(self.value)))
+
     def __str__(self) -> str:
         return "NULL" if self.value is None else repr(self.value)
 

@@ -37,7 +37,7 @@ class PythonAsync(PhysicalNode):
         function = call.function
         assert isinstance(function, AsyncFunction)
         types = [arg.type for arg in call.args]
-        binding = AsyncBinding(function.function, types, call.type)
+        binding = AsyncBinding(function.function, types, call.type, settings.time_zone)
         arguments = compile_row(call.args, len(self.inputs[0].schema), settings.time_zone)
         given = settings.configuration
         retried = options.ASYNC_RETRIES.read(given) == "FIXED_DELAY"

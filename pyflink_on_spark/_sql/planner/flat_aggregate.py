@@ -42,7 +42,7 @@ class FlatAggregate(PhysicalNode):
         (source,) = inputs
         node, width = self.node, len(self.inputs[0].schema)
         zone = translation.settings.time_zone
-        binding = node.function.binding([arg.type for arg in node.args])
+        binding = node.function.binding([arg.type for arg in node.args], zone)
         operator = FlatAggregateOperator(
             binding,
             compile_row(node.args, width, zone),

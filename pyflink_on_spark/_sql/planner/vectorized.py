@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from pyflink_on_spark._sql.compiler.rows import compile_row
 from pyflink_on_spark._sql.functions.python.staged import VectorizedFunction
-from pyflink_on_spark._sql.operators.vectorized import VectorizedCalls
+from pyflink_on_spark._sql.operators.vectorized import VectorizedCall, VectorizedCalls
 from pyflink_on_spark._sql.plan.expressions import Invocation
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.planner.aggregates import function_bundle
 from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
@@ -37,14 +38,23 @@ class PythonVectorized(PhysicalNode):
         """Add the operator."""
         (source,) = inputs
         width, zone = len(self.inputs[0].schema), translation.settings.time_zone
+        settings = translation.settings
+        bundle = None if settings.batch else function_bundle(settings)
         parts = []
         for call in self.calls:
             function = call.function
             assert isinstance(function, VectorizedFunction)
-            types = [arg.type for arg in call.args]
-            program = compile_row(call.args, width, zone)
-            parts.append((function.function, program, types, call.type))
-        operator = VectorizedCalls(parts, source.changelog)
+            parts.append(
+                VectorizedCall(
+                    function.name,
+                    function.function,
+                    compile_row(call.args, width, zone),
+                    tuple(arg.type for arg in call.args),
+                    call.type,
+                    function.over_rows,
+                )
+            )
+        operator = VectorizedCalls(parts, source.changelog, zone, bundle)
         return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:

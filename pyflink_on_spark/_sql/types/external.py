@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
+from pyflink_on_spark._runtime.types.java_numbers import float_text
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import from_decimal, to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -17,13 +21,19 @@ from pyflink_on_spark.common.types import Row
 
 Convert = Callable[[Any], Any]
 
+_COMPOSITE = frozenset({Root.ARRAY, Root.MAP, Root.MULTISET, Root.ROW})
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
 _EPOCH_DAY = _EPOCH.toordinal()
 _MICRO = datetime.timedelta(microseconds=1)
 
 
-def to_python(kind: LogicalType) -> Convert | None:
+def to_python(kind: LogicalType, zone: str | None = None) -> Convert | None:
     """Return what makes the Python object for a value that is not NULL; None if it is the same.
+
+    Args:
+        kind: the type of the values.
+        zone: makes a TIMESTAMP_LTZ a datetime of this time zone, as Python functions get it in
+            PyFlink: the date and time are those of UTC. An Instant without.
 
     Raises:
         TypeError: there is no such object, as in PyFlink.
@@ -33,19 +43,25 @@ def to_python(kind: LogicalType) -> Convert | None:
         raise TypeError(
             f"Unsupported type: {kind}, it is not supported yet in current python type system"
         )
+    if root is Root.TIMESTAMP_LTZ and zone is not None:
+        return _in_zone(zone)
     simple = _OUT.get(root)
     if simple is not None:
         return simple
     if root is Root.DECIMAL:
         scale = kind.scale or 0
         return lambda value: to_decimal(value, scale)
-    if root in {Root.ARRAY, Root.MAP, Root.MULTISET, Root.ROW}:
-        return _composite_out(kind)
+    if root in _COMPOSITE:
+        return _composite_out(kind, zone)
     return None
 
 
-def _composite_out(kind: LogicalType) -> Convert:
-    inner = [nullable(to_python(child)) for child in kind.children]
+def _composite_out(
+    kind: LogicalType,
+    zone: str | None,
+    one: Callable[[LogicalType, str | None], Convert | None] = to_python,
+) -> Convert:
+    inner = [nullable(one(child, zone)) for child in kind.children]
     if kind.root is Root.ROW:
         names = list(kind.names) or None
 
@@ -67,31 +83,46 @@ def _composite_out(kind: LogicalType) -> Convert:
 def to_collected(kind: LogicalType) -> Convert | None:
     """Return what makes the Python object that ``TableResult.collect`` gives.
 
-    Rows have no names there, and byte strings can be changed.
+    Rows have no names there, byte strings can be changed, and a FLOAT is the number that its text
+    says.
     """
-    return bytearray if kind.root in logical.BYTES_LIKE else to_python(_nameless(kind))
+    if kind.root in logical.BYTES_LIKE:
+        return bytearray
+    if kind.root in _COMPOSITE:
+        return _composite_out(replace(kind, names=()), None, _nested_collected)
+    return _collected_float if kind.root is Root.FLOAT else to_python(kind)
 
 
-def _nameless(kind: LogicalType) -> LogicalType:
-    children = tuple(map(_nameless, kind.children))
-    return replace(kind, names=(), children=children)
+def _nested_collected(kind: LogicalType, _zone: str | None) -> Convert | None:
+    return to_python(kind) if kind.root in logical.BYTES_LIKE else to_collected(kind)
 
 
-def from_python(kind: LogicalType) -> Convert | None:
-    """Return what makes a value of a Python object that is not None; None if it is the same."""
+def _collected_float(value: float) -> float:
+    return float(float_text(value)) if math.isfinite(value) else value
+
+
+def from_python(kind: LogicalType, *, local: bool = False) -> Convert | None:
+    """Return what makes a value of a Python object that is not None; None if it is the same.
+
+    Args:
+        kind: the type of the values.
+        local: whether the time zone of a datetime is passed over, as in PyFlink's functions.
+    """
     root = kind.root
+    if local and root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ}:
+        return _local_micros
     simple = _IN.get(root)
     if simple is not None:
         return simple
     if root is Root.DECIMAL:
         return lambda value: from_decimal(decimal.Decimal(value), kind)
-    if root in {Root.ARRAY, Root.MAP, Root.MULTISET, Root.ROW}:
-        return _composite_in(kind)
+    if root in _COMPOSITE:
+        return _composite_in(kind, local)
     return None
 
 
-def _composite_in(kind: LogicalType) -> Convert:
-    inner = [nullable(from_python(child)) for child in kind.children]
+def _composite_in(kind: LogicalType, local: bool) -> Convert:
+    inner = [nullable(from_python(child, local=local)) for child in kind.children]
     if kind.root is Root.ROW:
         read = _fields_of(kind.names)
         return lambda value: tuple(
@@ -167,6 +198,18 @@ def _instant(micros: int) -> Instant:
     return Instant(micros // 1_000_000, micros % 1_000_000 * 1000)
 
 
+def _in_zone(zone: str) -> Convert:
+    epoch = _EPOCH.replace(tzinfo=ZoneInfo(zone))
+    return lambda micros: epoch + datetime.timedelta(microseconds=micros)
+
+
+def _local_micros(value: Any) -> int:
+    if isinstance(value, Instant):
+        return _micros_of_instant(value)
+    micros: int = (value.replace(tzinfo=None) - _EPOCH) // _MICRO
+    return micros
+
+
 def _micros_of_datetime(value: datetime.datetime) -> int:
     if value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
@@ -201,7 +244,7 @@ _IN: dict[Root, Convert] = {
     Root.TIMESTAMP: _micros_of_datetime,
     Root.TIMESTAMP_LTZ: _micros_of_instant,
     Root.INTERVAL_SECOND: lambda value: value // _MICRO,
-    Root.FLOAT: float,
+    Root.FLOAT: to_single,
     Root.DOUBLE: float,
     **dict.fromkeys(logical.BYTES_LIKE, bytes),
 }

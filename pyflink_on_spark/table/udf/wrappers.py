@@ -98,7 +98,13 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
     def _define(self, row_names: tuple[str, ...] | None) -> Any:
         function, kind = UserFunction.of(self._func), logical_type(self._result_type)
         if self._func_type == "pandas":
-            return VectorizedFunction(self._name, function, kind, deterministic=self._deterministic)
+            return VectorizedFunction(
+                self._name,
+                function,
+                kind,
+                deterministic=self._deterministic,
+                over_rows=row_names is not None,
+            )
         return python_scalar(
             self._name, function, kind, deterministic=self._deterministic, row_names=row_names
         )

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._sql.compiler.conversions import cut_micros, to_single
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
+from pyflink_on_spark._sql.compiler.conversions import cut_micros
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.formats.format import Decode, Decoder
 from pyflink_on_spark._sql.formats.known_moments import moment_reader

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.casts import wrapped
-from pyflink_on_spark._sql.compiler.conversions import to_single
 from pyflink_on_spark._sql.functions.builtin import numbers
 from pyflink_on_spark._sql.functions.definition import (
     Code,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.compiler.conversions import to_single
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.functions.aggregates import (
     AggregateCode,
     AggregateFunction,

@@ -25,7 +25,10 @@ class AggregateBinding(UserBinding):
     def caller(self, loaded: Any) -> Any:
         """Return what the code calls."""
         if isinstance(loaded, PandasAggregate):
-            loaded.types = self._types
+            assert isinstance(self._result, LogicalType)
+            loaded.types, loaded.result = self._types, self._result
+            loaded.zone, loaded.over_rows = self._zone, self._names is not None
+            self._names = None  # the columns become a DataFrame, not a row
         return LoadedAggregate(loaded, self.arguments(), self.result())
 
 
@@ -111,7 +114,7 @@ def python_aggregate(
     def code(
         binder: Binder, types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
     ) -> AggregateCode:
-        binding = AggregateBinding(function, types, result, row_names)
+        binding = AggregateBinding(function, types, result, binder.time_zone, row_names)
         return PythonAggregateCode(binder.bind(binding, "udaf"))
 
     return AggregateFunction(name, (AnyArguments((), lambda types: result, code),))
@@ -135,9 +138,9 @@ class PythonTableAggregate:
     types: tuple[LogicalType, ...]
     row_names: tuple[str, ...] | None = None
 
-    def binding(self, types: Sequence[LogicalType]) -> AggregateBinding:
-        """Return what calls it with arguments of some types."""
-        return AggregateBinding(self.function, types, self.types, self.row_names)
+    def binding(self, types: Sequence[LogicalType], zone: str) -> AggregateBinding:
+        """Return what calls it with arguments of some types, in a session's time zone."""
+        return AggregateBinding(self.function, types, self.types, zone, self.row_names)
 
 
 class AnyArguments(AggregateOverload):

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.compiler.conversions import to_single
 from pyflink_on_spark._sql.compiler.program import Binding
 from pyflink_on_spark._sql.functions.context import function_context
 from pyflink_on_spark._sql.types.external import from_python, to_python
@@ -34,6 +34,7 @@ class UserBinding(Binding):
         function: the function.
         types: the types of the arguments.
         result: the type of the result, or the types of the columns of its rows.
+        zone: the session's time zone, by name.
         names: the names of the fields, if the arguments make one row.
     """
 
@@ -42,8 +43,10 @@ class UserBinding(Binding):
         function: UserFunction,
         types: Sequence[LogicalType],
         result: LogicalType | Sequence[LogicalType],
+        zone: str,
         names: tuple[str, ...] | None = None,
     ) -> None:
+        self._zone = zone
         self._function, self._types, self._names = function, tuple(types), names
         self._result = result
 
@@ -67,7 +70,7 @@ class UserBinding(Binding):
 
     def arguments(self) -> Arguments:
         """Return what makes Python objects of arguments."""
-        converters = [to_python(kind) for kind in self._types]
+        converters = [to_python(kind, self._zone) for kind in self._types]
         names = None if self._names is None else list(self._names)
 
         def made(args: Sequence[Any]) -> Sequence[Any]:
@@ -116,7 +119,7 @@ def result_of(kind: LogicalType) -> Convert:
         return _integer_of(kind)
     if kind.root in CHARACTERS:
         return _text_of(kind)
-    convert = bool if kind.root is Root.BOOLEAN else from_python(kind)
+    convert = bool if kind.root is Root.BOOLEAN else from_python(kind, local=True)
     if kind.root in APPROXIMATE:
         convert = to_single if kind.root is Root.FLOAT else float
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
-
-_DTYPES = {
-    Root.TINYINT: "int8",
-    Root.SMALLINT: "int16",
-    Root.INT: "int32",
-    Root.BIGINT: "int64",
-    Root.FLOAT: "float32",
-    Root.DOUBLE: "float64",
-}
-_WITH_NULL = frozenset({Root.FLOAT, Root.DOUBLE})
+from pyflink_on_spark._sql.functions.python.series import frame_of, series_of, values_of
+from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark.common.types import Row
 
 
 class PandasAggregate:
@@ -28,7 +20,11 @@ class PandasAggregate:
     def __init__(self, function: Any) -> None:
         self._function = function
         self.types: Sequence[LogicalType] = ()
-        """The types of the arguments; set where the function is loaded."""
+        """The types of the arguments; set where the function is loaded, as all that follows."""
+        self.result: LogicalType | None = None
+        self.zone = "UTC"
+        self.over_rows = False
+        """Whether the function gets all columns as one DataFrame."""
 
     def open(self, context: Any) -> None:
         """Open the user's function."""
@@ -61,31 +57,24 @@ class PandasAggregate:
 
     def get_value(self, accumulator: list[Any]) -> Any:
         """Return the result of all rows."""
-        series = list(map(series_of, zip(*accumulator), self.types))
+        columns = zip(*accumulator)
+        series = [series_of(column, kind, self.zone) for column, kind in zip(columns, self.types)]
+        args = [frame_of(series)] if self.over_rows else series
         if hasattr(self._function, "accumulate"):
             inner = self._function.create_accumulator()
-            self._function.accumulate(inner, *series)
-            return plain(self._function.get_value(inner))
-        return plain(self._function(*series))
+            self._function.accumulate(inner, *args)
+            return self._value(self._function.get_value(inner))
+        return self._value(self._function(*args))
 
+    def _value(self, result: Any) -> Any:
+        """Return the result as PyFlink sends it: as a Series, or a DataFrame, of one row."""
+        import pandas as pd
 
-def series_of(values: Sequence[Any], kind: LogicalType) -> Any:
-    """Return a Series of a column, with the dtype that Arrow gives it.
-
-    Args:
-        values: as Python objects.
-        kind: their type.
-    """
-    import pandas as pd
-
-    dtype = _DTYPES.get(kind.root)
-    if dtype is not None and (kind.root in _WITH_NULL or None not in values):
-        return pd.Series(list(values), dtype=dtype)
-    return pd.Series(list(values))
-
-
-def plain(value: Any) -> Any:
-    """Return a number of NumPy as Python's; what is no number is NULL."""
-    item = getattr(value, "item", None)
-    found = item() if item is not None and not hasattr(value, "__len__") else value
-    return None if isinstance(found, float) and found != found else found  # noqa: PLR0124
+        kind = self.result
+        assert kind is not None
+        if isinstance(result, Row | tuple):
+            result = pd.concat([pd.Series([item]) for item in result], axis=1)
+        else:
+            result = pd.Series([result])
+        (value,) = values_of(result, kind, self.zone)
+        return value

@@ -43,7 +43,7 @@ def python_scalar(
     """
 
     def code(site: CallSite) -> str:
-        binding = ScalarBinding(function, site.types, result, row_names)
+        binding = ScalarBinding(function, site.types, result, site.time_zone, row_names)
         return f"{site.bind(binding, 'udf')}({', '.join(site.sources())})"
 
     forms = (

@@ -44,7 +44,29 @@ class StagedFunction(ScalarFunction):
 
 
 class VectorizedFunction(StagedFunction):
-    """A function that takes Series of many rows, and gives one."""
+    """A function that takes Series of many rows, and gives one.
+
+    Args:
+        name: for messages.
+        function: what computes it.
+        result: the type of its result.
+        deterministic: whether it always has the same result for the same arguments.
+        over_rows: whether it gets all columns as one DataFrame.
+    """
+
+    over_rows: bool
+
+    def __init__(
+        self,
+        name: str,
+        function: UserFunction,
+        result: LogicalType,
+        *,
+        deterministic: bool,
+        over_rows: bool = False,
+    ) -> None:
+        super().__init__(name, function, result, deterministic=deterministic)
+        object.__setattr__(self, "over_rows", over_rows)
 
 
 class AsyncFunction(StagedFunction):

@@ -44,7 +44,7 @@ def python_table(
     """
 
     def code(site: CallSite) -> str:
-        binding = TableBinding(function, site.types, results[1], row_names)
+        binding = TableBinding(function, site.types, results[1], site.time_zone, row_names)
         return f"{site.bind(binding, 'udtf')}({', '.join(site.sources())})"
 
     return TableFunction(name, lambda types: results, code, deterministic)
