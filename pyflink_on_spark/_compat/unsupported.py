@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
@@ -65,13 +66,33 @@ def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], 
 
     def mark(cls: C) -> C:
         for name, declared in list(vars(cls).items()):
-            if inspect.isfunction(declared):
+            if name == "__init__":
+                setattr(cls, name, _constructor(declared, gap(declared)))
+            elif inspect.isfunction(declared):
                 setattr(cls, name, gap(declared))
             elif isinstance(declared, staticmethod) and inspect.isfunction(declared.__func__):
                 setattr(cls, name, staticmethod(gap(declared.__func__)))
         return cls
 
     return mark
+
+
+def _constructor(declared: Any, marker: unsupported) -> Any:
+    """Return a constructor that calls a marker; a function, since that is what tools look for."""
+
+    @functools.wraps(declared)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it is one
+        marker()
+
+    __init__.marker = marker  # type: ignore[attr-defined]
+    return __init__
+
+
+def marker_of(declared: Any) -> unsupported | None:
+    """Return the marker that a member of a class is, or calls; None if there is none."""
+    declared = getattr(declared, "__func__", declared)
+    found = declared if isinstance(declared, unsupported) else getattr(declared, "marker", None)
+    return found if isinstance(found, unsupported) else None
 
 
 def refuse_java(call: str, *, instead: str, reason: str = JAVA_CLASS) -> NoReturn:

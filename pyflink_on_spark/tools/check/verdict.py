@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
+from pyflink_on_spark._compat.unsupported import Gap, marker_of
 from pyflink_on_spark.tools.check import mirror
 
 _MARKER = "raise_unsupported"
@@ -61,8 +61,9 @@ def judge(thing: Any) -> Verdict:
     """Return the verdict on a class, function, method or marker of this package."""
     if isinstance(thing, staticmethod | classmethod):
         thing = thing.__func__
-    if isinstance(thing, unsupported):
-        return _gap(thing.kind, thing.reason, thing.instead)
+    marker = marker_of(thing)
+    if marker is not None:
+        return _gap(marker.kind, marker.reason, marker.instead)
     if isinstance(thing, property):
         thing = thing.fget
     return _judge_class(thing) if isinstance(thing, type) else _judge_callable(thing)

@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
+from pyflink_on_spark._compat.unsupported import Gap, marker_of, unsupported
 from pyflink_on_spark.datastream.connectors import cassandra, dynamic_kafka, elasticsearch, pulsar
 
 MODULES = [cassandra, dynamic_kafka, elasticsearch, pulsar]
@@ -34,8 +34,16 @@ def test_no_object_can_be_made(cls):
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_method_is_marked(cls):
     declared = {name: getattr(member, "__func__", member) for name, member in vars(cls).items()}
-    unmarked = {name for name, member in declared.items() if inspect.isfunction(member)}
+    functions = {name: member for name, member in declared.items() if inspect.isfunction(member)}
+    unmarked = {name for name, member in functions.items() if marker_of(member) is None}
     assert unmarked == ({"__init__"} if cls is cassandra.ClusterBuilder else set())
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_constructor_is_a_function_with_parameters(cls):
+    constructor = inspect.getattr_static(cls, "__init__")
+    assert inspect.isfunction(constructor)
+    assert next(iter(inspect.signature(constructor).parameters)) == "self"
 
 
 @pytest.mark.parametrize(
