@@ -6,6 +6,7 @@ import json
 
 import pytest
 from pyflink.common import Types
+from pyflink.datastream import EmbeddedRocksDBStateBackend
 
 from compat_tests.running import collect
 
@@ -184,3 +185,15 @@ def test_uids_that_are_demanded_and_given(env, name):
         getattr(stream, setter)(value)
     stream.map(str, Types.STRING()).print().uid("sink")
     assert env.execute().get_net_runtime() >= 0, "it is not refused"
+
+
+def test_storage_paths_are_as_flink_writes_paths():
+    backend = EmbeddedRocksDBStateBackend()
+    for given, expected in {
+        "file:///a/b/": "/a/b",
+        "file:/a/b": "/a/b",
+        "/a/b/": "/a/b",
+        "/a//b": "/a/b",
+    }.items():
+        backend.set_db_storage_paths(given, "/c/")
+        assert backend.get_db_storage_paths() == [expected, "/c"]

@@ -38,6 +38,20 @@ def test_printed_result(t_env, printed):
     ]
 
 
+def test_printed_columns_have_room_for_null(t_env, printed):
+    query = (
+        "SELECT CAST(1 AS TINYINT) t, CAST(2 AS SMALLINT) s, TRUE b, CAST(1.5 AS DECIMAL(3, 1)) d, "
+        "CAST(1.5 AS DECIMAL(9, 1)) e"
+    )
+    lines = printed(lambda: t_env.execute_sql(query).print())
+    assert lines[:4] == [
+        "+----+--------+--------+--------+--------+-------------+",
+        "| op |      t |      s |      b |      d |           e |",
+        "+----+--------+--------+--------+--------+-------------+",
+        "| +I |      1 |      2 |   TRUE |    1.5 |         1.5 |",
+    ]
+
+
 def test_printed_values(t_env, printed):
     result = t_env.execute_sql(
         "SELECT TRUE, 1.0E7, TIMESTAMP '2024-02-29 01:02:03.400', ARRAY[1, 2], MAP['k', 'v'], "

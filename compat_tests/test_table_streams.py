@@ -129,6 +129,27 @@ def test_printed_schema_of_a_stream(t_env, stream, printed):
     ]  # fmt: skip
 
 
+def test_printed_schema_of_columns_in_another_order(t_env, env, printed):
+    kind = Types.ROW_NAMED(["n", "t"], [Types.INT(), Types.SQL_TIMESTAMP()])
+    stream = env.from_collection([(1, datetime.datetime(2024, 1, 1))], kind)
+
+    def lines(*columns):
+        schema = Schema.new_builder()
+        for name, column in columns:
+            schema = schema.column(name, column)
+        schema = schema.watermark("t", "t - INTERVAL '5' SECOND").build()
+        table = t_env.from_data_stream(stream, schema)
+        return [line.strip(" ,") for line in printed(table.print_schema)]
+
+    time, number = ("t", "TIMESTAMP(3)"), ("n", "INT")
+    assert lines(time, number) == ["(", "`t` TIMESTAMP(3) *ROWTIME*", "`n` INT", ")"]
+    assert lines(time) == ["(", "`t` TIMESTAMP(3) *ROWTIME*", ")"]
+    assert lines(number, time) == [
+        "(", "`n` INT", "`t` TIMESTAMP(3) *ROWTIME*",
+        "WATERMARK FOR `t`: TIMESTAMP(3) AS t - INTERVAL '5' SECOND", ")",
+    ]  # fmt: skip
+
+
 def test_named_columns_of_a_stream_may_be_null(t_env, env):
     def columns(kind, element, *fields):
         schema = t_env.from_data_stream(env.from_collection([element], kind), *fields).get_schema()

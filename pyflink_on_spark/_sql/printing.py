@@ -20,7 +20,7 @@ _WIDTHS = {
     Root.SMALLINT: 6,
     Root.INT: 11,
     Root.BIGINT: 20,
-    Root.BOOLEAN: 6,
+    Root.BOOLEAN: 5,
     Root.DATE: 10,
 }
 
@@ -38,7 +38,8 @@ def printed(
     """
     names = (["op"] if kinds else []) + list(schema.names)
     widths = ([2] if kinds else []) + [
-        max(_type_width(kind), _width(name)) for name, kind in zip(schema.names, schema.types)
+        max(_type_width(kind), len(_NULL), _width(name))
+        for name, kind in zip(schema.names, schema.types)
     ]
     texts = _texts(schema, time_zone)
     count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +24,8 @@ from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_log = logging.getLogger(__name__)
 
 
 class PartFileSink(Sink):
@@ -63,15 +66,25 @@ class PartFileSink(Sink):
         self.keeps_snapshots = self._files.resumable and config.bulk is None
 
     def with_input_type(self, type_info: TypeInformation | None) -> PartFileSink:
-        self._check_input(type_info)
+        bulk = self._config.bulk
+        if bulk is not None:
+            bulk.check_input(type_info)
+        elif type_info is None or isinstance(type_info, PickledBytesTypeInfo):
+            _log.warning(
+                "A file sink writes the elements of a stream without a type as str() does; PyFlink "
+                "would write names of Java arrays, as [B@1a2b3c4d, into %s. For the same text "
+                "there declare a type: .map(str, output_type=Types.STRING())",
+                self._config.base_path,
+            )
         return type(self)(self._config, type_info, self._configuration)
 
     def with_configuration(self, configuration: Mapping[str, str]) -> PartFileSink:
         return type(self)(self._config, self._input_type, configuration)
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
-        self._check_input(self._input_type)
         config = self._config
+        if config.bulk is not None:
+            config.bulk.check_input(self._input_type)
         if not self._files.resumable:
             config = replace(config, rolling=replace(config.rolling, on_checkpoint=True))
         to_text, encoder, bucket_writer = self._form()
@@ -93,12 +106,6 @@ class PartFileSink(Sink):
             if file.in_progress_path in self._marked:
                 self._files.remove(mark_of(file.in_progress_path))
                 self._marked.discard(file.in_progress_path)
-
-    def _check_input(self, type_info: TypeInformation | None) -> None:
-        if self._config.bulk is not None:
-            self._config.bulk.check_input(type_info)
-        else:
-            _check_has_text(type_info)
 
     def hold_back(
         self, committables: list[PendingFile], checkpoint_id: int
@@ -149,11 +156,3 @@ class PartFileSink(Sink):
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:
             file.discard(self._files)
-
-
-def _check_has_text(type_info: TypeInformation | None) -> None:
-    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
-        raise TypeError(
-            "a file sink cannot write the text of a stream without a type: declare one where the "
-            "stream is made, for example .map(str, output_type=Types.STRING())"
-        )

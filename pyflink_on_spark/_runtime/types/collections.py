@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from pyflink_on_spark._runtime.types.codec import (
 )
 from pyflink_on_spark._runtime.types.java_map_order import in_java_order
 
+_PLAIN_MODULES = frozenset(("builtins", "datetime", "decimal"))
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 
 
@@ -164,8 +166,8 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
         return {convert_key(k): convert_value(v) for k, v in entries.items()}
 
     def source(entries: Any) -> dict[Any, Any]:
-        if not isinstance(entries, dict):
-            raise unfit(entries, name)
+        if type(entries) is not dict:
+            entries = _entries_of(entries, name)
         return {key.source(k): value.source(v) for k, v in entries.items()}
 
     value_text = null_or(value.text)
@@ -194,6 +196,24 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
         parts=parts_where(True),
         source_parts=parts_where(False),
     )
+
+
+def _entries_of(value: Any, name: str) -> dict[str, Any]:
+    """Return what Flink reads of an object's pickle: the name of its class, and its attributes."""
+    kind = type(value)
+    if kind.__module__ in _PLAIN_MODULES and not isinstance(value, dict):
+        raise unfit(value, name)
+    try:
+        made, arguments, *rest = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+    except (TypeError, ValueError):
+        raise unfit(value, name) from None
+    state, items, entries = (*rest, None, None, None)[:3]
+    by_class = made is copyreg.__newobj__ and arguments == (kind,)  # type: ignore[attr-defined]
+    simple = by_class or (made is kind and arguments == ())
+    if not simple or not isinstance(state, dict | None) or items is not None:
+        raise unfit(value, name)
+    class_name = f"{kind.__module__}.{kind.__qualname__}"
+    return {"__class__": class_name, **(state or {}), **dict(entries or ())}
 
 
 def _collect_entries(key: Codec, value: Codec) -> Convert | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABCMeta
 from enum import Enum
 from typing import Any
@@ -226,4 +227,5 @@ def _local_folder(path: Any) -> str:
     folder = parts.path if parts.scheme else path
     if not folder.startswith("/"):
         raise ValueError("Relative paths are not supported")
-    return folder
+    folder = re.sub("/+", "/", folder)
+    return folder.rstrip("/") or folder

@@ -108,12 +108,26 @@ def _elements(stream: DataStream, mode: Any) -> _Elements:
 def declared_schema(
     session: Session, stream: DataStream, fields_or_schema: Sequence[Any]
 ) -> ResolvedSchema | None:
-    """Return the columns that a Schema declares for a stream; None if there is no Schema."""
+    """Return the columns that a Schema declares for a stream; None if there is no Schema.
+
+    As in Flink a Schema with other columns than the stream's fields, or in another order, is a
+    selection of columns: nobody knows any more how they are made, nor their watermark.
+    """
     if not fields_or_schema or not isinstance(fields_or_schema[0], Schema):
         return None
     elements = _elements(stream, ChangelogMode.insert_only()._mode)
     description = fields_or_schema[0]._description
+    if _selects(description, elements.schema.names):
+        return None
     return _as_written(_resolved(session, elements, description)[0], description)
+
+
+def _selects(description: TableDescription, fields: tuple[str, ...]) -> bool:
+    """Whether the columns are not the fields of a stream, followed by others."""
+    stored = [column for column in description.columns if column.kind is ColumnKind.PHYSICAL]
+    others = [column.name for column in description.columns if column not in stored]
+    names = [column.name for column in description.columns]
+    return bool(stored) and names != [*fields, *others]
 
 
 def _as_written(schema: ResolvedSchema, description: TableDescription) -> ResolvedSchema:

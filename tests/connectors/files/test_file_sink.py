@@ -264,10 +264,18 @@ def test_a_folder_in_the_prefix(tmp_path):
     assert re.fullmatch(f"x/y-{UUID}-0", tree(tmp_path)[0])
 
 
+def test_a_stream_without_a_type_has_the_text_of_python(tmp_path):
+    elements = [(1, "a"), {"b": [2]}, None]
+    assert write(options_for(tmp_path), elements, type_info=Types.PICKLED_BYTE_ARRAY()) == [
+        b"(1, 'a')\n{'b': [2]}\nNone\n"
+    ]
+
+
 @pytest.mark.parametrize("type_info", [None, Types.PICKLED_BYTE_ARRAY()])
-def test_a_stream_without_a_type_has_no_text(tmp_path, type_info):
-    with pytest.raises(TypeError, match=r"Types\.STRING\(\)"):
-        PartFileSink(options_for(tmp_path)).with_input_type(type_info)
+def test_the_log_says_that_a_stream_has_no_type(tmp_path, type_info, caplog):
+    PartFileSink(options_for(tmp_path)).with_input_type(type_info)
+    (record,) = caplog.records
+    assert "Types.STRING()" in record.getMessage()
 
 
 def test_java_text_of_other_types(tmp_path):
