@@ -247,3 +247,36 @@ def test_metadata_of_files(t_env, written):
     assert [row[:3] for row in found] == [(1, "in.txt", 4), (2, "in.txt", 4)]
     assert found[0][3].endswith(str(path))
     assert query(t_env, "SELECT name FROM t") == [("in.txt",), ("in.txt",)]
+
+
+LINES = b'\xef\xbb\xbf{"a":\r1}\n{"a":2}\r\n\n{"a":3}\r{"a":4}\n{"a":5}'
+
+
+@pytest.mark.parametrize("lenient", ["true", "false"])
+def test_lines_of_json_end_with_line_feeds(t_env, tmp_path, lenient):
+    (tmp_path / "in").write_bytes(LINES)
+    table(t_env, "t", "a INT", tmp_path, "json", "", f", 'json.ignore-parse-errors' = '{lenient}'")
+    assert query(t_env, "SELECT a FROM t") == [(1,), (2,), (3,), (5,)]
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+def test_json_is_in_utf_8(t_env, tmp_path, lenient):
+    (tmp_path / "in").write_bytes(b'{"a":"\xff"}\n{"a":"x"}\n')
+    options = ", 'json.ignore-parse-errors' = 'true'" if lenient else ""
+    table(t_env, "t", "a STRING", tmp_path, "json", "", options)
+    if lenient:
+        assert query(t_env, "SELECT a FROM t") == [("x",)]
+    else:
+        with pytest.raises(Exception, match="deserialize"):
+            query(t_env, "SELECT a FROM t")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("BYTES", [b"a\xffb\rc", b"d", b"", b"e"]), ("STRING", ["a\ufffdb\rc", "d", "", "e"])],
+)
+def test_raw_lines_are_bytes(t_env, tmp_path, kind, expected):
+    (tmp_path / "in").write_bytes(b"a\xffb\rc\r\nd\n\ne\r")
+    table(t_env, "t", f"line {kind}", tmp_path, "raw")
+    rows = [line for (line,) in query(t_env, "SELECT line FROM t")]
+    assert rows == expected

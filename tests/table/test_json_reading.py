@@ -43,11 +43,15 @@ def test_values(text, row):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "1", "[1]", "\xa0{}", '{"n":2147483648}', '{"n":"x"}', '{"t":"x"}', '{"t":5}'],
+    ["{", "1", "[1]", "\xa0{}", '{"n":2147483648}', '{"n":"x"}', '{"t":"x"}', '{"t":5}'],
 )
 def test_what_is_wrong(text):
     with pytest.raises(ValueError, match="Failed to deserialize JSON"):
         reading(text)
+
+
+def test_no_text_is_no_message():
+    assert reading("") == []
 
 
 def test_fields_that_lack():

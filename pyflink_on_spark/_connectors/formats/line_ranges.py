@@ -10,11 +10,17 @@ from typing import BinaryIO
 from pyflink_on_spark._filesystem.input_file import open_input
 
 _LINE_END = re.compile(rb"\r\n?|\n")
+_NEWLINE = re.compile(rb"\n")
 _SCAN = 64 * 1024
 
 
 def read_whole_lines(
-    path: str, start: int, end: int | None, offset: int | None, chunk_size: int
+    path: str,
+    start: int,
+    end: int | None,
+    offset: int | None,
+    chunk_size: int,
+    newline_only: bool = False,
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that begin in a range of a file, some at a time, and their offset.
 
@@ -24,6 +30,7 @@ def read_whole_lines(
         end: the first offset after the range; None for the end of the file.
         offset: the offset of the line from which reading resumes; None: the beginning of the range.
         chunk_size: the number of bytes to read at once.
+        newline_only: whether a carriage return alone ends no line.
 
     Raises:
         OSError: the file cannot be read, or has become shorter.
@@ -31,8 +38,8 @@ def read_whole_lines(
     with open_input(path) as file:
         if offset is not None:
             _check_length(file, path, offset)
-        begin = first_line_at(file, start) if offset is None else offset
-        finish = None if end is None else first_line_at(file, end)
+        begin = first_line_at(file, start, newline_only) if offset is None else offset
+        finish = None if end is None else first_line_at(file, end, newline_only)
         file.seek(begin)
         lines = bytearray()
         while True:
@@ -40,7 +47,12 @@ def read_whole_lines(
             chunk = file.read(min(chunk_size, left))
             searched = len(lines)
             lines += chunk
-            end = _end_of_last_line(lines, searched) if chunk else len(lines)
+            if not chunk:
+                end = len(lines)
+            elif newline_only:
+                end = lines.rfind(b"\n", searched) + 1
+            else:
+                end = _end_of_last_line(lines, searched)
             if end:
                 yield begin, bytes(lines[:end])
                 begin += end
@@ -69,14 +81,14 @@ def _check_length(file: BinaryIO, path: str, offset: int) -> None:
         )
 
 
-def first_line_at(file: BinaryIO, offset: int) -> int:
+def first_line_at(file: BinaryIO, offset: int, newline_only: bool = False) -> int:
     """Return the offset of the first line at an offset or after it, or the end of the file."""
     if offset == 0:
         return 0
     position = offset - 1
     file.seek(position)
     while chunk := file.read(_SCAN):
-        found = _LINE_END.search(chunk)
+        found = (_NEWLINE if newline_only else _LINE_END).search(chunk)
         if found is None:
             position += len(chunk)
             continue

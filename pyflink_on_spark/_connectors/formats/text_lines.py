@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.charset import (
     has_single_byte_line_ends,
@@ -69,16 +69,8 @@ class TextLines(InputFileFormat):
         self, split: FileSplit, position: tuple[int, int] | None
     ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
         offset, skip = position or (None, 0)
-        for begin, content in read_whole_lines(
-            split.path, split.start, split.end, offset, self._chunk_size
-        ):
-            lines = self._lines(content)
-            for at in range(skip, len(lines), BUNDLE_SIZE):
-                bundle = Bundle(lines[at : at + BUNDLE_SIZE])
-                end = at + len(bundle.values)
-                done = end == len(lines)
-                yield bundle, (begin + len(content), 0) if done else (begin, end)
-            skip = 0
+        lines = read_whole_lines(split.path, split.start, split.end, offset, self._chunk_size)
+        return _in_bundles(lines, self._lines, skip)
 
     def _lines(self, content: bytes) -> list[str]:
         text = text_decoder(self._codec, b"").decode(content, final=True)
@@ -93,6 +85,92 @@ class TextLines(InputFileFormat):
         if is_compressed(path):
             return read_compressed(path, self._chunk_size)
         return _read_plain(path, self._chunk_size)
+
+
+class LineMessages(InputFileFormat):
+    r"""Messages that end with ``\n`` or ``\r\n``: texts, or bytes of a part that is not in UTF-8.
+
+    Args:
+        chunk_size: the number of bytes to read at once.
+    """
+
+    def __init__(self, chunk_size: int = _CHUNK) -> None:
+        self._chunk_size = chunk_size
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return Types.PICKLED_BYTE_ARRAY()
+
+    def is_splittable(self, path: str) -> bool:
+        return not is_compressed(path)
+
+    def read(self, split: FileSplit) -> Iterator[Bundle]:
+        if self.is_splittable(split.path):
+            yield from (bundle for bundle, _ in self._resume(split, None))
+            return
+        for content in _whole_lines(read_compressed(split.path, self._chunk_size)):
+            messages = _messages(content)
+            for i in range(0, len(messages), BUNDLE_SIZE):
+                yield Bundle(messages[i : i + BUNDLE_SIZE])
+
+    def resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]] | None:
+        """Yield messages from a position on; for positions see ``TextLines``."""
+        return self._resume(split, position) if self.is_splittable(split.path) else None
+
+    def _resume(
+        self, split: FileSplit, position: tuple[int, int] | None
+    ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
+        offset, skip = position or (None, 0)
+        lines = read_whole_lines(
+            split.path, split.start, split.end, offset, self._chunk_size, newline_only=True
+        )
+        return _in_bundles(lines, _messages, skip)
+
+
+def _in_bundles(
+    lines: Iterator[tuple[int, bytes]], read: Callable[[bytes], list[Any]], skip: int
+) -> Iterator[tuple[Bundle, tuple[int, int]]]:
+    """Yield what is read of lines, without some at the beginning, with the position after it."""
+    for begin, content in lines:
+        values = read(content)
+        for at in range(skip, len(values), BUNDLE_SIZE):
+            bundle = Bundle(values[at : at + BUNDLE_SIZE])
+            end = at + len(bundle.values)
+            done = end == len(values)
+            yield bundle, (begin + len(content), 0) if done else (begin, end)
+        skip = 0
+
+
+def _messages(content: bytes) -> list[Any]:
+    """Return the lines of whole lines, without their ends."""
+    lines: list[Any]
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        lines = content.split(b"\n")
+        if b"\r" in content:
+            lines = [line.removesuffix(b"\r") for line in lines]
+    else:
+        lines = text.split("\n")
+        if "\r" in text:
+            lines = [line.removesuffix("\r") for line in lines]
+    if content.endswith(b"\n"):
+        lines.pop()
+    return lines
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    pieces: list[bytes] = []
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*pieces, chunk[:end]))
+            pieces = []
+        pieces.append(chunk[end:])
+    if rest := b"".join(pieces):
+        yield rest
 
 
 def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.text_lines import LineMessages
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.connectors.options import Option, TableOptions
 from pyflink_on_spark._sql.errors import ValidationError
@@ -88,7 +88,7 @@ class Format(ABC):
         Args:
             options: the format's own, without its name before them.
         """
-        return TextLines()
+        return LineMessages()
 
     def file_input(
         self, schema: Schema, options: TableOptions, time_zone: str

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Context
 
 from pyflink_on_spark._sql.types.decimals import to_decimal
+
+_DIGITS = Context(prec=38)
+"""As many as a DECIMAL has; Python's usual context rounds to 28."""
 
 
 def number_text(scale: int) -> Callable[[int], str]:
@@ -13,4 +17,4 @@ def number_text(scale: int) -> Callable[[int], str]:
     Args:
         scale: how many digits it has after the point.
     """
-    return lambda value: str(to_decimal(value, scale).normalize()) if value else "0"
+    return lambda value: str(to_decimal(value, scale).normalize(_DIGITS)) if value else "0"

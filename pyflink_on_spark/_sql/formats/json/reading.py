@@ -22,6 +22,7 @@ Read = Callable[[Any], Any]
 WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What is raised for messages that are not as they should be."""
 _BLANK = " \t\n\r"
+_MARK = "\ufeff"
 _SHOWN = 200
 
 
@@ -113,7 +114,7 @@ def loading(schema: Schema) -> Callable[[str], Any]:
         try:
             return scan(text, 0)[0]
         except StopIteration:
-            return decoder.raw_decode(text.lstrip(_BLANK))[0]
+            return decoder.raw_decode(text.removeprefix(_MARK).lstrip(_BLANK))[0]
 
     return loads
 
@@ -126,6 +127,8 @@ def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode
                 value = loads(message.decode() if type(message) is bytes else message)
                 row = read(value)
             except WRONG as error:
+                if not message:
+                    continue
                 if type(value) is not list:
                     raise _not_a_row(schema, value, message, error) from None
                 yield from _rows(read, value, message, schema)
