@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from pyflink.table.expressions import col, lit
-from pyflink.table.window import Session, Slide, Tumble
+from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table.expressions import UNBOUNDED_RANGE, col, lit
+from pyflink.table.window import Over, Session, Slide, Tumble
 
-from compat_tests.tables import last, query, rows
+from compat_tests.tables import csv_table, last, query, rows
 
 LINES = """a,1,2024-01-01 00:00:01.000
 b,2,2024-01-01 00:00:03.000
@@ -242,3 +243,90 @@ def test_windows_that_are_no_multiple_of_their_step(w, size, step):
             values = [v for k, v, time in given if k == key and start <= time < start + size]
             expected += [(at(start), key, sum(values))] if values else []
     assert sorted(found) == sorted(expected)
+
+
+PLAIN = """a,1,2024-01-01 00:00:00.500,500
+a,2,2024-01-01 00:00:05.000,5000
+b,3,2024-01-01 00:00:05.500,5500
+a,4,2024-01-01 00:00:07.000,7000
+"""
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A function that gives an environment with the table `e`, whose times are no attributes."""
+
+    def create(mode):
+        settings = getattr(EnvironmentSettings, mode)()
+        t_env = TableEnvironment.create(settings)
+        t_env.get_config().set("parallelism.default", "1")
+        csv_table(t_env, tmp_path, "e", "k STRING, v INT, ts TIMESTAMP(3), b BIGINT", PLAIN)
+        marked = "k STRING, v INT, ts TIMESTAMP(3), b BIGINT, WATERMARK FOR ts AS ts"
+        csv_table(t_env, tmp_path, "marked", marked, PLAIN)
+        return t_env
+
+    return create
+
+
+def moment(milliseconds, day="2024-01-01"):
+    midnight = datetime.datetime.fromisoformat(day)
+    return midnight + datetime.timedelta(milliseconds=milliseconds)
+
+
+TUMBLED = [("a", 0, 1), ("a", 5000, 6), ("b", 5000, 3)]
+FIVE = "INTERVAL '5' SECOND"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT k, TUMBLE_START(ts, {FIVE}), SUM(v) FROM e GROUP BY k, TUMBLE(ts, {FIVE})",
+        (
+            f"SELECT k, window_start, SUM(v) FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), {FIVE})) "
+            "GROUP BY k, window_start, window_end"
+        ),
+    ],
+)
+def test_windows_of_plain_times_in_batch_mode(plain, text):
+    expected = [(k, moment(start), total) for k, start, total in TUMBLED]
+    assert sorted(query(plain("in_batch_mode"), text)) == expected
+    with pytest.raises(Exception, match=r"time attribute"):
+        query(plain("in_streaming_mode"), text)
+
+
+def test_windows_have_no_proctime_in_batch_mode(plain):
+    text = f"SELECT TUMBLE_PROCTIME(ts, {FIVE}) FROM e GROUP BY TUMBLE(ts, {FIVE})"
+    with pytest.raises(Exception, match="PROCTIME window property is not supported in batch"):
+        query(plain("in_batch_mode"), text)
+
+
+@pytest.mark.parametrize(("column", "day"), [("ts", "2024-01-01"), ("b", "1970-01-01")])
+def test_windows_of_expressions_over_plain_times(plain, column, day):
+    def windowed(t_env):
+        window = Tumble.over(lit(5).seconds).on(col(column)).alias("w")
+        grouped = t_env.from_path("e").window(window).group_by(col("w"), col("k"))
+        return rows(grouped.select(col("k"), col("w").start, col("v").sum))
+
+    expected = [(k, moment(start, day), total) for k, start, total in TUMBLED]
+    assert sorted(windowed(plain("in_batch_mode"))) == expected
+    with pytest.raises(Exception, match="A group window expects a time attribute for grouping"):
+        windowed(plain("in_streaming_mode"))
+
+
+@pytest.mark.parametrize("mode", ["in_batch_mode", "in_streaming_mode"])
+@pytest.mark.parametrize("column", ["ts", "b"])
+def test_over_windows_of_expressions_need_a_time_attribute(plain, mode, column):
+    with pytest.raises(Exception, match="Invalid function call"):
+        rows(summed(plain(mode).from_path("e"), column))
+
+
+def test_rowtime_attributes_are_none_in_batch_mode(plain):
+    with pytest.raises(Exception, match="Invalid function call"):
+        rows(summed(plain("in_batch_mode").from_path("marked"), "ts"))
+    assert rows(summed(plain("in_streaming_mode").from_path("marked"), "ts"))
+
+
+def summed(table, column):
+    order = Over.partition_by(col("k")).order_by(col(column))
+    window = order.preceding(UNBOUNDED_RANGE).alias("w")
+    return table.over_window(window).select(col("k"), col("v").sum.over(col("w")))

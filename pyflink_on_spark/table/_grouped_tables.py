@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table._grouping import Grouping
-from pyflink_on_spark.table._over_windows import over_window
+from pyflink_on_spark.table._over_windows import check_order, over_window
 from pyflink_on_spark.table.expression import Expression
 
 if TYPE_CHECKING:
@@ -145,9 +145,12 @@ class OverWindowedTable:
             ValidationError: something in an expression is wrong.
         """
         items = written(fields)
-        functions = self._t_env._session.functions
+        session = self._t_env._session
+        functions, batch = session.functions, session.settings().batch
         node, binder = self._table._node, self._table._binder()
         windows = {window._window.name: over_window(window._window) for window in self._windows}
+        for window in windows.values():
+            check_order(window, binder, batch=batch)
         node, columns = with_overs(node, binder, functions, list(over_calls(tuple(items))), windows)
         binder.columns |= columns
         return self._table._then(dsl_projection(node, binder, items))

@@ -16,6 +16,8 @@ from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import Root
 
 _PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
@@ -60,7 +62,14 @@ class Grouping:
         binder = ExpressionBinder(self._scope, self._session.functions)
         size = interval_of(window.size._written)
         step = 0 if window.step is None else interval_of(window.step._written)
-        found = window_table(node, window.kind, binder.bind(time), size, step)
+        column, batch = binder.bind(time), self._session.settings().batch
+        if column.type.time is None and not batch:
+            raise ValidationError(
+                "A group window expects a time attribute for grouping in a stream environment."
+            )
+        if column.type.root is Root.BIGINT:
+            node, column = _with_time(node, binder, time)
+        found = window_table(node, window.kind, column, size, step, batch=batch)
         first = len(node.schema)
         self._window = tuple(
             InputRef(found.schema.types[first + index], first + index) for index in range(3)
@@ -114,6 +123,17 @@ class Grouping:
         zone = self._session.settings().time_zone
         columns = [folded(item, zone) for item in projection.expressions]
         return project(grouped, columns, projection.schema.names)
+
+
+def _with_time(node: Node, binder: ExpressionBinder, number: Any) -> tuple[Node, Typed]:
+    """Return a node with a column of the timestamp that a number of milliseconds stands for."""
+    since = syntax.Literal(0, logical.timestamp(3).with_nullable(False))
+    milli = syntax.Literal(1000, logical.INTERVAL_SECOND.with_nullable(False))
+    time = binder.bind(syntax.Call("+", (since, syntax.Call("*", (number, milli)))))
+    schema = node.schema
+    columns = [InputRef(kind, index) for index, kind in enumerate(schema.types)]
+    made = project(node, [*columns, time], (*schema.names, "time of the window"))
+    return made, InputRef(made.schema.types[-1], len(columns))
 
 
 def _is_name(node: Any, name: str) -> bool:

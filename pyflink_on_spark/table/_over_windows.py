@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd
+from pyflink_on_spark._sql.types.logical import Time
 
 _ENDS = frozenset({"CURRENT_ROW", "CURRENT_RANGE", "UNBOUNDED_ROW", "UNBOUNDED_RANGE"})
 
@@ -28,6 +30,26 @@ def over_window(window: Any) -> syntax.OverWindow:
     if rows is not lower_rows:
         raise ValidationError("Preceding and following must be of same interval type.")
     return syntax.OverWindow(partition, order, rows, lower, upper, framed=True)
+
+
+def check_order(window: syntax.OverWindow, binder: ExpressionBinder, *, batch: bool) -> None:
+    """Refuse an order that is no time attribute, which only SQL can have.
+
+    Args:
+        window: the window.
+        binder: resolves the columns of a row.
+        batch: whether the query runs in batch mode, in which no column is a rowtime attribute.
+
+    Raises:
+        ValidationError: the order is no time attribute.
+    """
+    for item in window.order_by:
+        kind = binder.bind(item.expression).type
+        if kind.time is None or (batch and kind.time is Time.ROWTIME):
+            raise ValidationError(
+                "Invalid function call: OVER. Ordering must be defined on a time attribute, but is "
+                f"{kind.plain()}. Use SQL for another order."
+            )
 
 
 def _bound(written: Any, unbounded: FrameEnd, following: bool) -> tuple[bool, Any]:

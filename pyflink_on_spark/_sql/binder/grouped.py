@@ -38,6 +38,7 @@ class GroupBinder:
         functions: the functions that there are.
         with_values: adds the values of queries that stand for one.
         folded: works out constants.
+        batch: whether the query runs in batch mode.
     """
 
     def __init__(
@@ -47,7 +48,10 @@ class GroupBinder:
         functions: Functions,
         with_values: WithValues,
         folded: Callable[[Typed], Typed],
+        *,
+        batch: bool,
     ) -> None:
+        self._batch = batch
         self._node, self._scope, self._functions = node, scope, functions
         self._with_values, self._folded = with_values, folded
         self._windows: list[tuple[Call, Typed, Typed, Typed]] = []
@@ -97,6 +101,10 @@ class GroupBinder:
 
         def property_of(node: Any) -> Typed | None:
             found: Typed | None = window_property(node, self._windows)
+            if found is not None and self._batch and node.name.upper().endswith("_PROCTIME"):
+                raise invalid(
+                    "PROCTIME window property is not supported in batch queries.", node.span
+                )
             return found
 
         if len(sets) == 1:
@@ -114,7 +122,7 @@ class GroupBinder:
         for call, *columns in self._windows:
             if call == expression:
                 return columns
-        self._node = bind_group_window(self._node, expression, self._scope)
+        self._node = bind_group_window(self._node, expression, self._scope, batch=self._batch)
         types = self._node.schema.types
         start, end, time = (
             InputRef(types[index], index) for index in range(len(types) - 3, len(types))

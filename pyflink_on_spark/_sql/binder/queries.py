@@ -97,7 +97,10 @@ class QueryBinder:
             return _first_columns(node, width)
         overs = list(over_calls(query.items))
         if self._is_grouped(query):
-            groups = GroupBinder(node, scope, self._functions, self._with_values, self._folded)
+            groups = GroupBinder(
+                node, scope, self._functions, self._with_values, self._folded,
+                batch=self._settings.batch,
+            )  # fmt: skip
             node = groups.bind(query, overs)
         else:
             binder = ExpressionBinder(scope, self._functions)

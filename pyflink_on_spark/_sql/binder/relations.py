@@ -231,7 +231,7 @@ class RelationBinder:
             return self._correlated(
                 ONE_ROW, Scope(()), (table, None, ()), syntax.JoinKind.CROSS, None
             )
-        node = bind_window_function(table.call, self._bind)
+        node = bind_window_function(table.call, self._bind, batch=self._settings.batch)
         return node, Scope.of(node.schema)
 
     def _derived(self, derived: syntax.DerivedTable) -> tuple[Node, Scope]:

@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 KINDS = {kind.value: kind for kind in WindowKind}
 _PARAMETERS = {
@@ -44,6 +44,8 @@ def window_table(
     offset: int = 0,
     partition: tuple[int, ...] | None = None,
     span: Span | None = None,
+    *,
+    batch: bool = False,
 ) -> WindowTable:
     """Return the rows of a node with the start, the end and the time of their windows.
 
@@ -56,11 +58,12 @@ def window_table(
         offset: of all windows; microseconds.
         partition: the columns that sessions are apart by.
         span: where the time attribute is, for the message.
+        batch: whether the query runs in batch mode, in which any timestamp will do.
 
     Raises:
         ValidationError: it is no time attribute, or the sizes do not fit.
     """
-    if not isinstance(time, InputRef) or time.type.time is None:
+    if not isinstance(time, InputRef) or not _is_time(time.type, batch):
         raise invalid(
             f"The window function requires the timecol is a time attribute type, but is {time.type}"
             ".",
@@ -81,12 +84,19 @@ def window_table(
     )
 
 
-def bind_window_function(call: syntax.Call, bind_query: Callable[[Any], Node]) -> Node:
+def _is_time(kind: LogicalType, batch: bool) -> bool:
+    return kind.time is not None or (batch and kind.root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ})
+
+
+def bind_window_function(
+    call: syntax.Call, bind_query: Callable[[Any], Node], *, batch: bool
+) -> Node:
     """Return the rows of ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(c), INTERVAL ...))``.
 
     Args:
         call: the call.
         bind_query: makes a node of a query.
+        batch: whether the query runs in batch mode.
 
     Raises:
         ValidationError: an argument is missing or wrong.
@@ -108,7 +118,7 @@ def bind_window_function(call: syntax.Call, bind_query: Callable[[Any], Node]) -
     size = interval_of(given["GAP" if kind is WindowKind.SESSION else "SIZE"])
     step = interval_of(given[word]) if (word := _STEPS.get(kind)) else 0
     offset = interval_of(given["OFFSET"]) if "OFFSET" in given else 0
-    return window_table(source, kind, column, size, step, offset, partition, time.span)
+    return window_table(source, kind, column, size, step, offset, partition, time.span, batch=batch)
 
 
 _STEPS = {WindowKind.HOP: "SLIDE", WindowKind.CUMULATE: "STEP"}
@@ -162,8 +172,14 @@ def group_window(node: Any) -> WindowKind | None:
     return None
 
 
-def bind_group_window(source: Node, node: syntax.Call, scope: Scope) -> WindowTable:
+def bind_group_window(source: Node, node: syntax.Call, scope: Scope, *, batch: bool) -> WindowTable:
     """Return the rows of a node in the windows that an item of GROUP BY asks for.
+
+    Args:
+        source: the node.
+        node: the item.
+        scope: the columns.
+        batch: whether the query runs in batch mode.
 
     Raises:
         ValidationError: an argument is wrong.
@@ -174,7 +190,7 @@ def bind_group_window(source: Node, node: syntax.Call, scope: Scope) -> WindowTa
             "Window aggregate can only be defined over a time attribute column", node.span
         )
     time = scope.resolve(node.args[0])
-    if not isinstance(time, InputRef) or time.type.time is None:
+    if not isinstance(time, InputRef) or not _is_time(time.type, batch):
         raise invalid(
             "Window aggregate can only be defined over a time attribute column, but "
             f"{time.type} encountered.",
@@ -182,8 +198,8 @@ def bind_group_window(source: Node, node: syntax.Call, scope: Scope) -> WindowTa
         )
     sizes = [interval_of(arg) for arg in node.args[1:]]
     if kind is WindowKind.HOP:
-        return window_table(source, kind, time, sizes[1], sizes[0], span=node.span)
-    return window_table(source, kind, time, sizes[0], span=node.span)
+        return window_table(source, kind, time, sizes[1], sizes[0], span=node.span, batch=batch)
+    return window_table(source, kind, time, sizes[0], span=node.span, batch=batch)
 
 
 def window_property(node: Any, windows: Sequence[tuple[syntax.Call, Typed, Typed, Typed]]) -> Any:
