@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _MICROS = 1000
 _TIME, _ROW, _JOINED = 0, 1, 2
+_time_of = itemgetter(_TIME)
 _CLEANUP, _EARLIEST, _ENTRIES = 0, 1, 2
 _NEVER = (MAX_WATERMARK + 1) * _MICROS
 
@@ -144,7 +146,7 @@ class IntervalJoinOperator(Operator):
         expired = reached - self._distances[side][1] - _MICROS
         entries = kept[_ENTRIES]
         kept[_ENTRIES] = [entry for entry in entries if entry[_TIME] > expired]
-        kept[_EARLIEST] = min((entry[_TIME] for entry in kept[_ENTRIES]), default=_NEVER)
+        kept[_EARLIEST] = min(map(_time_of, kept[_ENTRIES]), default=_NEVER)
         _note(self._tables[side], key)
         if self._outer[side]:
             for entry in entries:
