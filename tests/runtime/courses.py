@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from tests.runtime.harness import FakeClock
@@ -171,7 +172,13 @@ class _Run:
 
     def _driver(self, slot: int) -> Driver:
         found = self._collected.setdefault(slot, [])
-        return lambda channel: lambda things: found.extend(map(deserialize, things))
+
+        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+            if channel == METRICS:
+                return lambda things: None
+            return lambda things: found.extend(map(deserialize, things))
+
+        return of_channel
 
 
 def _nth(values: tuple[int, ...], attempt: int) -> int:
