@@ -12,6 +12,7 @@ _PACKAGE = "pyflink_on_spark._sql.formats"
 
 FORMATS: dict[str, str] = {
     "avro": "avro.format:AvroFormat",
+    "avro-confluent": "avro.confluent:ConfluentAvroFormat",
     "canal-json": "changelog_json.format:CanalJson",
     "csv": "csv.format:CsvFormat",
     "debezium-json": "changelog_json.format:DebeziumJson",
