@@ -330,3 +330,14 @@ def summed(table, column):
     order = Over.partition_by(col("k")).order_by(col(column))
     window = order.preceding(UNBOUNDED_RANGE).alias("w")
     return table.over_window(window).select(col("k"), col("v").sum.over(col("w")))
+
+
+def test_names_of_the_parts_of_a_window(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE generated (a INT, ts AS TO_TIMESTAMP('2024-01-01 00:00:00'), "
+        "WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen')"
+    )
+    window = Tumble.over(lit(5).minutes).on(col("ts")).alias("w")
+    grouped = t_env.from_path("generated").window(window).group_by(col("w"))
+    names = grouped.select(col("w").start, col("w").end, col("a").sum).get_schema()
+    assert names.get_field_names() == ["EXPR$0", "EXPR$1", "EXPR$2"]

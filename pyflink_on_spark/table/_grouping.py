@@ -83,11 +83,13 @@ class Grouping:
     def _property(self, node: Any) -> Typed | None:
         if isinstance(node, syntax.Name) and len(node.parts) == 1 and node.parts[0] in self._names:
             return self._names[node.parts[0]]
+        return self._window[_PARTS[node.name]] if self._is_part(node) else None
+
+    def _is_part(self, node: Any) -> bool:
+        """Whether an expression is the start, the end or the time of the window."""
         if not isinstance(node, syntax.Call) or node.name not in _PARTS or len(node.args) != 1:
-            return None
-        if self._window_name is None or not _is_name(node.args[0], self._window_name):
-            return None
-        return self._window[_PARTS[node.name]]
+            return False
+        return self._window_name is not None and _is_name(node.args[0], self._window_name)
 
     def bound(self, item: Any) -> Typed:
         """Return an expression over the rows."""
@@ -113,9 +115,9 @@ class Grouping:
                 raise ValidationError("'*' cannot be selected from groups: name the columns")
         binder = self.binder()
         functions = self._session.functions
-        aggregates = [item for item in items if is_aggregate(item, functions)]
+        numbered = [item for item in items if is_aggregate(item, functions) or self._is_part(item)]
         named = [
-            syntax.Alias(item, (f"EXPR${aggregates.index(item)}",)) if item in aggregates else item
+            syntax.Alias(item, (f"EXPR${numbered.index(item)}",)) if item in numbered else item
             for item in items
         ]
         projection = dsl_projection(self.node, binder, named)

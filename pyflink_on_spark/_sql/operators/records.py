@@ -58,18 +58,33 @@ class ToRecords(Operator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the objects."""
+        if self._changelog or self._flagged:
+            return self._of_changes(elements)
+        return self._of_rows(elements)
+
+    def _of_rows(self, rows: Iterator[Any]) -> Iterator[Any]:
+        make, cursor = self._maker(), self._cursor
+        rowtime, keeps = self._rowtime, self._keeps_timestamps
+        for row in rows:
+            record = make(row)
+            received = cursor.timestamp
+            if rowtime is not None:
+                cursor.timestamp = row[rowtime] // _MICROS_PER_MILLI
+            elif not keeps:
+                cursor.timestamp = None
+            yield record
+            cursor.timestamp = received
+
+    def _of_changes(self, elements: Iterator[Any]) -> Iterator[Any]:
         make, cursor, rowtime = self._maker(), self._cursor, self._rowtime
-        changelog, flagged, keeps = self._changelog, self._flagged, self._keeps_timestamps
+        changelog, flagged = self._changelog, self._flagged
         for element in elements:
             kind, row = element if changelog else (0, element)
             record = make(row)
             if kind and self._names is not None:
                 record.set_row_kind(KINDS[kind])
             received = cursor.timestamp
-            if rowtime is not None:
-                cursor.timestamp = row[rowtime] // _MICROS_PER_MILLI
-            elif not keeps:
-                cursor.timestamp = None
+            cursor.timestamp = None if rowtime is None else row[rowtime] // _MICROS_PER_MILLI
             yield (kind & 1 == 0, record) if flagged else record
             cursor.timestamp = received
 
