@@ -162,6 +162,7 @@ def test_the_series_of_each_type(t_env, kind):
     assert query(t_env, "SELECT series(a) FROM t") == [(expected,), (expected,)]
 
 
+@pytest.mark.whole("a checkpoint ends a batch of rows")
 def test_rows_reach_a_function_of_series_together(t_env):
     t_env.create_temporary_system_function("series", series)
     t_env.create_temporary_view("t", t_env.from_elements([(1,), (2,), (3,)], ["a"]))

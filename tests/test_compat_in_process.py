@@ -1,6 +1,8 @@
 """The whole compatibility suite in-process: without a JVM, in seconds.
 
-Once as it is, and once with jobs that are cut into pieces and restarted after each of them.
+Once as it is, and once with jobs that are cut into pieces and restarted after each of them. The
+tests of tables also with a checkpoint after each piece alone, since some of them, such as those of
+late rows, cannot be restarted.
 Most of its time is spent waiting for time to pass, so parts of it run side by side.
 """
 
@@ -19,9 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = 4
 
 
-@pytest.mark.parametrize("mode", ["whole", "restarted"])
-def test_compatibility_tests_in_process(tmp_path, mode):
-    files = sorted((ROOT / "compat_tests").glob("test_*.py"))
+@pytest.mark.parametrize(
+    ("mode", "pattern"),
+    [("whole", "test_*.py"), ("restarted", "test_*.py"), ("continuous", "test_table_*.py")],
+)
+def test_compatibility_tests_in_process(tmp_path, mode, pattern):
+    files = sorted((ROOT / "compat_tests").glob(pattern))
     environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONDONTWRITEBYTECODE": "1"}
     runs = []
     for part in range(PARTS):

@@ -194,6 +194,7 @@ class TopN(PhysicalNode):
                     before=self.before,
                     pairs=self.changelog,
                     ttl=ttl,
+                    clock=value.index if time is None else None,
                 )
             edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
             return Stream(edges, self.changelog)
