@@ -6,14 +6,37 @@ import threading
 
 from pyspark.sql import SparkSession
 
+from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._operate.driver import DRIVER
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.session.connect import connect_session
+from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
+from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.query_job import QueryJob
+from pyflink_on_spark._spark.structured.savepoints import from_query
 from pyflink_on_spark._spark.transport.result_channel import ResultServer
 from pyflink_on_spark.common._options.own import ENGINE
+
+
+def _check_remote(job: Job, wished: str) -> None:
+    """Raise if a job cannot run on a server of Spark Connect.
+
+    Raises:
+        EnvironmentSetupError: it cannot.
+    """
+    if job.settings.batch:
+        raise EnvironmentSetupError(
+            "a job with BATCH semantics needs a Spark of its own process, and this one has a Spark "
+            "Connect server: choose RuntimeExecutionMode.STREAMING, or a classic session"
+        )
+    if wished == "HOSTS":
+        raise EnvironmentSetupError(
+            f"the engine 'hosts' needs a Spark of its own process, and this one has a Spark "
+            f"Connect server: leave {ENGINE.key} at 'auto'"
+        )
 
 
 class SparkEngine:
@@ -40,9 +63,16 @@ class SparkEngine:
         return handle
 
     def _handle(self, job: Job) -> BatchJob | StreamingJob | QueryJob:
+        configuration = job.settings.configuration
+        wished = ENGINE.read(configuration)
+        remote = connect_session(spark_settings(configuration))
+        if remote is not None:
+            _check_remote(job, wished)
+            return ConnectJob(job, remote)
+        job = from_query(job)
         if job.settings.batch:
             return BatchJob(job, self.server)
-        if ENGINE.read(job.settings.configuration) == "STRUCTURED":
+        if wished == "STRUCTURED":
             return QueryJob(job)
         return StreamingJob(job, self.server)
 

@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.immutability import deserialize_all
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits
+from pyflink_on_spark._spark.structured.batches import QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import TICK, Levels
 from pyflink_on_spark._spark.structured.slot import Limits, level_plans
 from pyflink_on_spark._spark.structured.state_log import StateLog
@@ -170,7 +170,9 @@ class QueryInProcess(LocalJob):
                 batches(_Frame(self._query, self._batch), self._batch)
                 self._batch += 1
                 yield
-            batches.finish()
+            folder(self._home.name).inside(QUERY).inside("commits").write(str(batches.last), b"")
+            with batches.between(self._cancellation.check):
+                pass
         finally:
             self._query.close()
 

@@ -118,6 +118,15 @@ class StateFileWriter:
         with self._explained():
             write_record(self._measured, record)
 
+    def write_bytes(self, content: bytes) -> None:
+        """Write a part of the bytes of records.
+
+        Raises:
+            CheckpointError: if it cannot be written.
+        """
+        with self._explained():
+            self._measured.write(content)
+
     @property
     def size(self) -> int:
         """The number of bytes that are written."""

@@ -650,9 +650,13 @@ class SubtaskGroup:
         """Write nothing more of a checkpoint; barriers that are under way pass."""
         self._checkpoints.abort(checkpoint_id)
 
-    def read_on(self) -> None:
-        """Read sources again after a checkpoint that has halted them."""
-        self._checkpoints.halted = False
+    def read_on(self, reading: bool = True) -> None:
+        """Read sources again after a checkpoint that has halted them, or read no more.
+
+        Args:
+            reading: whether sources are read, and processing time passes.
+        """
+        self._checkpoints.halted = not reading
 
     def pass_barriers_on(self, checkpoint_id: int) -> None:
         """Send the barriers of a checkpoint, of subtasks that have ended and are closed."""

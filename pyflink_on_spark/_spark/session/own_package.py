@@ -24,6 +24,12 @@ def ship_own_package(session: SparkSession) -> None:
     context = session.sparkContext
     if is_local(context.master) or context.applicationId in _shipped:
         return
+    context.addPyFile(str(packed_package()))
+    _shipped.add(context.applicationId)
+
+
+def packed_package() -> Path:
+    """Return a zip file with this package and what it needs beside pyarrow."""
     packed = scratch_subfolder("package") / f"pyflink_on_spark-{__version__}.zip"
     packages = (PACKAGE_ROOT / "pyflink_on_spark", Path(cloudpickle.__file__).parent)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -31,5 +37,4 @@ def ship_own_package(session: SparkSession) -> None:
             for file in sorted(package.rglob("*")):
                 if file.is_file() and file.suffix != ".pyc":
                     archive.write(file, file.relative_to(package.parent))
-    context.addPyFile(str(packed))
-    _shipped.add(context.applicationId)
+    return packed

@@ -80,7 +80,7 @@ def _require_pyspark() -> None:
         )
     if os.environ.get("SPARK_REMOTE"):
         raise EnvironmentSetupError(
-            "jobs need a Spark of their own process, not Spark Connect: unset SPARK_REMOTE"
+            "this needs a Spark of its own process, not Spark Connect: unset SPARK_REMOTE"
         )
 
 

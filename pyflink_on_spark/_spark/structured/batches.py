@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
@@ -13,7 +15,11 @@ from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._spark.structured.slot import SlotReport
 
-COMMITTABLES = "committables"
+COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
+"""The folders in the home of a query: what sinks have prepared, Spark's checkpoint, and what the
+driver wants of the slots."""
+_COMMIT_SECONDS = 0.02
+_STOP_SECONDS = 10.0
 
 
 class QueryCommits(CheckpointCoordinator):
@@ -24,21 +30,21 @@ class QueryCommits(CheckpointCoordinator):
     other results: nothing of it is visible before.
     """
 
-    place: Folder
-    """The folder of the files."""
+    home: Folder
+    """The folder of the query."""
     first: int
     """The number of the checkpoint that the job began with, or 0."""
 
     def open(self, home: Folder) -> None:
         """Take the folder of the query."""
-        self.place = home.inside(COMMITTABLES)
+        self.home, self._prepared = home, home.inside(COMMITTABLES)
         self.first = self._number
 
     def prepared(self, batch: int, things: Iterable[tuple[int, Any]]) -> None:
         """Keep what a micro-batch has prepared, before Spark commits it."""
         self._confirm_ownership()
         held = self._commits.with_held(self._commits.named(things))
-        self.place.write(str(batch), serialize(held))
+        self._prepared.write(str(batch), serialize(held))
         step("query: what a micro-batch has prepared is kept")
 
     def committed(self, batch: int, *, final: bool = False, again: bool = False) -> None:
@@ -50,20 +56,37 @@ class QueryCommits(CheckpointCoordinator):
             again: whether this was perhaps done before, by an attempt that failed.
         """
         self._number = self.number_of(batch)
-        try:
-            things = deserialize(self.place.read(str(batch)))
-        except FileNotFoundError:
-            things = []
-        with self._history.checkpoint(self._number, self.place.parent().uri, savepoint=False):
+        things = prepared_things(self.home, batch)
+        with self._history.checkpoint(self._number, self.home.uri, savepoint=False):
             self._commits.checkpoint_complete(things, self._number, final=final)
             self.over = final
             self._commits.commit(again=again)
         step("query: a micro-batch is committed")
-        self.place.remove(str(batch - 2))
+        self._prepared.remove(str(batch - 2))
 
     def number_of(self, batch: int) -> int:
         """Return the number of the checkpoint that a micro-batch ends with."""
         return self.first + batch + 1
+
+    @property
+    def saved(self) -> bool:
+        """Whether there is a savepoint of this run."""
+        return self._has_savepoint
+
+
+def prepared_things(home: Folder, batch: int) -> list[Any]:
+    """Return what a micro-batch has prepared, and what sinks have held back until then."""
+    try:
+        found: list[Any] = deserialize(home.inside(COMMITTABLES).read(str(batch)))
+    except FileNotFoundError:
+        return []
+    return found
+
+
+def committed_batches(home: Folder) -> set[int]:
+    """Return the last micro-batches of a query that Spark has committed."""
+    names = home.inside(QUERY).inside("commits").names()
+    return {int(name) for name in names if name.isdigit()}
 
 
 class Batches:
@@ -85,29 +108,54 @@ class Batches:
     ) -> None:
         self._commits, self._slots = commits, slots
         self._deliver, self._progress = deliver, progress
+        self._lock = threading.Lock()
+        self._committed: int | None = None
         self.last: int | None = None
         """The last micro-batch that has run."""
         self.ended = threading.Event()
-        """Set when the last micro-batch has run; Spark has still to commit it."""
+        """Set when the last micro-batch of all has run; Spark has still to commit it."""
+        self.stopping = threading.Event()
+        """Set when the query is about to be stopped."""
         self.error: BaseException | None = None
         """What a micro-batch failed with."""
 
     def __call__(self, frame: Any, batch: int) -> None:
         """Run a micro-batch."""
-        if self.ended.is_set():
-            return
-        try:
-            if batch > 0:
-                self._commits.committed(batch - 1, again=self.last is None)
-            self._take(batch, frame.collect())
-        except BaseException as error:
-            self.error = error
-            raise
+        with self._lock:
+            if self.ended.is_set():
+                self.stopping.wait(_STOP_SECONDS)
+                time.sleep(_COMMIT_SECONDS)
+                return
+            try:
+                if batch > 0:
+                    self._commit(batch - 1)
+                self._take(batch, frame.collect())
+            except BaseException as error:
+                self.error = error
+                raise
 
-    def finish(self) -> None:
-        """Commit the last micro-batch, which Spark has committed."""
-        assert self.last is not None
-        self._commits.committed(self.last, final=True)
+    @contextlib.contextmanager
+    def between(self, check: Callable[[], None]) -> Iterator[int]:
+        """Run the block while no micro-batch runs; what the last one has prepared is committed.
+
+        Args:
+            check: raises what ends the attempt, while this waits for Spark to commit.
+
+        Yields:
+            The last micro-batch.
+        """
+        with self._lock:
+            assert self.last is not None
+            while self.last not in committed_batches(self._commits.home):
+                check()
+                time.sleep(_COMMIT_SECONDS)
+            self._commit(self.last, final=self.ended.is_set())
+            yield self.last
+
+    def _commit(self, batch: int, final: bool = False) -> None:
+        if self._committed is None or batch > self._committed:
+            self._commits.committed(batch, final=final, again=self.last is None)
+            self._committed = batch
 
     def _take(self, batch: int, rows: list[Any]) -> None:
         reports: list[SlotReport] = []

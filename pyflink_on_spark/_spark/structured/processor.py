@@ -1,22 +1,18 @@
-"""What Spark calls in a worker for the rows of each slot: a stateful processor."""
+"""What Spark calls in a worker for the rows of each slot: a stateful processor.
+
+Spark also makes one in a new process of the driver whenever a query starts, only to see its state.
+So this module imports nothing of the runtime before there are rows.
+"""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.structured.levels import CHANNEL, PAYLOAD, SEQ, SUBTASK, TICK
-from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow
 from pyflink_on_spark._spark.structured.state_log import (
     CHUNK_SCHEMA,
     HEAD,
@@ -25,35 +21,28 @@ from pyflink_on_spark._spark.structured.state_log import (
     LOG,
     StateLog,
 )
-from pyflink_on_spark._spark.structured.worker import Worker
 
-CONTROL = "control"
-"""The folder, in the home of a query, where the driver leaves what it wants."""
-
+if TYPE_CHECKING:
+    from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+    from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow
+    from pyflink_on_spark._spark.structured.worker import Worker
 
 _plans: dict[tuple[str, int, int], LevelPlan] = {}
-_worker = Worker()
+_workers: list[Worker] = []
 
 
 class SlotProcessor(StatefulProcessor):
     """Processes the rows of the slots of one level; those for other levels pass.
 
-    The subtasks stay in the worker from one micro-batch to the next one. They are restored from the
-    state store where the store says that they are not what was committed last: after a failure, in
-    another worker.
-
     Args:
-        plan: the pickled LevelPlan, which is not looked into in the driver.
-        name: which level of which attempt.
+        plan: the LevelPlan.
         home: the URI of the query's folder.
         environment: of the user's functions.
     """
 
-    def __init__(
-        self, plan: bytes, name: tuple[int, int], home: str, environment: WorkerEnvironment
-    ) -> None:
-        self._plan, self._home, self._environment = plan, home, environment
-        self._attempt, self._level = name
+    def __init__(self, plan: LevelPlan, home: str, environment: WorkerEnvironment) -> None:
+        self._name = home, plan.attempt, plan.number
+        self._plan, self._environment = pickle.dumps(plan, 5), pickle.dumps(environment, 5)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state; the driver calls this as well, to know it."""
@@ -62,7 +51,11 @@ class SlotProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Process the rows of a slot."""
-        with self._environment.active():
+        from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+        from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
+
+        environment: WorkerEnvironment = pickle.loads(self._environment)
+        with environment.active():
             plan = self._level_plan()
             if key[0] not in plan.level.targets:
                 yield from rows
@@ -78,22 +71,30 @@ class SlotProcessor(StatefulProcessor):
         """Do nothing: the subtasks live on."""
 
     def _level_plan(self) -> LevelPlan:
-        name = self._home, self._attempt, self._level
-        if name not in _plans:
+        from pyflink_on_spark._runtime.user_code.main_module import install_classes
+
+        if self._name not in _plans:
             plan: LevelPlan = pickle.loads(self._plan)
             install_classes(plan.settings.classes)
-            _plans[name] = plan
-        return _plans[name]
+            _plans[self._name] = plan
+        return _plans[self._name]
 
     def _run(self, plan: LevelPlan, number: int, rows: list[Row]) -> list[OutRow]:
+        from pyflink_on_spark._runtime.checkpoints.folder import folder
+        from pyflink_on_spark._runtime.task.exchange import ChannelRow
+        from pyflink_on_spark._spark.structured.batches import CONTROL
+        from pyflink_on_spark._spark.structured.levels import CHANNEL, PAYLOAD, SEQ, SUBTASK, TICK
+        from pyflink_on_spark._spark.structured.worker import Worker
+
+        if not _workers:
+            _workers.append(Worker())
         batch = next(row[SEQ] for row in rows if row[CHANNEL] == TICK)
         given = [
             ChannelRow(row[SUBTASK], row[CHANNEL], row[SEQ], bytes(row[PAYLOAD]))
             for row in rows
             if row[CHANNEL] != TICK
         ]
+        home = self._name[0]
+        wishes = folder(f"{home}/{CONTROL}", plan.settings.configuration).names()
         log = StateLog(self._head, self._chunks)
-        return _worker.run(plan, self._home, number, batch, given, log, self._wishes(plan))
-
-    def _wishes(self, plan: LevelPlan) -> list[str]:
-        return folder(f"{self._home}/{CONTROL}", plan.settings.configuration).names()
+        return _workers[0].run(plan, home, number, batch, given, log, wishes)

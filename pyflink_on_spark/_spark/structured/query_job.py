@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import pickle
+import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyspark.sql.streaming import StreamingQuery
 
@@ -20,6 +20,7 @@ from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
 )
+from pyflink_on_spark._job.attempt_control import SavepointRequest
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.progress_display import display_for
@@ -32,20 +33,18 @@ from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.spark_defaults import is_local
-from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits
+from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
-from pyflink_on_spark._spark.structured.slot import Limits, level_plans
+from pyflink_on_spark._spark.structured.savepoints import StoredState, note_run
+from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
 from pyflink_on_spark._spark.transport.result_channel import Channel
 from pyflink_on_spark.common._options import own
 
+_log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
-_COMMIT_SECONDS = 0.02
 _POOL = "PYFLINK_ON_SPARK_POOL"
 _numbers = itertools.count()
-_NO_SAVEPOINTS = (
-    "a job of the engine 'structured' cannot be saved yet: set pyflink-on-spark.engine to 'hosts'"
-)
 _STORE = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
     "state.RocksDBStateStoreProvider",
@@ -85,6 +84,7 @@ class QueryJob(RunningJob):
         super().__init__(job, lambda *_: Desk())  # type: ignore[arg-type]
         self._long_running = not job.bounded
         self._interrupted = False
+        self._requests: list[SavepointRequest] = []
         setting = own.PROGRESS.read(job.settings.configuration)
         quiet = job.collected is not None and setting == "AUTO"
         self._progress = Progress(job.name, job.listeners, None if quiet else display_for(setting))
@@ -99,11 +99,14 @@ class QueryJob(RunningJob):
             CheckpointError: if the checkpoint to begin with does not fit.
             EnvironmentSetupError: if there is no session, or what the job takes along is not there.
         """
+        self._take_restored()
+        super().start()
+
+    def _take_restored(self) -> None:
+        """Look at the checkpoint to begin with."""
         self._commits.restore_given()
         counts = self._commits.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
-        self._levels: Levels | None = None
-        super().start()
 
     @property
     def progress(self) -> JobProgress | None:
@@ -127,17 +130,42 @@ class QueryJob(RunningJob):
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint while the job runs; return its path."""
-        raise CheckpointError(_NO_SAVEPOINTS)
+        return self._request(SavepointRequest(savepoint_directory))
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
     ) -> str:
         """Write a savepoint and end the job; return the savepoint's path."""
-        raise CheckpointError(_NO_SAVEPOINTS)
+        path = self._request(
+            SavepointRequest(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
+        )
+        self._join()
+        if self._error is not None:
+            raise CheckpointError(
+                f"there is a savepoint in {path}, and all of it is committed, but the job failed "
+                f"while it ended: {self._error}"
+            ) from self._error
+        return path
+
+    def _request(self, request: SavepointRequest) -> str:
+        self._requests.append(request)
+        while self._thread.is_alive() and not request.path.done():
+            wait([request.path], 0.2)
+        if not request.path.done():
+            raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
+        return request.path.result()
 
     def _run(self) -> None:
         self._home = self._home_folder()
         self._commits.open(self._home)
+        self._levels = Levels.of(self._job.stages, self._most_partitions())
+        note_run(
+            self._home,
+            self.job_id,
+            self._job.name,
+            self._commits.first,
+            len(self._levels.levels),
+        )
         try:
             self._attempts()
         finally:
@@ -146,13 +174,24 @@ class QueryJob(RunningJob):
             self._home.remove()
 
     def _clean_up(self) -> None:
-        kept = self._interrupted or self._spark_gone
-        if self._cancelled.is_set():
-            kept = kept or self._settings.kept_when_cancelled
-        else:
-            kept = kept or self._settings.kept_when_failed
-        if not kept or self._settings.directory is None:
+        if not self._kept or self._settings.directory is None:
             self._home.remove()
+        else:
+            _log.warning(
+                "the state of the job stays in %s. A job with execution.state-recovery.path set to "
+                "it continues from there.",
+                self._home.uri,
+            )
+
+    @property
+    def _kept(self) -> bool:
+        """Whether the state of a job that does not finish stays."""
+        if self._interrupted or self._spark_gone:
+            return True
+        settings = self._settings
+        return (
+            settings.kept_when_cancelled if self._cancelled.is_set() else settings.kept_when_failed
+        )
 
     def _home_folder(self) -> Folder:
         directory = self._settings.directory
@@ -165,12 +204,16 @@ class QueryJob(RunningJob):
             directory = scratch_subfolder("queries").as_uri()
         return folder(f"{directory}/{self.job_id}", self._settings.configuration)
 
+    def _most_partitions(self) -> int:
+        return max(1, self._session.sparkContext.defaultParallelism)
+
+    @property
+    def _resumable(self) -> bool:
+        return self._commits.saved or bool(self._home.names())
+
     def _attempt(self, number: int) -> None:
         self._commits.attempt_begins()
         self._progress.attempt_begins()
-        if self._levels is None:
-            most = max(1, self._session.sparkContext.defaultParallelism)
-            self._levels = Levels.of(self._job.stages, most)
         levels = self._levels
         slots = sum(len(level.targets) for level in levels.levels)
         batches = Batches(
@@ -179,23 +222,57 @@ class QueryJob(RunningJob):
             self._deliver,
             lambda checkpoint, parts: self._progress.update(number, checkpoint, parts),
         )
-        with _pools.some(len(levels.levels)) as pools:
-            query = self._start(levels, batches, number, pools)
+        with _pools.some(len(levels.levels)) as self._pool_numbers:
+            self._session.sparkContext.setJobDescription(description_of(self._job, number))
+            self._query_session = self._session.newSession()
+            query = self._start(batches, number)
             try:
                 self._follow(query, batches)
             finally:
+                batches.stopping.set()
                 query.stop()
 
     def _follow(self, query: StreamingQuery, batches: Batches) -> None:
         """Wait until the job has ended."""
-        while not batches.ended.wait(_LOOK_SECONDS):
+        stopping: tuple[SavepointRequest, Folder] | None = None
+
+        def check() -> None:
             self._check(query, batches)
-            self._job.maintain_sources(self._commits.number_of(-1))
-        committed = self._home.inside("query/commits")
-        while str(batches.last) not in committed.names():
-            self._check(query, batches)
-            time.sleep(_COMMIT_SECONDS)
-        batches.finish()
+
+        try:
+            while not batches.ended.wait(_LOOK_SECONDS):
+                check()
+                self._job.maintain_sources(self._commits.number_of(-1))
+                if self._requests and stopping is None and batches.last is not None:
+                    stopping = self._save(self._requests.pop(0), batches, check)
+            with batches.between(check) as batch:
+                if stopping is not None:
+                    request, place = stopping
+                    state = StoredState(self._query_session, self._home, batch)
+                    path = self._commits.savepoint(state, place, stop=True, drained=request.drain)
+                    request.path.set_result(path)
+        except BaseException as error:
+            if stopping is not None and not stopping[0].path.done():
+                stopping[0].path.set_exception(self._told(error))
+            raise
+
+    def _save(
+        self, request: SavepointRequest, batches: Batches, check: Callable[[], None]
+    ) -> tuple[SavepointRequest, Folder] | None:
+        """Write a savepoint; or let the slots end, and return what is to be written then."""
+        try:
+            place = self._commits.savepoint_folder(request.directory)
+            with batches.between(check) as batch:
+                if request.stop:
+                    name = wish(DRAINS if request.drain else ENDS, batch + 1)
+                    self._home.inside(CONTROL).write(name, b"")
+                    return request, place
+                state = StoredState(self._query_session, self._home, batch)
+                request.path.set_result(self._commits.savepoint(state, place))
+        except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
+            request.path.set_exception(error)
+            check()
+        return None
 
     def _check(self, query: StreamingQuery, batches: Batches) -> None:
         if self._cancelled.is_set():
@@ -204,51 +281,39 @@ class QueryJob(RunningJob):
         if not query.isActive:
             raise query.exception() or batches.error or RuntimeError("Spark has stopped the query")
 
-    def _start(
-        self, levels: Levels, batches: Batches, number: int, pools: list[int]
-    ) -> StreamingQuery:
-        session = self._session.newSession()
+    def _start(self, batches: Callable[[Any, int], None], number: int) -> StreamingQuery:
+        """Start the query.
+
+        Args:
+            batches: gets what each micro-batch leaves for the driver.
+            number: which attempt it is.
+        """
+        session = self._query_session
         for key, value in _STORE.items():
             session.conf.set(key, value)
+        levels = self._levels
         session.conf.set("spark.sql.shuffle.partitions", str(levels.partitions))
-        first = levels.levels[0]
-        frame: DataFrame = (
-            session.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", len(first.targets))
-            .option("numPartitions", 1)
-            .load()
-        )
-        count = len(first.targets)
-        places = F.array(*map(F.lit, first.targets))
-        frame = frame.select(
-            F.element_at(places, (F.col("value") % count + 1).cast("int")).alias("target"),
-            F.lit(-1).alias("subtask"),
-            F.lit(TICK).alias("channel"),
-            (F.col("value") / count).cast("long").alias("seq"),
-            F.lit(None).cast("binary").alias("payload"),
-        )
+        frame = _ticks(session, levels.levels[0].targets)
         environment = WorkerEnvironment.of_driver(self._dependencies)
-        plans = level_plans(
-            levels, self._job.settings, number, self._commits.restore, self._limits()
-        )
-        for plan in plans:
-            processor = SlotProcessor(
-                pickle.dumps(plan, 5), (number, plan.number), self._home.uri, environment
-            )
-            with _pools.made_in(pools[plan.number], session.sparkContext.environment):
-                frame = frame.groupBy("target").transformWithState(
-                    processor, SCHEMA, "append", "None"
-                )
+        restore = self._commits.restore
+        for plan in level_plans(levels, self._job.settings, number, restore, self._limits()):
+            processor = SlotProcessor(plan, self._home.uri, environment)
+            with self._own_workers(plan.number):
+                groups = frame.groupBy("target")
+                frame = groups.transformWithState(processor, SCHEMA, "append", "None")
         writer = (
             frame.writeStream.foreachBatch(batches)
             .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", self._home.inside("query").uri)
+            .option("checkpointLocation", self._home.inside(QUERY).uri)
         )
         interval = self._settings.interval
         if interval is not None and not self._job.bounded:
             writer = writer.trigger(processingTime=f"{interval} milliseconds")
-        session.sparkContext.setJobDescription(description_of(self._job, number))
         return writer.start()
+
+    def _own_workers(self, level: int) -> contextlib.AbstractContextManager[None]:
+        """Let the functions that are made in a block run in workers of their own."""
+        return _pools.made_in(self._pool_numbers[level], self._session.sparkContext.environment)
 
     def _limits(self) -> Limits:
         interval = self._settings.interval
@@ -264,6 +329,25 @@ class QueryJob(RunningJob):
             start = self._delivered.get(channel, 0)
             self._delivered[channel] = start + len(things)
             found.deliver("query", start, things)
+
+
+def _ticks(session: SparkSession, targets: Sequence[int]) -> DataFrame:
+    """Return a stream with a row for each slot of the first level in each micro-batch."""
+    count = len(targets)
+    rows = (
+        session.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", count)
+        .option("numPartitions", 1)
+        .load()
+    )
+    places = F.array(*map(F.lit, targets))
+    return rows.select(
+        F.element_at(places, (F.col("value") % count + 1).cast("int")).alias("target"),
+        F.lit(-1).alias("subtask"),
+        F.lit(TICK).alias("channel"),
+        F.floor(F.col("value") / count).alias("seq"),
+        F.lit(None).cast("binary").alias("payload"),
+    )
 
 
 class _WorkerPools:

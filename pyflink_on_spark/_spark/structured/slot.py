@@ -33,8 +33,8 @@ from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 _SLICE_SECONDS = 0.05
 _REST_SECONDS = 0.005
 _REPORT_BYTES = 1 << 20
-ENDS, DRAINS = "ended", "drain"
-"""What the driver wants of the slots of a job: to close them, to end their sources."""
+ENDS, DRAINS = "end", "drain"
+"""What the driver may want of all slots: that they close, or that their sources end."""
 
 OutRow = tuple[int, int, int, int, bytes]
 
@@ -168,7 +168,7 @@ class QuerySlot:
         self._outlet = _Outlet(plan.routes)
         self.head = log.head() or Head()
         self._done = False
-        self._drained = self._ended = False
+        self._drained = self._ended = self._ending = False
         self._batch: int | None = None
         configuration = plan.settings.configuration
         self._log = install_function_log(configuration)
@@ -227,16 +227,17 @@ class QuerySlot:
             batch: its number.
             rows: what came in for subtasks of this slot.
             log: where the state is.
-            wishes: what the driver wants: ENDS or DRAINS.
+            wishes: what the driver wants, as ``wish`` names it.
         """
         checkpoint_id = self._plan.before + batch + 1
         if self._done:
             self._group.pass_barriers_on(checkpoint_id)
             return self._leaving(batch, checkpoint_id)
-        self._group.read_on()
+        self._ending = _wanted(ENDS, batch, wishes)
+        self._group.read_on(not self._ending)
         if self._batch is not None:
             self._group.notify_checkpoint_complete(checkpoint_id - 1)
-        if DRAINS in wishes and not self._drained:
+        if _wanted(DRAINS, batch, wishes) and not self._drained:
             self._drained = True
             self._group.end_sources()
         barrier = encode(Barrier(checkpoint_id))
@@ -247,9 +248,9 @@ class QuerySlot:
         self._work()
         records = self._cut(checkpoint_id, [row for row in found if row.payload == barrier])
         prepared = self._group.committables()
-        if self._group.ended:
+        if self._group.ended or self._ending:
             told, self._ended = self._ended, True
-            if told or not self._hears:
+            if told or self._ending or not self._hears:
                 self._group.close()
                 self._done = True
         self._batch = batch
@@ -269,7 +270,7 @@ class QuerySlot:
             worked = group.turn(now() + _SLICE_SECONDS)
             found = found or worked
             passed = now() - begun
-            reading = group.reading and not group.paused
+            reading = group.reading and not group.paused and not self._ending
             if not reading and not group.busy and not worked:
                 break
             if reading and (passed >= limits.seconds or self._outlet.bytes >= limits.bytes):
@@ -361,6 +362,21 @@ class QuerySlot:
         if not self._done:
             self._done = True
             self._group.close(failed)
+
+
+def wish(what: str, batch: int) -> str:
+    """Return the name of what the driver wants from a micro-batch on.
+
+    Args:
+        what: ENDS or DRAINS.
+        batch: which micro-batch; none has begun that comes after the one before.
+    """
+    return f"{what}-{batch}"
+
+
+def _wanted(what: str, batch: int, wishes: Collection[str]) -> bool:
+    kinds = (name.split("-") for name in wishes if not name.startswith("."))
+    return any(kind == what and int(first) <= batch for kind, first in kinds)
 
 
 class _Outlet:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pyflink_on_spark.common._options import checkpointing, execution, python
+from pyflink_on_spark.common._options import checkpointing, execution, own, python
 from pyflink_on_spark.common._options.operation import REST_PORT
 
 IN_BACKGROUND = "--in-background"
@@ -83,6 +83,10 @@ def _set_master(options: RunOptions, value: str) -> None:
     options.spark["spark.master"] = value
 
 
+def _set_remote(options: RunOptions, value: str) -> None:
+    options.spark["spark.remote"] = value
+
+
 def _detach(options: RunOptions, _value: str) -> None:
     options.detached = True
 
@@ -145,6 +149,9 @@ OPTIONS = (
     _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does"),
     _Option(("--master",), _set_master, "URL",
             "Spark's master: spark://HOST:PORT, yarn, k8s://..., local[2]"),
+    _Option(("--remote",), _set_remote, "URL", "a Spark Connect server: sc://HOST:PORT"),
+    _Option(("--engine",), _sets(own.ENGINE.key), "NAME",
+            "what runs streaming jobs: hosts, structured, or auto (the default)"),
     _Option(("--conf",), _set_spark, "KEY=VALUE", "a setting of Spark's; any number of them"),
     _Option(("-c", "--class"), _refused(f"-c {_JAVA}"), "", ""),
     _Option(("-C", "--classpath"), _refused(f"-C {_JAVA}"), "", ""),

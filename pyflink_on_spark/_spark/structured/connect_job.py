@@ -1,0 +1,185 @@
+"""A job as a query of a Spark Connect server, with this process as a client."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import pickle
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.user_code.dependency_folders import lay_out
+from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
+from pyflink_on_spark._spark.jobs.stage_rows import channel_names
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.session.own_package import packed_package
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS
+from pyflink_on_spark._spark.structured.levels import Levels
+from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
+from pyflink_on_spark._spark.structured.server_batches import (
+    CommitsRecipe,
+    Results,
+    ServerBatches,
+    fetch,
+    on_server,
+    recipe_of,
+)
+
+_POLL_SECONDS = 0.2
+_MOST_PARTITIONS = 64
+_NO_SAVEPOINT = (
+    "a job on Spark Connect writes no savepoints: Spark's own checkpoint is in {}. A job of a "
+    "classic session with execution.state-recovery.path set to it continues from there"
+)
+
+
+class ConnectJob(QueryJob):
+    """A job whose query belongs to a server; commits and the state are there.
+
+    Args:
+        job: what to run.
+        session: a session of Spark Connect.
+    """
+
+    def __init__(self, job: Job, session: SparkSession) -> None:
+        super().__init__(job)
+        self._given = session
+        self._fetched = -1
+
+    def start(self) -> None:
+        """Bring the job's files to the server, and begin.
+
+        Raises:
+            CheckpointError: if the checkpoint to begin with does not fit.
+            EnvironmentSetupError: if no folder for the state is named.
+        """
+        self._take_restored()
+        self._session = self._query_session = self._given.newSession()
+        for key in ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.adaptive.enabled"):
+            self._session.conf.set(key, SQL_DEFAULTS[key])
+        self._session.addArtifacts(str(packed_package()), pyfile=True)
+        self._dependencies = self._shipped()
+        self._environment = WorkerEnvironment.of_driver(self._dependencies)
+        self._server = Desk()  # type: ignore[assignment]
+        for name in channel_names(self._job):
+            self._open_channel(name, self._job.printers.get(name))
+        self._thread.start()
+
+    def _shipped(self) -> ShippedDependencies:
+        """Bring to the server what the job's configuration names."""
+        dependencies = PythonDependencies.of(self._job.settings.configuration)
+        folders = lay_out(dependencies, scratch_subfolder("dependencies"), sys.executable)
+        for each in folders:
+            packed = Path(f"{each.path}.zip")
+            with zipfile.ZipFile(packed, "w") as archive:
+                for file in sorted(Path(each.path).rglob("*")):
+                    archive.write(file, file.relative_to(each.path))
+            self._session.addArtifacts(f"{packed}#{each.name}", archive=True)
+        return ShippedDependencies(tuple(folders))
+
+    def _home_folder(self) -> Folder:
+        directory = self._settings.directory
+        if directory is None:
+            master = self._session.conf.get("spark.master", "")
+            if not (master or "").startswith("local"):
+                raise EnvironmentSetupError(
+                    "a job on Spark Connect keeps state in a folder that all machines of the "
+                    "server share: set execution.checkpointing.dir"
+                )
+            directory = "file:///tmp/pyflink-on-spark-queries"
+        return folder(f"{directory}/{self.job_id}", self._settings.configuration)
+
+    def _most_partitions(self) -> int:
+        return _MOST_PARTITIONS
+
+    def _run(self) -> None:
+        self._home = self._home_folder()
+        self._commits.first = 0 if self._commits.restore is None else self._commits.restore[0]
+        self._levels = Levels.of(self._job.stages, self._most_partitions())
+        try:
+            self._attempts()
+        finally:
+            self._progress.ended()
+        self._remove_home()
+
+    def _clean_up(self) -> None:
+        if self._settings.directory is None or not self._kept:
+            self._remove_home()
+
+    def _remove_home(self) -> None:
+        with contextlib.suppress(Exception):
+            self._call(functools.partial(_remove, self._home.uri))
+
+    @property
+    def _resumable(self) -> bool:
+        return self._kept and self._settings.directory is not None
+
+    def _check_spark(self, error: BaseException) -> None:
+        """Do nothing: only the server's answers say what has become of it."""
+
+    def _attempt(self, number: int) -> None:
+        self._progress.attempt_begins()
+        recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, self._home.uri), 5)
+        slots = sum(len(level.targets) for level in self._levels.levels)
+        query = self._start(ServerBatches(recipe, slots, self._environment), number)
+        try:
+            last = self._follow_results(query, number)
+        finally:
+            query.stop()
+        self._call(functools.partial(_finish, recipe, last))
+
+    def _follow_results(self, query: StreamingQuery, number: int) -> int:
+        """Hand over results until the job has ended; return its last micro-batch."""
+        while True:
+            active = query.isActive
+            for results in self._fetch():
+                self._fetched = results.batch
+                for channel, things in results.sent:
+                    self._deliver(channel, things)
+                self._progress.update(number, results.checkpoint, results.progress)
+                if results.ended:
+                    return results.batch
+            self._check_cancelled()
+            self._check_printers()
+            if not active:
+                raise query.exception() or RuntimeError("Spark has stopped the query")
+            self._cancelled.wait(_POLL_SECONDS)
+
+    def _fetch(self) -> list[Results]:
+        home, configuration = self._home.uri, self._settings.configuration
+        found = self._call(functools.partial(_fetch, home, configuration, self._fetched))
+        return [pickle.loads(content) for content in found]
+
+    def _call(self, function: Any) -> Any:
+        return on_server(self._session, self._environment, function)
+
+    def _own_workers(self, level: int) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def _request(self, request: Any) -> str:
+        raise CheckpointError(_NO_SAVEPOINT.format(self._home.uri))
+
+
+def _remove(home: str) -> None:
+    folder(home).remove()
+
+
+def _fetch(home: str, configuration: Mapping[str, str], after: int) -> list[bytes]:
+    return fetch(folder(home, configuration), after)
+
+
+def _finish(recipe: bytes, batch: int) -> None:
+    """Commit the last micro-batch."""
+    recipe_of(recipe).commits().committed(batch, final=True)

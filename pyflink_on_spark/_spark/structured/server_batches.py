@@ -1,0 +1,170 @@
+"""What the Python process of a Spark Connect server does with each micro-batch of a job."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
+from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits, committed_batches
+
+RESULTS = "results"
+"""The folder, in the home of a query, where results wait until the client fetches them."""
+_MOST_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a micro-batch has for the client.
+
+    Args:
+        batch: its number.
+        sent: names of channels, with lists of things.
+        checkpoint: the number of the last checkpoint; None before the first.
+        progress: how far each chain of each subtask is.
+        ended: whether the job has ended with it.
+    """
+
+    batch: int
+    sent: list[tuple[str, list[Any]]]
+    checkpoint: int | None
+    progress: list[Any]
+    ended: bool
+
+
+@dataclass(frozen=True)
+class CommitsRecipe:
+    """What commits need of a job, without what belongs to the client's process."""
+
+    settings: CheckpointSettings
+    job_id: str
+    job_name: str
+    operators: list[OperatorPlan]
+    sinks: dict[int, Sink]
+    sources: set[str]
+    classes: dict[str, bytes]
+    home: str
+
+    @classmethod
+    def of(cls, job: Job, home: str) -> CommitsRecipe:
+        """Return that of a job, whose query has a folder."""
+        return cls(
+            CheckpointSettings.of(job.settings.configuration),
+            job.settings.job_id,
+            job.name,
+            list(job.operators()),
+            dict(job.sinks),
+            source_names(job.stages),
+            job.settings.classes,
+            home,
+        )
+
+    def commits(self) -> QueryCommits:
+        """Make the commits, with the checkpoint that the job begins with."""
+        commits = QueryCommits(
+            self.settings,
+            self.job_id,
+            self.job_name,
+            self.operators,
+            self.sinks,
+            SystemClock(),
+            self.sources,
+        )
+        commits.restore_given()
+        commits.open(folder(self.home, self.settings.configuration))
+        return commits
+
+
+class ServerBatches:
+    """The function of ``foreachBatch`` on a server.
+
+    Args:
+        recipe: a pickled CommitsRecipe.
+        slots: how many slots all levels have together.
+        environment: of the user's classes.
+    """
+
+    def __init__(self, recipe: bytes, slots: int, environment: WorkerEnvironment) -> None:
+        self._recipe, self._slots, self._environment = recipe, slots, environment
+
+    def __call__(self, frame: Any, batch: int) -> None:
+        """Run a micro-batch, and leave what it has for the client."""
+        with self._environment.active():
+            if "_batches" not in self.__dict__:
+                self._begin()
+            if self._batches.ended.is_set():
+                return
+            self._sent: list[tuple[str, list[Any]]] = []
+            self._batches(frame, batch)
+            checkpoint, progress = self._reported
+            ended = self._batches.ended.is_set()
+            results = Results(batch, self._sent, checkpoint, progress, ended)
+            self._home.inside(RESULTS).write(f"{batch:012}", cloudpickle.dumps(results, 5))
+
+    def _begin(self) -> None:
+        recipe = recipe_of(self._recipe)
+        commits = recipe.commits()
+        commits.attempt_begins()
+        self._home = commits.home
+        self._batches = Batches(commits, self._slots, self._send, self._report)
+
+    def _send(self, channel: str, things: list[Any]) -> None:
+        self._sent.append((channel, things))
+
+    def _report(self, checkpoint: int | None, progress: list[Any]) -> None:
+        self._reported = checkpoint, progress
+
+
+def recipe_of(content: bytes) -> CommitsRecipe:
+    """Return a recipe that was pickled with ``cloudpickle``."""
+    recipe: CommitsRecipe = pickle.loads(content)
+    install_classes(recipe.classes)
+    return recipe
+
+
+def fetch(home: Folder, after: int) -> list[bytes]:
+    """Return the results of micro-batches that Spark has committed, and remove older ones.
+
+    Args:
+        home: the folder of the query.
+        after: the last micro-batch whose results the client has.
+    """
+    place, size = home.inside(RESULTS), 0
+    committed = max(committed_batches(home), default=-1)
+    found: list[bytes] = []
+    for name in place.names():
+        if not name.isdigit():
+            continue
+        if int(name) <= after:
+            place.remove(name)
+        elif int(name) <= committed and size < _MOST_BYTES:
+            found.append(place.read(name))
+            size += len(found[-1])
+    return found
+
+
+def on_server(session: Any, environment: WorkerEnvironment, function: Callable[[], Any]) -> Any:
+    """Call a function in a task, where the home of a query can be reached; return the result."""
+
+    def call(batches: Any) -> Any:
+        import pyarrow
+
+        for _ in batches:
+            pass
+        with environment.active():
+            result = cloudpickle.dumps(function(), 5)
+        yield pyarrow.RecordBatch.from_pydict({"result": [result]})
+
+    [row] = session.range(0, 1, 1, 1).mapInArrow(call, "result BINARY").collect()
+    return pickle.loads(bytes(row[0]))

@@ -1,0 +1,121 @@
+"""Jobs as queries of Structured Streaming: crashes, savepoints, and what their users see."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pyflink_on_spark._compat.errors import JobExecutionError
+from tests.spark.test_checkpoints import (
+    check,
+    count_job,
+    environment,
+    hosts,
+    let_go,
+    wait_for,
+    written,
+)
+
+STRUCTURED = {"pyflink__on__spark_engine": "structured"}
+RESTORE = "execution_state__recovery_path"
+
+
+@pytest.fixture(autouse=True)
+def _session(spark):
+    return spark
+
+
+def structured(folder, parallelism=2, **settings):
+    return environment(folder, parallelism, **STRUCTURED, **settings)
+
+
+def over(client):
+    return client.get_job_status().result().is_globally_terminal_state()
+
+
+def test_a_bounded_job(tmp_path):
+    env = count_job(structured(tmp_path), tmp_path, 2000)
+    let_go(tmp_path)
+    env.execute()
+    check(tmp_path, 2000)
+    assert list((tmp_path / "checkpoints").glob("*")) == []
+
+
+def test_a_killed_worker_does_no_harm(tmp_path):
+    client = count_job(structured(tmp_path), tmp_path, 3000).execute_async()
+    wait_for(lambda: written(tmp_path))
+    os.kill(hosts(tmp_path, 0)[0], signal.SIGKILL)
+    let_go(tmp_path)
+    client.get_job_execution_result().result()
+    check(tmp_path, 3000)
+
+
+def test_savepoints_move_a_job_between_the_engines(tmp_path):
+    settings = {}
+    for engine, parallelism in (("structured", 2), ("hosts", 3), ("structured", 1)):
+        before = len(written(tmp_path))
+        env = environment(
+            tmp_path, parallelism, **{**settings, "pyflink__on__spark_engine": engine}
+        )
+        client = count_job(env, tmp_path, 4000).execute_async()
+        if parallelism == 1:
+            let_go(tmp_path)
+            client.get_job_execution_result().result()
+        else:
+            wait_for(lambda n=before, c=client: len(written(tmp_path)) > n or over(c), 120)
+            saved = client.stop_with_savepoint(False, str(tmp_path / "saved")).result()
+            settings[RESTORE] = saved
+    check(tmp_path, 4000)
+
+
+def test_a_savepoint_of_a_job_that_runs_on(tmp_path):
+    client = count_job(structured(tmp_path), tmp_path, 3000).execute_async()
+    wait_for(lambda: written(tmp_path))
+    saved = client.trigger_savepoint(str(tmp_path / "saved")).result()
+    assert Path(saved.removeprefix("file://"), "_metadata").exists()
+    let_go(tmp_path)
+    client.get_job_execution_result().result()
+    check(tmp_path, 3000)
+
+
+def test_a_failure_shows_the_users_traceback(tmp_path):
+    env = structured(tmp_path, restart__strategy_type="none")
+    env.from_collection([1, 0]).map(lambda value: 1 // value).print()
+    with pytest.raises(JobExecutionError, match="ZeroDivisionError") as failure:
+        env.execute()
+    assert str(failure.value).lstrip().startswith("Traceback") or "1 // value" in str(failure.value)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from tests.spark.test_checkpoints import count_job, environment
+folder = Path(sys.argv[1])
+settings = {"pyflink__on__spark_engine": "structured", "spark_master": "local[2]"}
+if len(sys.argv) > 2:
+    settings["execution_state__recovery_path"] = sys.argv[2]
+count_job(environment(folder, **settings), folder, 3000).execute()
+"""
+
+
+def test_a_killed_driver_does_no_harm(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), str(tmp_path)]
+    first = subprocess.Popen(command, start_new_session=True)
+    try:
+        wait_for(lambda: written(tmp_path), 120)
+        os.kill(first.pid, signal.SIGKILL)
+    finally:
+        first.wait()
+    time.sleep(1)
+    let_go(tmp_path)
+    (home,) = (tmp_path / "checkpoints").glob("*")
+    subprocess.run([*command, home.as_uri()], check=True, timeout=200)
+    check(tmp_path, 3000)
