@@ -14,6 +14,7 @@ from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark._spark.session.connect import connect_session
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
+from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import from_query
@@ -27,12 +28,7 @@ def _check_remote(job: Job, wished: str) -> None:
     Raises:
         EnvironmentSetupError: it cannot.
     """
-    if job.settings.batch:
-        raise EnvironmentSetupError(
-            "a job with BATCH semantics needs a Spark of its own process, and this one has a Spark "
-            "Connect server: choose RuntimeExecutionMode.STREAMING, or a classic session"
-        )
-    if wished == "HOSTS":
+    if wished == "HOSTS" and not job.settings.batch:
         raise EnvironmentSetupError(
             f"the engine 'hosts' needs a Spark of its own process, and this one has a Spark "
             f"Connect server: leave {ENGINE.key} at 'auto'"
@@ -68,7 +64,7 @@ class SparkEngine:
         remote = connect_session(spark_settings(configuration))
         if remote is not None:
             _check_remote(job, wished)
-            return ConnectJob(job, remote)
+            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, remote)
         job = from_query(job)
         if job.settings.batch:
             return BatchJob(job, self.server)

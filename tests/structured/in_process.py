@@ -10,9 +10,10 @@ import pickle
 import random
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.clock import Clock, SystemClock
@@ -88,6 +89,7 @@ class FakeQuery:
         self._clock = clock
         self._workers = [Worker(clock) for _ in range(3)]
         self._store: dict[int, tuple[Head, Chunks]] = {}
+        self.wishes: list[str] = []
 
     def run(self, batch: int) -> list[dict[str, Any]]:
         while True:
@@ -128,7 +130,7 @@ class FakeQuery:
                 worker = self._random.choice(self._workers)
             log = StateLog(*self._store.setdefault(target, (Head(), Chunks())))
             plan = pickle.loads(pickle.dumps(plan))
-            leaving += worker.run(plan, "home", slot, batch, given, log)
+            leaving += worker.run(plan, "home", slot, batch, given, log, self.wishes)
             if self._random.random() < self._trouble.failures / len(plan.level.targets):
                 raise _Failed
         return leaving
@@ -156,7 +158,8 @@ class QueryInProcess(LocalJob):
     def _attempt(self, number: int) -> Iterator[None]:
         commits, job = self._coordinator, self._job
         levels = Levels.of(job.stages, self._trouble.partitions)
-        limits = Limits(0.5, 0.02, patient=False)
+        limits = Limits.of(job.bounded, CheckpointSettings.of(job.settings.configuration).interval)
+        limits = replace(limits, idle=0.02)
         plans = level_plans(levels, job.settings, number, commits.restore, limits)
         if self._query is None:
             commits.open(folder(self._home.name))

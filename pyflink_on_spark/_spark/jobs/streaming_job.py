@@ -7,35 +7,31 @@ import itertools
 import logging
 import pickle
 import threading
-from collections.abc import Sequence
-from concurrent.futures import wait
 from dataclasses import replace
 
 from pyspark.sql.streaming import StreamingQuery
 
-from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
-from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._job.attempt_control import AttemptControl
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.progress_display import display_for
-from pyflink_on_spark._job.progress_line import Progress
 from pyflink_on_spark._job.split_distribution import SplitDistribution
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._spark.hosts.host_task import HostTask
 from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.failures import job_error
-from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
+from pyflink_on_spark._spark.jobs.running_job import GivesServer
 from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
 from pyflink_on_spark._spark.transport.rpc import HostLost
-from pyflink_on_spark.common._options import own
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
@@ -44,7 +40,7 @@ _REASON_SECONDS = 1.0
 _numbers = itertools.count()
 
 
-class StreamingJob(RunningJob):
+class StreamingJob(StatefulJob):
     """A job whose subtasks live in hosts, started again when it fails.
 
     Args:
@@ -54,14 +50,7 @@ class StreamingJob(RunningJob):
 
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
-        self._long_running = not job.bounded
-        self._requests: list[SavepointRequest] = []
-        self._interrupted = False
         self._hosts = 0
-        setting = own.PROGRESS.read(job.settings.configuration)
-        # A program that iterates over results may print each of them.
-        quiet = job.collected is not None and setting == "AUTO"
-        self._progress = Progress(job.name, job.listeners, None if quiet else display_for(setting))
         self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
     def start(self) -> None:
@@ -75,74 +64,6 @@ class StreamingJob(RunningJob):
         counts = self._coordinator.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
         super().start()
-
-    @property
-    def progress(self) -> JobProgress | None:
-        """How far the job is; None before the first report."""
-        return self._progress.latest
-
-    @property
-    def parts(self) -> Sequence[TaskProgress]:
-        """How far each chain of each subtask is."""
-        return self._progress.parts
-
-    def cancel(self) -> None:
-        """End the job and wait until it has ended; nothing happens when it is over."""
-        self.abandon()
-        self._join()
-
-    def interrupt(self) -> None:
-        """End the job as if its process was killed: the last checkpoint stays.
-
-        With ``pyflink-on-spark.savepoint-on-signal`` the job stops with a savepoint, if it can.
-        """
-        if own.SAVEPOINT_ON_SIGNAL.read(self._job.settings.configuration) and self._stopped():
-            return
-        self._interrupted = True
-        self.cancel()
-
-    def _stopped(self) -> bool:
-        """Stop with a savepoint, and return whether that could be done."""
-        try:
-            path = self.stop_with_savepoint(
-                advance_to_end_of_event_time=False, savepoint_directory=None
-            )
-        except Exception as error:  # noqa: BLE001 - the job ends without one
-            _log.warning("the job %r ends without a savepoint: %s", self._job.name, error)
-            return self._ended.is_set()
-        _log.warning("the job %r was stopped with the savepoint %s", self._job.name, path)
-        return True
-
-    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Write a savepoint while the job runs; return its path."""
-        return self._request(SavepointRequest(savepoint_directory))
-
-    def stop_with_savepoint(
-        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
-    ) -> str:
-        """Write a savepoint and end the job; return the savepoint's path.
-
-        Raises:
-            CheckpointError: if it cannot be written, or the job fails although it is written.
-        """
-        path = self._request(
-            SavepointRequest(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
-        )
-        self._join()
-        if self._error is not None:
-            raise CheckpointError(
-                f"there is a savepoint in {path}, and all of it is committed, but the job failed "
-                f"while it ended: {self._error}"
-            ) from self._error
-        return path
-
-    def _request(self, request: SavepointRequest) -> str:
-        self._requests.append(request)
-        while self._thread.is_alive() and not request.path.done():
-            wait([request.path], 0.2)
-        if not request.path.done():
-            raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
-        return request.path.result()
 
     def _run(self) -> None:
         try:

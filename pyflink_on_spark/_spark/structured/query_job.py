@@ -7,7 +7,6 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import wait
 from dataclasses import replace
 from typing import Any
 
@@ -16,20 +15,16 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import (
-    CheckpointError,
     EnvironmentSetupError,
     JobCancelledError,
 )
 from pyflink_on_spark._job.attempt_control import SavepointRequest
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.progress_display import display_for
-from pyflink_on_spark._job.progress_line import Progress
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.jobs.description import description_of
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.spark_defaults import is_local
@@ -38,12 +33,11 @@ from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.savepoints import StoredState, note_run
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
+from pyflink_on_spark._spark.structured.worker import POOL
 from pyflink_on_spark._spark.transport.result_channel import Channel
-from pyflink_on_spark.common._options import own
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
-_POOL = "PYFLINK_ON_SPARK_POOL"
 _numbers = itertools.count()
 _STORE = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
@@ -73,7 +67,7 @@ class Desk:
         """Do nothing: what waits in the channel can still be read."""
 
 
-class QueryJob(RunningJob):
+class QueryJob(StatefulJob):
     """A job whose subtasks are groups of a streaming query, and whose state is in Spark's store.
 
     Args:
@@ -82,12 +76,6 @@ class QueryJob(RunningJob):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job, lambda *_: Desk())  # type: ignore[arg-type]
-        self._long_running = not job.bounded
-        self._interrupted = False
-        self._requests: list[SavepointRequest] = []
-        setting = own.PROGRESS.read(job.settings.configuration)
-        quiet = job.collected is not None and setting == "AUTO"
-        self._progress = Progress(job.name, job.listeners, None if quiet else display_for(setting))
         self._settings = CheckpointSettings.of(job.settings.configuration)
         self._commits = QueryCommits.of(job, self._clock)
         self._delivered: dict[str, int] = {}
@@ -107,53 +95,6 @@ class QueryJob(RunningJob):
         self._commits.restore_given()
         counts = self._commits.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
-
-    @property
-    def progress(self) -> JobProgress | None:
-        """How far the job is; None before the first report."""
-        return self._progress.latest
-
-    @property
-    def parts(self) -> Sequence[TaskProgress]:
-        """How far each chain of each subtask is."""
-        return self._progress.parts
-
-    def cancel(self) -> None:
-        """End the job and wait until it has ended; nothing happens when it is over."""
-        self.abandon()
-        self._join()
-
-    def interrupt(self) -> None:
-        """End the job as if its process was killed: what is in its folder stays."""
-        self._interrupted = True
-        self.cancel()
-
-    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
-        """Write a savepoint while the job runs; return its path."""
-        return self._request(SavepointRequest(savepoint_directory))
-
-    def stop_with_savepoint(
-        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
-    ) -> str:
-        """Write a savepoint and end the job; return the savepoint's path."""
-        path = self._request(
-            SavepointRequest(savepoint_directory, stop=True, drain=advance_to_end_of_event_time)
-        )
-        self._join()
-        if self._error is not None:
-            raise CheckpointError(
-                f"there is a savepoint in {path}, and all of it is committed, but the job failed "
-                f"while it ended: {self._error}"
-            ) from self._error
-        return path
-
-    def _request(self, request: SavepointRequest) -> str:
-        self._requests.append(request)
-        while self._thread.is_alive() and not request.path.done():
-            wait([request.path], 0.2)
-        if not request.path.done():
-            raise RuntimeError(f"the job is {self._status.name}: it has no state to save")
-        return request.path.result()
 
     def _run(self) -> None:
         self._home = self._home_folder()
@@ -206,6 +147,11 @@ class QueryJob(RunningJob):
 
     def _most_partitions(self) -> int:
         return max(1, self._session.sparkContext.defaultParallelism)
+
+    def _wait_for_restart(self, error: BaseException) -> None:
+        if self._commits.over:
+            raise error  # another attempt would do again what is committed
+        super()._wait_for_restart(error)
 
     @property
     def _resumable(self) -> bool:
@@ -296,7 +242,8 @@ class QueryJob(RunningJob):
         frame = _ticks(session, levels.levels[0].targets)
         environment = WorkerEnvironment.of_driver(self._dependencies)
         restore = self._commits.restore
-        for plan in level_plans(levels, self._job.settings, number, restore, self._limits()):
+        limits = Limits.of(self._job.bounded, self._settings.interval)
+        for plan in level_plans(levels, self._job.settings, number, restore, limits):
             processor = SlotProcessor(plan, self._home.uri, environment)
             with self._own_workers(plan.number):
                 groups = frame.groupBy("target")
@@ -314,13 +261,6 @@ class QueryJob(RunningJob):
     def _own_workers(self, level: int) -> contextlib.AbstractContextManager[None]:
         """Let the functions that are made in a block run in workers of their own."""
         return _pools.made_in(self._pool_numbers[level], self._session.sparkContext.environment)
-
-    def _limits(self) -> Limits:
-        interval = self._settings.interval
-        if self._job.bounded:
-            seconds = 10.0 if interval is None else interval / 1000
-            return Limits(seconds, idle=max(0.2, min(seconds, 10.0)), patient=True)
-        return Limits()
 
     def _deliver(self, channel: str, things: list[Any]) -> None:
         """Hand over what a subtask has sent; who reads it may let this wait."""
@@ -382,11 +322,11 @@ class _WorkerPools:
             environment: what Spark's context gives to functions.
         """
         with self._lock:
-            environment[_POOL] = str(number)
+            environment[POOL] = str(number)
             try:
                 yield
             finally:
-                del environment[_POOL]
+                del environment[POOL]
 
 
 _pools = _WorkerPools()

@@ -55,6 +55,19 @@ class Limits:
     patient: bool = False
     bytes: int = 64 << 20
 
+    @classmethod
+    def of(cls, bounded: bool, interval: int | None) -> Limits:
+        """Return those of a job.
+
+        Args:
+            bounded: whether every source ends: the sources are read without a pause.
+            interval: that of its checkpoints (ms), or None.
+        """
+        if not bounded:
+            return cls()
+        seconds = 10.0 if interval is None else interval / 1000
+        return cls(seconds, idle=max(0.2, min(seconds, 10.0)), patient=True)
+
 
 @dataclass(frozen=True)
 class LevelPlan:
@@ -330,7 +343,7 @@ class QuerySlot:
 
     def _driver(self, _: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            return lambda things: self._sent.append(_dump((channel, things)))
+            return lambda things: self._sent.append(dump((channel, things)))
 
         return of_channel
 
@@ -343,7 +356,7 @@ class QuerySlot:
         if plan.number == 0 and self._slot == 0:
             leaving += [(target, -1, TICK, batch, b"") for target in plan.ticks]
         if entries := self._log.take():
-            self._sent.append(_dump((LOGS, entries)))
+            self._sent.append(dump((LOGS, entries)))
         report = SlotReport(
             plan.number,
             self._slot,
@@ -352,7 +365,7 @@ class QuerySlot:
             prepared or [],
         )
         target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
-        for seq, part in enumerate([*_packed(self._sent), _dump(report)]):
+        for seq, part in enumerate([*_packed(self._sent), dump(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
         self._sent.clear()
         return leaving
@@ -424,7 +437,7 @@ class _Stream:
         return b"".join(self._parts)
 
 
-def _dump(thing: Any) -> bytes:
+def dump(thing: Any) -> bytes:
     """Pickle something for the driver, by value where a class lives in the user's script only."""
     try:
         return pickle.dumps(thing, 5)

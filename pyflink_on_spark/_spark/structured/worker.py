@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +12,10 @@ from pyflink_on_spark._runtime.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
+
+POOL = "PYFLINK_ON_SPARK_POOL"
+"""The environment variable of workers that run one level of one query at a time."""
+_LONG_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,7 @@ class Worker:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._slots: dict[_Place, QuerySlot] = {}
+        self._used: dict[_Place, tuple[int, float]] = {}
 
     def run(
         self,
@@ -61,7 +68,6 @@ class Worker:
         place = _Place(home, plan.attempt, plan.number, number)
         slot = self._living(place, log)
         if slot is None:
-            self._leave_earlier(place)
             slot = QuerySlot(plan, number, log, self._clock, batch)
         try:
             leaving = slot.run(batch, rows, log, wishes)
@@ -69,6 +75,8 @@ class Worker:
             _leave(slot)
             raise
         self._slots[place] = slot
+        self._used[place] = batch, time.monotonic()
+        self._leave_others(place, batch)
         return leaving
 
     def _living(self, place: _Place, log: StateLog) -> QuerySlot | None:
@@ -79,11 +87,22 @@ class Worker:
             return None
         return slot
 
-    def _leave_earlier(self, place: _Place) -> None:
-        """Close what earlier attempts have left here."""
+    def _leave_others(self, place: _Place, batch: int) -> None:
+        """Close slots that this worker has not run in the last micro-batch: others have them now.
+
+        Args:
+            place: the slot that was run.
+            batch: in which micro-batch.
+        """
         for other in list(self._slots):
-            if other.home == place.home and other.attempt != place.attempt:
+            last, time_used = self._used[other]
+            if other.home != place.home:
+                left = POOL in os.environ or time.monotonic() - time_used > _LONG_SECONDS
+            else:
+                left = other.attempt != place.attempt or last < batch - 1
+            if left:
                 _leave(self._slots.pop(other))
+                del self._used[other]
 
     def leave_all(self) -> None:
         """Close everything, as if the process was about to end."""
