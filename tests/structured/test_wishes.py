@@ -35,7 +35,11 @@ def _query(parallelism: int) -> FakeQuery:
     source = NumberSequenceSource(1, 1000)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
     keyed = numbers.map(lambda value: value).key_by(lambda value: value % 3)
-    job = submitted(keyed.count_window(1000).reduce(lambda a, b: a + b).union(numbers.rebalance().map(lambda v: v)))
+    job = submitted(
+        keyed.count_window(1000)
+        .reduce(lambda a, b: a + b)
+        .union(numbers.rebalance().map(lambda v: v))
+    )
     levels = Levels.of(job.stages, 4)
     settings = replace(job.settings, checkpointed=True)
     plans = level_plans(levels, settings, 0, None, Limits.of(True, 10))

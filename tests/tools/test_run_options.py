@@ -58,3 +58,9 @@ def test_the_help_has_a_line_for_each_option_that_means_something():
     text = "\n".join(help_lines())
     assert all(option in text for option in ("--detached", "-D KEY=VALUE", "--conf", "-pyreq"))
     assert "--in-background" not in text
+
+
+def test_engines_and_servers():
+    options = parse(["--engine", "structured", "--remote=sc://host:15002", "job.py"])
+    assert options.configuration == {"pyflink-on-spark.engine": "structured"}
+    assert options.spark == {"spark.remote": "sc://host:15002"}
