@@ -63,7 +63,7 @@ def test_savepoints_move_a_job_between_the_engines(tmp_path):
         env = environment(
             tmp_path, parallelism, **{**settings, "pyflink__on__spark_engine": engine}
         )
-        client = count_job(env, tmp_path, 4000).execute_async()
+        client = count_job(env, tmp_path, 60_000).execute_async()
         if parallelism == 1:
             let_go(tmp_path)
             client.get_job_execution_result().result()
@@ -71,7 +71,7 @@ def test_savepoints_move_a_job_between_the_engines(tmp_path):
             wait_for(lambda n=before, c=client: len(written(tmp_path)) > n or over(c), 120)
             saved = client.stop_with_savepoint(False, str(tmp_path / "saved")).result()
             settings[RESTORE] = saved
-    check(tmp_path, 4000)
+    check(tmp_path, 60_000)
 
 
 def test_a_savepoint_of_a_job_that_runs_on(tmp_path):

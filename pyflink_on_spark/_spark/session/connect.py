@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.spark_defaults import interpreter_for_workers, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,6 +41,9 @@ def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
     address = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
     if not address:
         return None
+    interpreter = interpreter_for_workers(settings)
+    if is_local(address) and interpreter is not None:
+        os.environ["PYSPARK_PYTHON"] = interpreter  # of the server that PySpark starts here
     try:
         return SparkSession.builder.remote(address).getOrCreate()
     except ImportError as error:
