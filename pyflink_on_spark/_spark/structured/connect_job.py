@@ -106,7 +106,9 @@ class ConnectJob(QueryJob):
 
     def _run(self) -> None:
         self._home = self._home_folder()
-        self._commits.first = 0 if self._commits.restore is None else self._commits.restore[0]
+        self._commits.first = (
+            0 if self._commits.restore is None else self._commits.restore.checkpoint_id
+        )
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         try:
             self._attempts()
