@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.state.stamping import stamps_of
@@ -25,6 +25,8 @@ class KeyedRows:
     Loops over rows take ``current``, a dict, and ``note`` into locals; both stay the same. An entry
     of ``current`` that is set, removed, or changed in place has to be noted: ``note(key)``. That is
     all that a checkpoint of changes needs, and a time to live.
+
+    Rows of windows are in a namespace for each window, with entries of its own.
 
     Entries of the kind ``value`` expire as a whole, and ``current`` hides that they are stamped. In
     lists and maps each element and value has a stamp of its own, which the operator sees: a pair of
@@ -51,6 +53,29 @@ class KeyedRows:
         if table.kind == "value":
             self.current = entries = _StampedEntries(table.current, time_to_live, note)
             self.note = entries.note
+
+    def namespace(self, name: Hashable) -> tuple[Any, Callable[[Any], object]]:
+        """Return ``current`` and ``note`` of a namespace, which is made if it is not there."""
+        changed = self._table.changed
+        note = note_nothing if changed is None else changed[name].add
+        return self._table.namespaces.setdefault(name, {}), note
+
+    def namespaces(self) -> Iterator[Any]:
+        """Yield the namespaces that have entries."""
+        for name, entries in self._table.namespaces.items():
+            if name is not None and len(entries):
+                yield name
+
+    def note_all(self, name: Hashable) -> None:
+        """Note all entries of a namespace."""
+        changed = self._table.changed
+        if changed is not None:
+            changed[name].update(self._table.namespaces[name])
+
+    def remove(self, name: Hashable) -> None:
+        """Remove a namespace with its entries."""
+        self.note_all(name)
+        del self._table.namespaces[name]
 
     def check_some(self, now: int) -> None:
         """Remove some of what has expired; the rest in time, if this is called often.

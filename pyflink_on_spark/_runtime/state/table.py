@@ -79,11 +79,6 @@ class StateTable:
             for key in keys:
                 yield namespace, key, self.get(namespace, key)
 
-    def mark(self, place: Place) -> None:
-        """Mark an entry as changed; only if changes are tracked."""
-        assert self.changed is not None
-        self.changed[place[0]].add(place[1])
-
     def change_count(self) -> int:
         """Return how many entries changed."""
         return sum(map(len, (self.changed or {}).values()))

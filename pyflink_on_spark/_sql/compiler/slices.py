@@ -64,10 +64,11 @@ def compile_slices(
 ) -> Program:
     """Return the parts of a window aggregate: ``add, merged, rows``.
 
-    ``add(pairs, use, reached, note, late)`` adds rows to the accumulators of their slices, of which
-    ``use(end)`` gives the dict by key; rows of which the watermark (microseconds) has passed all
-    windows are dropped, with a call of ``late()``. ``merged(groups, others, end, ended)`` adds the
-    accumulators of a slice to those of a window, or, without an end, to those of another slice.
+    ``add(pairs, use, reached, late)`` adds rows to the accumulators of their slices, of which
+    ``use(end)`` gives the dict by key and what notes a key; rows of which the watermark
+    (microseconds) has passed all windows are dropped, with a call of ``late()``.
+    ``merged(groups, others, end, ended)`` adds the accumulators of a slice to those of a window,
+    or, without an end, to those of another slice.
     ``rows(groups, end)`` makes the results of a window. An accumulator knows up to where windows
     have ended with it, so that none ends twice after a restart.
 
@@ -102,7 +103,7 @@ def compile_slices(
             result.append(f"acc[0][{place}]")
             place += 1
     lines = [
-        "def add(pairs, use, reached, note, late):",
+        "def add(pairs, use, reached, late):",
         "    current = groups = get = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         *indented(found, 2),
@@ -111,18 +112,19 @@ def compile_slices(
         f"            if end{last} - 1000 <= reached:",
         "                late()",
         "                continue",
-        "            current, groups = end, use(end)",
+        "            current, (groups, note) = end, use(end)",
         "            get = groups.get",
         "        acc = get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [{group or '()'}, reached + 1000{slots}]",
         *indented(change, 2),
-        "        if note is not None: note((end, key))",
+        "        note(key)",
         "def merged(groups, others, end, ended):",
         "    for key, other in others.items():",
         "        if end is not None:",
         "            if other[1] >= end: continue",
         "            other[1] = end",
+        "            others[key] = other",
         "        acc = groups.get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [other[0], ended{slots}]",

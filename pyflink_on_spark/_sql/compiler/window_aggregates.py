@@ -22,9 +22,10 @@ def compile_window_aggregate(
 ) -> Program:
     """Return the parts of a window aggregate.
 
-    ``add(pairs, use, watermark, note, late)`` adds rows to the accumulators of their windows, of
-    which ``use(end)`` gives the dict by key; rows of windows that the watermark (microseconds) has
-    passed are dropped, with a call of ``late()``. ``rows(accumulators)`` makes the results.
+    ``add(pairs, use, watermark, late)`` adds rows to the accumulators of their windows, of which
+    ``use(end)`` gives the dict by key and what notes a key; rows of windows that the watermark
+    (microseconds) has passed are dropped, with a call of ``late()``. ``rows(accumulators)`` makes
+    the results.
 
     Args:
         keys: the columns that the result begins with.
@@ -38,7 +39,7 @@ def compile_window_aggregate(
     slots = ["0", *compiler.initial] if retracting else compiler.initial
     change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
     lines = [
-        "def add(pairs, use, watermark, note, late):",
+        "def add(pairs, use, watermark, late):",
         "    current = groups = None",
         f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
         f"        end = {compiler.expressions.value(end)}",
@@ -46,12 +47,12 @@ def compile_window_aggregate(
         "            late()",
         "            continue",
         "        if end != current:",
-        "            current, groups = end, use(end)",
+        "            current, (groups, note) = end, use(end)",
         "        acc = groups.get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [{', '.join([group, *slots])}]",
         *indented(change, 2),
-        "        note((end, key))",
+        "        note(key)",
         "def rows(groups):",
         "    for acc in groups:",
         *(["        if acc[1] == 0: continue"] if retracting else []),
@@ -86,7 +87,7 @@ def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool
         "                if start < acc[1]: acc[1] = start",
         "                if end > acc[2]: acc[2] = end",
         *indented(change, 4),
-        "                if note is not None: note((None, key))",
+        "                note(key)",
         "                continue",
         "        place(key, element)",
     ]

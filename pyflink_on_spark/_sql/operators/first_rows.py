@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
-from pyflink_on_spark._sql.operators.due_times import DueTimes
+from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -19,7 +18,7 @@ _MICROS = 1000
 _EMITTED = ()
 
 
-class FirstRowOperator(Operator):
+class FirstRowOperator(KeyedProgramOperator):
     """Gives the first row of each key by event time, when the watermark has reached it.
 
     Rows that the watermark has passed are dropped, those of new keys too. The state of a key is its
@@ -27,28 +26,22 @@ class FirstRowOperator(Operator):
 
     Args:
         time: the position of the time attribute.
+        ttl: how long (ms) the state of a key is kept; 0 for always.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
-    def __init__(self, time: int) -> None:
-        self._time = time
+    def __init__(self, time: int, ttl: int = 0) -> None:
+        self._time, self._ttl = time, ttl
 
     def open(self, context: OperatorContext) -> None:
         """Find the state."""
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
+        self._first = self._state(context, STATE_NAME, self._ttl)
         self._late = LateRows(context)
         self._watermark = MIN_TIMESTAMP * _MICROS
-        self._due = DueTimes()
-        for key, row in self._table.current.items():
-            if row:
-                self._due.add(row[self._time], key)
+        self._due = self._timers(context)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet."""
-        rows, changed = self._table.current, self._table.changed
+        rows, note, register = self._first.current, self._first.note, self._due.register
         place, watermark = self._time, self._watermark
         for key, row in elements:
             time = row[place]
@@ -59,19 +52,17 @@ class FirstRowOperator(Operator):
             if first is not None and (not first or first[place] <= time):
                 continue
             rows[key] = row
-            self._due.add(time, key)
-            if changed is not None:
-                changed[None].add(key)
+            register(millisecond_from(time), key, None)
+            note(key)
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the first rows that are not later."""
         self._watermark = watermark * _MICROS
-        rows, changed = self._table.current, self._table.changed
-        for _, key in self._due.until(self._watermark):
+        rows, note = self._first.current, self._first.note
+        for _, key, _ in self._due.until(watermark):
             first = rows.get(key)
             if first:
                 rows[key] = _EMITTED
-                if changed is not None:
-                    changed[None].add(key)
+                note(key)
                 yield first

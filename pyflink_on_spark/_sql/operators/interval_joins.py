@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.due_times import DueTimes
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.operator import Process
 
 _MICROS = 1000
 _TIME, _ROW, _JOINED = 0, 1, 2
@@ -22,7 +22,7 @@ _CLEANUP, _EARLIEST, _ENTRIES = 0, 1, 2
 _NEVER = (MAX_WATERMARK + 1) * _MICROS
 
 
-class IntervalJoinOperator(Operator):
+class IntervalJoinOperator(KeyedProgramOperator):
     """Keeps the rows of both sides until no partner of theirs can come.
 
     A late row still finds the partners that are there. State is, for each side and key, when to
@@ -38,10 +38,6 @@ class IntervalJoinOperator(Operator):
         upper: the most.
         cleanup_delay: how long (ms) a row may stay after it has expired.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     def __init__(
         self,
@@ -65,21 +61,12 @@ class IntervalJoinOperator(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
-        self._matches: Callable[[Any, Any], Any] | None = None
-        if self._condition is not None:
-            self._matches = self._condition.load(context).function
-        self._has_null = [
-            None if program is None else program.load(context).function
-            for program in self._null_keys
-        ]
-        backend = keyed_state_of(context)
-        self._tables = (backend.table("left", "value"), backend.table("right", "value"))
+        self._matches = self._load(self._condition, context)
+        self._has_null = [self._load(program, context) for program in self._null_keys]
+        self._sides = self._state(context, "left"), self._state(context, "right")
         self._now = context.clock.now
         self._reached = MIN_TIMESTAMP * _MICROS
-        self._due = DueTimes()
-        for side, table in enumerate(self._tables):
-            for key, kept in table.current.items():
-                self._due.add(kept[_CLEANUP], (side, key))
+        self._due = self._timers(context, event_time=self._times is not None)
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -92,7 +79,7 @@ class IntervalJoinOperator(Operator):
         return self._joined(elements, 1)
 
     def _joined(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
-        others = self._tables[1 - side]
+        others = self._sides[1 - side]
         lower, upper = self._distances[side]
         place = None if self._times is None else self._times[side]
         has_null, outer, now = self._has_null[side], self._outer[side], self._now
@@ -109,7 +96,7 @@ class IntervalJoinOperator(Operator):
                 for other in self._partners(kept[_ENTRIES], row, time, side):
                     if not other[_JOINED]:
                         other[_JOINED] = True
-                        _note(others, key)
+                        others.note(key)
                     entry[_JOINED] = True
                     yield row + other[_ROW] if side == 0 else other[_ROW] + row
                 if kept[_EARLIEST] <= reached + lower - _MICROS:
@@ -130,16 +117,16 @@ class IntervalJoinOperator(Operator):
         return [entry for entry in found if matches(entry[_ROW], row)]
 
     def _keep(self, side: int, key: Any, entry: Any) -> None:
-        table, time = self._tables[side], entry[_TIME]
-        kept = table.current.get(key)
+        rows, time = self._sides[side], entry[_TIME]
+        kept = rows.current.get(key)
         if kept is None:
             cleanup = time + self._distances[side][1] + self._delay
-            table.current[key] = [cleanup, time, [entry]]
-            self._due.add(cleanup, (side, key))
+            rows.current[key] = [cleanup, time, [entry]]
+            self._due.register(millisecond_from(cleanup), key, side)
         else:
             kept[_ENTRIES].append(entry)
             kept[_EARLIEST] = min(kept[_EARLIEST], time)
-        _note(table, key)
+        rows.note(key)
 
     def _removed(self, kept: Any, key: Any, side: int, reached: int) -> Iterator[Any]:
         """Remove the rows of a key that have expired; yield those that had no partner."""
@@ -147,7 +134,7 @@ class IntervalJoinOperator(Operator):
         entries = kept[_ENTRIES]
         kept[_ENTRIES] = [entry for entry in entries if entry[_TIME] > expired]
         kept[_EARLIEST] = min(map(_time_of, kept[_ENTRIES]), default=_NEVER)
-        _note(self._tables[side], key)
+        self._sides[side].note(key)
         if self._outer[side]:
             for entry in entries:
                 if entry[_TIME] <= expired and not entry[_JOINED]:
@@ -169,17 +156,13 @@ class IntervalJoinOperator(Operator):
         return self._clean_up(now * _MICROS) if self._times is None else ()
 
     def _clean_up(self, reached: int) -> Iterator[Any]:
-        for _, (side, key) in self._due.until(reached):
-            table, upper = self._tables[side], self._distances[side][1]
-            kept = table.current[key]
+        for _, key, side in self._due.until(reached // _MICROS):
+            assert isinstance(side, int)
+            rows, upper = self._sides[side], self._distances[side][1]
+            kept = rows.current[key]
             yield from self._removed(kept, key, side, reached)
             if kept[_ENTRIES]:
                 kept[_CLEANUP] = kept[_EARLIEST] + upper + self._delay
-                self._due.add(kept[_CLEANUP], (side, key))
+                self._due.register(millisecond_from(kept[_CLEANUP]), key, side)
             else:
-                del table.current[key]
-
-
-def _note(table: Any, key: Any) -> None:
-    if table.changed is not None:
-        table.changed[None].add(key)
+                del rows.current[key]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.due_times import DueTimes
-from pyflink_on_spark._sql.operators.expiry import Expiry
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -22,7 +21,7 @@ _MICROS = 1000
 _ACCUMULATOR, _FRAME, _PENDING, _LAST = 0, 1, 2, 3
 
 
-class FrameOperator(Operator):
+class FrameOperator(KeyedProgramOperator):
     """What functions over frames of streams have in common: the frame, and its accumulator.
 
     A frame holds pairs of the time and the row, if it does not begin with the first row.
@@ -34,47 +33,22 @@ class FrameOperator(Operator):
         ttl: after how long without a change (ms) a key is forgotten; 0 for never.
     """
 
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
-
     def __init__(self, program: Program, rows: bool, preceding: int | None, ttl: int = 0) -> None:
         self._program, self._rows, self._preceding, self._ttl = program, rows, preceding, ttl
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
-        self._loaded = self._program.load(context)
-        self._create, self._add, self._retract, self._values = self._loaded.function()
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        self._expiry = Expiry(self._ttl, context, [self._table])
+        functions = self._load(self._program, context)()
+        self._create, self._add, self._retract, self._values = functions
+        self._groups = self._state(context, STATE_NAME, self._ttl)
         self._clock = context.clock
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Forget keys that have not changed for too long."""
-        self._expiry.sweep(now)
-        return ()
-
-    def close(self) -> None:
-        """Close what the functions hold."""
-        if hasattr(self, "_loaded"):
-            self._loaded.close()
-
     def _group(self, key: Any) -> list[Any]:
-        group: list[Any] | None = self._table.current.get(key)
+        group: list[Any] | None = self._groups.current.get(key)
         if group is None:
-            group = self._table.current[key] = [
-                self._create(),
-                deque(),
-                {},
-                MIN_TIMESTAMP * _MICROS,
-            ]
+            group = [self._create(), deque(), {}, MIN_TIMESTAMP * _MICROS]
+            self._groups.current[key] = group
         return group
-
-    def _note(self, key: Any) -> None:
-        if self._ttl:
-            self._expiry.touch(key)
-        if self._table.changed is not None:
-            self._table.changed[None].add(key)
 
     def _results(self, group: list[Any], time: int, rows: list[Any]) -> Iterator[Any]:
         """Yield rows of one time with their values."""
@@ -138,22 +112,19 @@ class OverOperator(FrameOperator):
     ) -> None:
         super().__init__(program, rows, preceding, ttl)
         self._time = time
+        self._time_of = itemgetter(time)
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
         self._late = LateRows(context)
         self._reached = MIN_TIMESTAMP * _MICROS
-        self._due = DueTimes()
-        for key, group in self._table.current.items():
-            for time in group[_PENDING]:
-                self._due.add(time, key)
-            if group[_FRAME]:
-                self._forget_later(group, key)
+        self._due = self._timers(context)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet."""
         place, reached, bounded = self._time, self._reached, self._preceding is not None
+        note, register = self._groups.note, self._due.register
         for key, row in elements:
             time = row[place]
             if time <= reached and not bounded:
@@ -163,41 +134,45 @@ class OverOperator(FrameOperator):
             if time <= group[_LAST]:
                 self._late.drop()
                 continue
-            pending = group[_PENDING]
-            rows = pending.get(time)
+            pending, millisecond = group[_PENDING], time // _MICROS
+            rows = pending.get(millisecond)
             if rows is None:
-                pending[time] = [row]
-                self._due.add(time, key)
+                pending[millisecond] = [row]
+                register(millisecond, key, None)
             else:
                 rows.append(row)
-            self._note(key)
+            note(key)
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later."""
         self._reached = watermark * _MICROS + _MICROS - 1
-        for time, key in self._due.until(self._reached):
-            group = self._table.current.get(key)
+        groups = self._groups
+        for due, key, _ in self._due.until(watermark):
+            group = groups.current.get(key)
             if group is None:
                 continue
-            rows = group[_PENDING].pop(time, None)
+            rows = group[_PENDING].pop(due, None)
+            groups.note(key)
             if rows is None:
-                self._forget(key, group, time)
-            else:
+                self._forget(key, group, due)
+                continue
+            rows.sort(key=self._time_of)
+            for time, simultaneous in groupby(rows, self._time_of):
                 group[_LAST] = time
-                yield from self._results(group, time, rows)
-                self._forget_later(group, key)
-            self._note(key)
+                yield from self._results(group, time, list(simultaneous))
+            self._forget_later(group, key)
 
     def _forget_later(self, group: list[Any], key: Any) -> None:
         if not self._rows and self._preceding is not None:
-            self._due.add(group[_FRAME][-1][0] + self._preceding + 1, key)
+            last = group[_FRAME][-1][0] + self._preceding
+            self._due.register(last // _MICROS + 1, key, None)
 
-    def _forget(self, key: Any, group: list[Any], time: int) -> None:
+    def _forget(self, key: Any, group: list[Any], due: int) -> None:
         """Forget a key that no row of the frame's width is there of."""
         frame, preceding = group[_FRAME], self._preceding or 0
-        if not group[_PENDING] and frame and frame[-1][0] + preceding < time:
-            del self._table.current[key]
+        if not group[_PENDING] and frame and frame[-1][0] + preceding < due * _MICROS:
+            del self._groups.current[key]
 
 
 class ArrivalOverOperator(FrameOperator):
@@ -208,4 +183,4 @@ class ArrivalOverOperator(FrameOperator):
         for key, row in elements:
             group = self._group(key)
             yield from self._results(group, self._clock.now() * _MICROS, [row])
-            self._note(key)
+            self._groups.note(key)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.state.keyed_timers import KeyedTimers
 from pyflink_on_spark._sql.compiler.program import LoadedProgram, Program
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ class KeyedProgramOperator(ProgramOperator):
         if ttl:
             self._states = (*self._states, rows)
         return rows
+
+    def _timers(self, context: OperatorContext, *, event_time: bool = True) -> KeyedTimers:
+        """Return the timers of event time, or of the clock."""
+        timers = keyed_state_of(context).timers
+        return KeyedTimers(timers.event if event_time else timers.processing)
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
         """Remove some of what has expired."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.compiler.slices import Slices
 from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
@@ -36,30 +35,24 @@ class SliceAggregateOperator(WindowOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
-        self._loaded = self._program.load(context)
-        self._add, self._merged, self._rows = self._loaded.function()
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        self._kept: set[Any] = {
-            end for end, groups in self._table.all_entries() if end is not None and groups
-        }
+        self._add, self._merged, self._rows = self._load(self._program, context)()
+        self._groups = self._state(context, STATE_NAME)
+        self._kept: set[Any] = set(self._groups.namespaces())
         self._due: set[Any] = set()
         for end in self._kept:
             self._due.update(self._windows(end))
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
-        changed = self._table.changed
-        note = None if changed is None else self._table.mark
-        self._add(elements, self._use, self._reached, note, self._late.drop)
+        self._add(elements, self._use, self._reached, self._late.drop)
         return iter(())
 
-    def _use(self, end: int) -> dict[Any, Any]:
+    def _use(self, end: int) -> tuple[Any, Callable[[Any], object]]:
         # A slice whose own window has ended still counts for later ones.
         if end not in self._kept or self._slices.kind is not WindowKind.HOP:
             self._kept.add(end)
             self._due.update(self._windows(end))
-        self._table.use(end)
-        return self._table.current
+        return self._groups.namespace(end)
 
     def _windows(self, end: int) -> Iterable[int]:
         """Return the ends of the windows that end with a slice, or have it and have not ended."""
@@ -90,9 +83,8 @@ class SliceAggregateOperator(WindowOperator):
         merged: dict[Any, Any] = {}
         for each in range(first, end + 1, slices.length):
             if each in self._kept:
-                self._table.use(each)
-                self._merged(merged, self._table.current, end, 0)
-                self._note(each)
+                self._merged(merged, self._groups.namespace(each)[0], end, 0)
+                self._groups.note_all(each)
         yield from self._rows(merged, end)
         for each in range(first, first + slices.step, slices.length):
             self._forget(each)
@@ -100,30 +92,16 @@ class SliceAggregateOperator(WindowOperator):
     def _last(self, end: int) -> Iterator[Any]:
         """Yield the results of the only window that ends with a slice."""
         slices = self._slices
-        self._table.use(end)
-        groups = self._table.current
+        groups, _ = self._groups.namespace(end)
         yield from self._rows(groups, end)
         following = end + slices.step
         if slices.kind is WindowKind.CUMULATE and (end - slices.offset) % slices.size:
-            added = self._use(following)
+            added, _ = self._use(following)
             self._merged(added, groups, None, self._ended_before)
-            self._note(following)
+            self._groups.note_all(following)
         self._forget(end)
 
     def _forget(self, end: int) -> None:
         if end in self._kept:
             self._kept.discard(end)
-            self._table.use(end)
-            self._note(end)
-            self._table.current.clear()
-        self._table.use(None)
-
-    def _note(self, end: int) -> None:
-        """Note that the accumulators of a slice, which is in use, have changed."""
-        if self._table.changed is not None:
-            self._table.changed[end].update(self._table.current)
-
-    def close(self) -> None:
-        """Close what the functions hold."""
-        if hasattr(self, "_loaded"):
-            self._loaded.close()
+            self._groups.remove(end)

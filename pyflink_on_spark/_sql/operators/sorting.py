@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -326,8 +326,7 @@ class DeduplicateOperator(KeyedProgramOperator):
         before: whether a row comes before each update as it was.
         pairs: whether pairs of the kind and the row come out.
         ttl: how long (ms) the row of a key is kept; 0 for always.
-        clock: the position of the processing time that rows are ordered by, which makes no
-            difference between two rows; None if there is none.
+        told: the positions of the columns by which rows are equal: all but times of the clock.
     """
 
     def __init__(
@@ -337,12 +336,12 @@ class DeduplicateOperator(KeyedProgramOperator):
         last: bool,
         before: bool,
         pairs: bool,
-        ttl: int = 0,
-        clock: int | None = None,
+        ttl: int,
+        told: Sequence[int],
     ) -> None:
-        self._clock = clock
         self._time, self._last, self._before, self._pairs = time, last, before, pairs
         self._ttl = ttl
+        self._told: Callable[[Any], Any] = itemgetter(*told) if told else len
 
     def open(self, context: OperatorContext) -> None:
         """Find the state."""
@@ -369,14 +368,8 @@ class DeduplicateOperator(KeyedProgramOperator):
     def _replaces(self, old: Any, row: Any) -> bool:
         if self._time is None:
             # Where rows expire, those who follow have to learn that an equal row has come.
-            return self._last and (bool(self._ttl) or self._differs(row, old))
+            return self._last and (bool(self._ttl) or self._told(row) != self._told(old))
         return bool(row[self._time] >= old[self._time])
-
-    def _differs(self, row: Any, old: Any) -> bool:
-        place = self._clock
-        if place is None or row[place] == old[place]:
-            return bool(row != old)
-        return bool(row[:place] != old[:place] or row[place + 1 :] != old[place + 1 :])
 
 
 class BatchTopNOperator(ProgramOperator):

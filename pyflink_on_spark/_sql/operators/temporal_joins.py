@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.due_times import DueTimes
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.planner.changes import DELETE, INSERT, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.operator import Process
 
 _MICROS = 1000
 _TIME = itemgetter(0)
 _ROWS, _VERSIONS = 0, 1
 
 
-class TemporalJoinOperator(Operator):
+class TemporalJoinOperator(KeyedProgramOperator):
     """Keeps rows until the watermark has passed them, and versions until a later one counts.
 
     A late row comes out at the next watermark, with a version that is still there. At a watermark
@@ -34,11 +33,8 @@ class TemporalJoinOperator(Operator):
         null_key: a function that tells whether a left key has NULL, or None.
         times: the positions of the time attributes, for both sides.
         changelogs: whether the elements of a side are pairs of the kind and the row.
+        ttl: after how long without a change (ms) a key is forgotten; 0 for never.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     def __init__(
         self,
@@ -48,21 +44,18 @@ class TemporalJoinOperator(Operator):
         null_key: Program | None,
         times: tuple[int, int],
         changelogs: tuple[bool, bool],
+        ttl: int = 0,
     ) -> None:
         self._condition, self._widths, self._outer = condition, widths, left
         self._null_key, self._times, self._changelogs = null_key, times, changelogs
+        self._ttl = ttl
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
-        self._matches: Callable[[Any, Any], Any] | None = None
-        if self._condition is not None:
-            self._matches = self._condition.load(context).function
-        self._has_null = None if self._null_key is None else self._null_key.load(context).function
-        self._table = keyed_state_of(context).table("versions", "value")
-        self._due = DueTimes()
-        for key, (rows, versions) in self._table.current.items():
-            for time in map(_TIME, (*rows, *versions)):
-                self._due.add(time, key)
+        self._matches = self._load(self._condition, context)
+        self._has_null = self._load(self._null_key, context)
+        self._kept = self._state(context, "versions", self._ttl)
+        self._due = self._timers(context)
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -73,8 +66,8 @@ class TemporalJoinOperator(Operator):
         for key, element in elements:
             row = element[1] if changelog else element
             time = row[place]
-            self._state(key)[_ROWS].append((time, element))
-            self._due.add(time, key)
+            self._state_of(key)[_ROWS].append((time, element))
+            self._due.register(time // _MICROS, key, None)
         return iter(())
 
     def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -84,27 +77,30 @@ class TemporalJoinOperator(Operator):
             if kind == UPDATE_BEFORE:
                 continue
             version = (row[place], None if kind == DELETE else row)
-            versions = self._state(key)[_VERSIONS]
+            versions = self._state_of(key)[_VERSIONS]
             # Of the versions of one moment the one that comes last counts.
             insort(versions, version, key=_TIME)
-            self._due.add(version[0], key)
+            self._due.register(version[0] // _MICROS, key, None)
         return iter(())
 
-    def _state(self, key: Any) -> Any:
-        found = self._table.current.get(key)
+    def _state_of(self, key: Any) -> Any:
+        kept = self._kept
+        found = kept.current.get(key)
         if found is None:
-            found = self._table.current[key] = [[], []]
-        if self._table.changed is not None:
-            self._table.changed[None].add(key)
+            found = kept.current[key] = [[], []]
+        kept.note(key)
         return found
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later, with their versions."""
         reached = watermark * _MICROS + _MICROS - 1
-        for _, key in self._due.until(reached):
-            if key not in self._table.current:
+        kept, done = self._kept, set()
+        for _, key, _ in self._due.until(watermark):
+            state = None if key in done else kept.current.get(key)
+            done.add(key)
+            if state is None:
                 continue
-            state = self._state(key)
+            kept.note(key)
             rows, versions = state
             later = [each for each in rows if each[0] > reached]
             if len(later) < len(rows):
@@ -115,7 +111,7 @@ class TemporalJoinOperator(Operator):
             # Only the last version up to now can count for a row that is still to come.
             del versions[: max(0, bisect_right(versions, reached, key=_TIME) - 1)]
             if not later and (not versions or (len(versions) == 1 and versions[0][1] is None)):
-                del self._table.current[key]
+                del kept.current[key]
 
     def _joined(self, element: Any, time: int, versions: list[Any]) -> Iterator[Any]:
         changelog = self._changelogs[0]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.compiler.program import Program
 from pyflink_on_spark._sql.functions.builtin.java_formats import to_local
-from pyflink_on_spark._sql.operators.due_times import DueTimes
+from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 
 if TYPE_CHECKING:
@@ -22,17 +21,18 @@ _MICROS = 1000
 _LAST_DATE = 8000 * 365 * MICROS_PER_DAY
 
 
-class WindowOperator(Operator):
+def last_millisecond(end: int) -> int:
+    """Return the watermark (ms) that ends a window, whose end is in microseconds."""
+    return millisecond_from(end - _MICROS)
+
+
+class WindowOperator(KeyedProgramOperator):
     """What all operators over windows have in common: when windows end.
 
     Args:
         event_time: whether watermarks end windows, and not the clock.
         zone: the time zone that windows are in; None where that makes no difference.
     """
-
-    keyed = True
-    frozen = True
-    sorted_in_batch = False
 
     def __init__(self, event_time: bool, zone: str | None) -> None:
         self._event_time, self._zone = event_time, zone
@@ -83,40 +83,26 @@ class WindowAggregateOperator(WindowOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
-        self._loaded = self._program.load(context)
-        self._add, self._rows = self._loaded.function()
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        ends = {end for end, groups in self._table.all_entries() if end is not None and groups}
-        self._ends: set[Any] = ends
+        self._add, self._rows = self._load(self._program, context)()
+        self._groups = self._state(context, STATE_NAME)
+        self._ends: set[Any] = set(self._groups.namespaces())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
-        changed = self._table.changed
-        note: Callable[[Any], object] = _nothing if changed is None else self._table.mark
-        self._add(elements, self._use, self._reached, note, self._late.drop)
+        self._add(elements, self._use, self._reached, self._late.drop)
         return iter(())
 
-    def _use(self, end: int) -> dict[Any, Any]:
+    def _use(self, end: int) -> tuple[Any, Callable[[Any], object]]:
         self._ends.add(end)
-        self._table.use(end)
-        return self._table.current
+        return self._groups.namespace(end)
 
     def _ended(self, reached: int) -> Iterable[Any]:
         due = sorted(end for end in self._ends if end - _MICROS <= reached)
         for end in due:
             self._ends.discard(end)
-            self._table.use(end)
-            groups = self._table.current
-            yield from self._rows(list(groups.values()))
-            if self._table.changed is not None:
-                self._table.changed[end].update(groups)
-            groups.clear()
-            self._table.use(None)
-
-    def close(self) -> None:
-        """Close what the functions hold."""
-        if hasattr(self, "_loaded"):
-            self._loaded.close()
+            groups, _ = self._groups.namespace(end)
+            yield from self._rows(groups.values())
+            self._groups.remove(end)
 
 
 class SessionAggregateOperator(WindowOperator):
@@ -137,25 +123,19 @@ class SessionAggregateOperator(WindowOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
-        self._loaded = self._program.load(context)
-        self._create, self._add, self._merge, self._extend, self._rows = self._loaded.function()
-        self._table = keyed_state_of(context).table(STATE_NAME, "value")
-        self._due = DueTimes()
-        for _, groups in self._table.all_entries():
-            for key, sessions in groups.items():
-                for session in sessions:
-                    self._due.add(session[2], key)
+        functions = self._load(self._program, context)()
+        self._create, self._add, self._merge, self._extend, self._rows = functions
+        self._sessions = self._state(context, STATE_NAME)
+        self._due = self._timers(context, event_time=self._event_time)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing: results come when sessions end."""
-        table = self._table
-        note = None if table.changed is None else table.mark
-        self._extend(elements, table.current, note, self._place)
+        self._extend(elements, self._sessions.current, self._sessions.note, self._place)
         return iter(())
 
     def _place(self, key: Any, element: Any) -> None:
         """Add an element to the sessions of its key."""
-        sessions, changed = self._table.current, self._table.changed
+        sessions = self._sessions.current
         own = self._create(element)
         kept = []
         # A session ends before its end: one that begins there continues it.
@@ -168,11 +148,10 @@ class SessionAggregateOperator(WindowOperator):
             self._late.drop()
             return
         self._add(own, element)
-        self._due.add(own[2], key)
+        self._due.register(last_millisecond(own[2]), key, None)
         kept.append(own)
         sessions[key] = kept
-        if changed is not None:
-            changed[None].add(key)
+        self._sessions.note(key)
 
     def _united(self, one: Any, two: Any) -> Any:
         self._merge(one, two)
@@ -180,15 +159,15 @@ class SessionAggregateOperator(WindowOperator):
         return one
 
     def _ended(self, reached: int) -> Iterable[Any]:
-        sessions, changed = self._table.current, self._table.changed
+        sessions, note = self._sessions.current, self._sessions.note
         due = []
-        for _, key in self._due.until(reached + _MICROS):
+        for _, key, _ in self._due.until(reached // _MICROS):
             found = sessions.get(key, ())
             over = [session for session in found if session[2] - _MICROS <= reached]
             kept = [session for session in found if session[2] - _MICROS > reached]
             for session in kept:
                 # It has become longer since.
-                self._due.add(session[2], key)
+                self._due.register(last_millisecond(session[2]), key, None)
             if not over:
                 continue
             due += over
@@ -196,20 +175,10 @@ class SessionAggregateOperator(WindowOperator):
                 sessions[key] = kept
             else:
                 del sessions[key]
-            if changed is not None:
-                changed[None].add(key)
+            note(key)
         due.sort(key=_end)
         yield from self._rows(due)
-
-    def close(self) -> None:
-        """Close what the functions hold."""
-        if hasattr(self, "_loaded"):
-            self._loaded.close()
 
 
 def _end(session: Any) -> Any:
     return session[2]
-
-
-def _nothing(_place: Any) -> None:
-    """Note nothing."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.operators.operator import Process
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.due_times import DueTimes
-from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator, last_millisecond
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -52,18 +50,10 @@ class WindowJoinOperator(WindowOperator):
             LateRows(context, "left", rate=True),
             LateRows(context, "right", rate=True),
         )
-        self._matches: Callable[[Any, Any], Any] | None = None
-        if self._condition is not None:
-            self._matches = self._condition.load(context).function
-        self._has_null = [
-            None if program is None else program.load(context).function
-            for program in self._null_keys
-        ]
-        self._table = keyed_state_of(context).table("windows", "value")
-        self._due = DueTimes()
-        for key, windows in self._table.current.items():
-            for end in windows:
-                self._due.add(end, key)
+        self._matches = self._load(self._condition, context)
+        self._has_null = [self._load(program, context) for program in self._null_keys]
+        self._windows = self._state(context, "windows")
+        self._due = self._timers(context, event_time=self._event_time)
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -77,8 +67,8 @@ class WindowJoinOperator(WindowOperator):
 
     def _kept(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         """Keep rows; late ones are dropped."""
-        place, keys, reached = self._ends[side], self._table.current, self._reached
-        changed, late = self._table.changed, self._late_rows[side].drop
+        place, keys, reached = self._ends[side], self._windows.current, self._reached
+        note, late = self._windows.note, self._late_rows[side].drop
         for key, row in elements:
             end = row[place]
             if end - _MICROS <= reached:
@@ -90,23 +80,21 @@ class WindowJoinOperator(WindowOperator):
             sides = windows.get(end)
             if sides is None:
                 sides = windows[end] = ([], [])
-                self._due.add(end, key)
+                self._due.register(last_millisecond(end), key, end)
             sides[side].append(row)
-            if changed is not None:
-                changed[None].add(key)
+            note(key)
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
-        keys = self._table.current
-        for end, key in self._due.until(reached + _MICROS):
+        keys, note = self._windows.current, self._windows.note
+        for _, key, end in self._due.until(reached // _MICROS):
             windows = keys.get(key)
             if windows is None or end not in windows:
                 continue
             left, right = windows.pop(end)
             if not windows:
                 del keys[key]
-            if self._table.changed is not None:
-                self._table.changed[None].add(key)
+            note(key)
             yield from self._pairs(left, right)
 
     def _pairs(self, left: list[Any], right: list[Any]) -> Iterator[Any]:

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.due_times import DueTimes
-from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator, last_millisecond
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
 
 _MICROS = 1000
-_COMPARED, _ROW = itemgetter(0), itemgetter(1)
+_COMPARED = itemgetter(0)
 
 
 class WindowTopNOperator(WindowOperator):
@@ -53,16 +51,14 @@ class WindowTopNOperator(WindowOperator):
     def open(self, context: OperatorContext) -> None:
         """Compile the function, and find the state."""
         super().open(context)
-        self._compared = self._program.load(context).function
-        self._table = keyed_state_of(context).table("rows", "value")
-        self._due = DueTimes()
-        for key, rows in self._table.current.items():
-            self._due.add(_ROW(rows[0])[self._window_end], key)
+        self._compared = self._load(self._program, context)
+        self._groups = self._state(context, "rows")
+        self._due = self._timers(context, event_time=self._event_time)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet; rows of windows that have ended are dropped."""
-        groups, compare, place = self._table.current, self._compared, self._window_end
-        reached, changed, find = self._reached, self._table.changed, self._place
+        groups, compare, place = self._groups.current, self._compared, self._window_end
+        reached, note, find = self._reached, self._groups.note, self._place
         for key, row in elements:
             window_end = row[place]
             if window_end - _MICROS <= reached:
@@ -71,20 +67,19 @@ class WindowTopNOperator(WindowOperator):
             rows = groups.get(key)
             if rows is None:
                 rows = groups[key] = []
-                self._due.add(window_end, key)
+                self._due.register(last_millisecond(window_end), key, None)
             compared = compare(row)
             rows.insert(find(rows, compared, key=_COMPARED), (compared, row))
             if len(rows) > self._end:
                 rows.pop()
-            if changed is not None:
-                changed[None].add(key)
+            note(key)
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
-        for _, key in self._due.until(reached + _MICROS):
-            rows = self._table.current.pop(key, ())
-            if self._table.changed is not None:
-                self._table.changed[None].add(key)
+        groups = self._groups
+        for _, key, _ in self._due.until(reached // _MICROS):
+            rows = groups.current.pop(key, ())
+            groups.note(key)
             for index in range(self._offset, len(rows)):
                 row = rows[index][1]
                 yield (*row, index + 1) if self._ranked else row

@@ -183,10 +183,10 @@ class TopN(PhysicalNode):
             value = self.keys[0].value
             assert isinstance(value, InputRef)
             time = value.index if value.type.time is Time.ROWTIME else None
-            ttl = translation.settings.state_ttl
+            ttl, columns = translation.settings.state_ttl, self.inputs[0].schema.types
             deduplicate: FirstRowOperator | DeduplicateOperator
             if self.keys[0].ascending and time is not None:
-                deduplicate = FirstRowOperator(time)
+                deduplicate = FirstRowOperator(time, ttl)
             else:
                 deduplicate = DeduplicateOperator(
                     time,
@@ -194,7 +194,7 @@ class TopN(PhysicalNode):
                     before=self.before,
                     pairs=self.changelog,
                     ttl=ttl,
-                    clock=value.index if time is None else None,
+                    told=[i for i, t in enumerate(columns) if t.time is not Time.PROCTIME],
                 )
             edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
             return Stream(edges, self.changelog)

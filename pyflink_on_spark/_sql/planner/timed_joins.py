@@ -164,7 +164,7 @@ class TemporalJoin(PhysicalNode):
         assert node.version is not None
         operator = TemporalJoinOperator(
             condition, widths, node.kind is JoinKind.LEFT, null_key, (node.time, node.version),
-            (inputs[0].changelog, inputs[1].changelog),
+            (inputs[0].changelog, inputs[1].changelog), translation.settings.state_ttl,
         )  # fmt: skip
         return _added(self, parts, inputs, operator, translation)
 
