@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 from pyflink_on_spark._sql.types.text import sql_text
+from pyflink_on_spark._sql.types.zones import to_instant, to_local
 
 Rule = Callable[[LogicalType, LogicalType, bool], "Code | None"]
 """Code for a conversion from one type to another, leniently or not; None if there is none."""
@@ -167,7 +168,7 @@ def _to_date(source: LogicalType, _target: LogicalType, lenient: bool) -> Code |
     if source.root is Root.TIMESTAMP:
         return _template(f"({{0}}) // {MICROS_PER_DAY}")
     if source.root is Root.TIMESTAMP_LTZ:
-        return _zoned(conversions.to_local, f" // {MICROS_PER_DAY}")
+        return _zoned(to_local, f" // {MICROS_PER_DAY}")
     if source.root in logical.CHARACTERS:
         return _calling(conversions.text_to_date, lenient)
     return None
@@ -180,9 +181,7 @@ def _to_time(source: LogicalType, target: LogicalType, lenient: bool) -> Code | 
     if source.root is Root.TIMESTAMP:
         return lambda site: _cut(site, f"({site.source(0)}) % {MICROS_PER_DAY}", digits)
     if source.root is Root.TIMESTAMP_LTZ:
-        return lambda site: _cut(
-            site, _zoned(conversions.to_local, f" % {MICROS_PER_DAY}")(site), digits
-        )
+        return lambda site: _cut(site, _zoned(to_local, f" % {MICROS_PER_DAY}")(site), digits)
     if source.root in logical.CHARACTERS:
         return _calling(conversions.text_to_time, digits, lenient)
     return None
@@ -205,7 +204,7 @@ def _to_timestamp(source: LogicalType, target: LogicalType, lenient: bool) -> Co
     if source.root in logical.TIMESTAMPS:
         code: Code = _unchanged
         if source.root is not target.root:
-            code = _zoned(conversions.to_local if local else conversions.to_instant)
+            code = _zoned(to_local if local else to_instant)
         if (source.precision or 0) <= digits:
             return code
         return lambda site: _cut(site, code(site), digits)
@@ -223,7 +222,7 @@ def _to_timestamp(source: LogicalType, target: LogicalType, lenient: bool) -> Co
 
 
 def _instant(site: CallSite, source: str) -> str:
-    name = site.bind(conversions.to_instant, "to_instant")
+    name = site.bind(to_instant, "to_instant")
     return f"{name}({source}, {site.time_zone!r})"
 
 

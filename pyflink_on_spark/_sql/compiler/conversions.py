@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from functools import lru_cache
-from zoneinfo import ZoneInfo
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.types.decimals import (
@@ -17,7 +15,6 @@ from pyflink_on_spark._sql.types.decimals import (
     rescale,
 )
 from pyflink_on_spark._sql.types.temporal import (
-    MICROS_PER_SECOND,
     parse_cast_timestamp,
     parse_date,
     parse_time,
@@ -163,29 +160,3 @@ def _refuse(text: str, wanted: str, lenient: bool) -> None:
 def cut_micros(micros: int, digits: int) -> int:
     """Drop the digits of a fraction of a second after some of them."""
     return micros if digits >= 6 else micros - micros % 10 ** (6 - digits)
-
-
-@lru_cache(maxsize=4096)
-def _offset_of_hour(hour: int, zone: str) -> int:
-    moment = datetime.datetime.fromtimestamp(hour * 900, ZoneInfo(zone))
-    offset = moment.utcoffset()
-    assert offset is not None
-    return round(offset.total_seconds()) * MICROS_PER_SECOND
-
-
-def to_local(instant: int | None, zone: str) -> int | None:
-    """Return the local time of a point in time."""
-    if instant is None or zone == "UTC":
-        return instant
-    # No time zone changes its offset between two quarters of an hour.
-    return instant + _offset_of_hour(instant // (900 * MICROS_PER_SECOND), zone)
-
-
-def to_instant(local: int | None, zone: str) -> int | None:
-    """Return the point in time of a local time; of two the first, in a gap after it."""
-    if local is None or zone == "UTC":
-        return local
-    moment = _EPOCH + datetime.timedelta(microseconds=local)
-    offset = moment.replace(tzinfo=ZoneInfo(zone)).utcoffset()
-    assert offset is not None
-    return local - round(offset.total_seconds()) * MICROS_PER_SECOND

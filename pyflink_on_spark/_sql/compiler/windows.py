@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.compiler.aggregates import indented
 from pyflink_on_spark._sql.compiler.program import Binding, Program
 from pyflink_on_spark._sql.compiler.window_aggregates import session_loop
-from pyflink_on_spark._sql.functions.builtin.java_formats import to_instant, to_local
 from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
+from pyflink_on_spark._sql.types.zones import to_instant, to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext

@@ -9,9 +9,9 @@ from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.functions.builtin.java_formats import to_local
 from pyflink_on_spark._sql.operators.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
+from pyflink_on_spark._sql.types.zones import to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext

@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.types.temporal import (
     timestamp_text,
 )
 from pyflink_on_spark._sql.types.variants import variant_json
+from pyflink_on_spark._sql.types.zones import to_local
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,10 +73,7 @@ def _timestamp_writer(kind: LogicalType, zone: str) -> Text:
     digits = kind.precision or 0
     if kind.root is Root.TIMESTAMP:
         return lambda value: timestamp_text(value, digits)
-    # The compiler's conversions write texts in turn.
-    from pyflink_on_spark._sql.compiler.conversions import to_local
-
-    return lambda value: timestamp_text(to_local(value, zone) or 0, digits)
+    return lambda value: timestamp_text(to_local(value, zone), digits)
 
 
 def _nullable(text: Text, null: str) -> Text:

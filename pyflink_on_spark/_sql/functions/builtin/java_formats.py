@@ -6,7 +6,6 @@ import datetime
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from zoneinfo import ZoneInfo
 
 from pyflink_on_spark._sql.functions.builtin.units import date_of
 from pyflink_on_spark._sql.types.temporal import (
@@ -20,7 +19,6 @@ _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_UTC = frozenset({"UTC", "Z", "GMT", "Etc/UTC"})
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 Field = Callable[[datetime.date, int], str]
 
@@ -153,43 +151,3 @@ def _month(parts: dict[str, str | None]) -> int:
         return int(parts.get("month") or 1)
     short = [name[:3].lower() for name in _MONTHS]
     return short.index(word[:3].lower()) + 1 if word[:3].lower() in short else 0
-
-
-@lru_cache(maxsize=64)
-def zone_of(name: str) -> ZoneInfo:
-    """Return a time zone by its name."""
-    return ZoneInfo(name)
-
-
-# Clocks are set only at whole quarters of an hour.
-_QUARTER = 15 * MICROS_PER_MINUTE
-
-
-@lru_cache(maxsize=100_000)
-def _offset(quarter: int, zone: str) -> int:
-    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of an hour of UTC."""
-    moment = datetime.datetime.fromtimestamp(quarter * 900, zone_of(zone))
-    offset = moment.utcoffset() or datetime.timedelta()
-    return int(offset.total_seconds()) * MICROS_PER_SECOND
-
-
-@lru_cache(maxsize=100_000)
-def _local_offset(quarter: int, zone: str) -> int:
-    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of its own time."""
-    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=quarter * 900)  # noqa: DTZ001
-    offset = local.replace(tzinfo=zone_of(zone)).utcoffset() or datetime.timedelta()
-    return int(offset.total_seconds()) * MICROS_PER_SECOND
-
-
-def to_local(micros: int, zone: str) -> int:
-    """Return the local time of a point in time."""
-    if zone in _UTC:
-        return micros
-    return micros + _offset(micros // _QUARTER, zone)
-
-
-def to_instant(micros: int, zone: str) -> int:
-    """Return the point in time of a local time."""
-    if zone in _UTC:
-        return micros
-    return micros - _local_offset(micros // _QUARTER, zone)

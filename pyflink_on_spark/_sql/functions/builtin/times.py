@@ -10,12 +10,7 @@ from pyflink_on_spark._sql.compiler.call_site import CallSite
 from pyflink_on_spark._sql.compiler.program import Binding
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin import numbers, units
-from pyflink_on_spark._sql.functions.builtin.java_formats import (
-    format_timestamp,
-    parse_with,
-    to_instant,
-    to_local,
-)
+from pyflink_on_spark._sql.functions.builtin.java_formats import format_timestamp, parse_with
 from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -34,6 +29,7 @@ from pyflink_on_spark._sql.types.temporal import (
     parse_date,
     parse_loose_timestamp,
 )
+from pyflink_on_spark._sql.types.zones import to_instant, to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
