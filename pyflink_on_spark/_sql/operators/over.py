@@ -157,10 +157,14 @@ class OverOperator(FrameOperator):
             if rows is None:
                 self._forget(key, group, due)
                 continue
-            rows.sort(key=self._time_of)
-            for time, simultaneous in groupby(rows, self._time_of):
-                group[_LAST] = time
-                yield from self._results(group, time, list(simultaneous))
+            if len(rows) == 1:
+                time = group[_LAST] = rows[0][self._time]
+                yield from self._results(group, time, rows)
+            else:
+                rows.sort(key=self._time_of)
+                for time, simultaneous in groupby(rows, self._time_of):
+                    group[_LAST] = time
+                    yield from self._results(group, time, list(simultaneous))
             self._forget_later(group, key)
 
     def _forget_later(self, group: list[Any], key: Any) -> None:

@@ -350,10 +350,17 @@ class DeduplicateOperator(KeyedProgramOperator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the changes."""
         kept, note = self._rows.current, self._rows.note
+        last, place = self._last, self._time
+        # Where rows expire, those who follow have to learn that an equal row has come.
+        told = None if self._ttl else self._told
         for key, row in elements:
             old = kept.get(key)
-            if old is not None and not self._replaces(old, row):
-                continue
+            if old is not None:
+                if place is not None:
+                    if row[place] < old[place]:
+                        continue
+                elif not last or (told is not None and told(row) == told(old)):
+                    continue
             kept[key] = row
             note(key)
             if not self._pairs:
@@ -364,12 +371,6 @@ class DeduplicateOperator(KeyedProgramOperator):
                 if self._before:
                     yield UPDATE_BEFORE, old
                 yield UPDATE_AFTER, row
-
-    def _replaces(self, old: Any, row: Any) -> bool:
-        if self._time is None:
-            # Where rows expire, those who follow have to learn that an equal row has come.
-            return self._last and (bool(self._ttl) or self._told(row) != self._told(old))
-        return bool(row[self._time] >= old[self._time])
 
 
 class BatchTopNOperator(ProgramOperator):

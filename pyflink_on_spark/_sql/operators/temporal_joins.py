@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _MICROS = 1000
 _TIME = itemgetter(0)
-_ROWS, _VERSIONS = 0, 1
+_ROWS, _VERSIONS, _NEXT = 0, 1, 2
+_NEVER = 1 << 63
 
 
 class TemporalJoinOperator(KeyedProgramOperator):
@@ -66,8 +67,10 @@ class TemporalJoinOperator(KeyedProgramOperator):
         for key, element in elements:
             row = element[1] if changelog else element
             time = row[place]
-            self._state_of(key)[_ROWS].append((time, element))
-            self._due.register(time // _MICROS, key, None)
+            state = self._state_of(key)
+            state[_ROWS].append((time, element))
+            if time < state[_NEXT]:
+                self._wait(state, key, time)
         return iter(())
 
     def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -77,31 +80,31 @@ class TemporalJoinOperator(KeyedProgramOperator):
             if kind == UPDATE_BEFORE:
                 continue
             version = (row[place], None if kind == DELETE else row)
-            versions = self._state_of(key)[_VERSIONS]
+            state = self._state_of(key)
             # Of the versions of one moment the one that comes last counts.
-            insort(versions, version, key=_TIME)
-            self._due.register(version[0] // _MICROS, key, None)
+            insort(state[_VERSIONS], version, key=_TIME)
+            if version[0] < state[_NEXT]:
+                self._wait(state, key, version[0])
         return iter(())
 
     def _state_of(self, key: Any) -> Any:
         kept = self._kept
         found = kept.current.get(key)
         if found is None:
-            found = kept.current[key] = [[], []]
+            found = kept.current[key] = [[], [], _NEVER]
         kept.note(key)
         return found
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the rows that are not later, with their versions."""
         reached = watermark * _MICROS + _MICROS - 1
-        kept, done = self._kept, set()
-        for _, key, _ in self._due.until(watermark):
-            state = None if key in done else kept.current.get(key)
-            done.add(key)
-            if state is None:
+        kept = self._kept
+        for due, key, _ in self._due.until(watermark):
+            state = kept.current.get(key)
+            if state is None or due != state[_NEXT] // _MICROS:
                 continue
             kept.note(key)
-            rows, versions = state
+            rows, versions, _ = state
             later = [each for each in rows if each[0] > reached]
             if len(later) < len(rows):
                 state[_ROWS] = later
@@ -112,6 +115,16 @@ class TemporalJoinOperator(KeyedProgramOperator):
             del versions[: max(0, bisect_right(versions, reached, key=_TIME) - 1)]
             if not later and (not versions or (len(versions) == 1 and versions[0][1] is None)):
                 del kept.current[key]
+                continue
+            following = [each[0] for each in (*later, *versions) if each[0] > reached]
+            state[_NEXT] = _NEVER
+            if following:
+                self._wait(state, key, min(following))
+
+    def _wait(self, state: Any, key: Any, time: int) -> None:
+        """Let the first time that a key has something to do at be the next one of its timers."""
+        state[_NEXT] = time
+        self._due.register(time // _MICROS, key, None)
 
     def _joined(self, element: Any, time: int, versions: list[Any]) -> Iterator[Any]:
         changelog = self._changelogs[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator, last_millisecond
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -53,7 +53,7 @@ class WindowJoinOperator(WindowOperator):
         self._matches = self._load(self._condition, context)
         self._has_null = [self._load(program, context) for program in self._null_keys]
         self._windows = self._state(context, "windows")
-        self._due = self._timers(context, event_time=self._event_time)
+        self._known = set(self._windows.namespaces())
 
     def inputs(self) -> tuple[Process, ...]:
         """Return what processes the elements of each input."""
@@ -67,35 +67,31 @@ class WindowJoinOperator(WindowOperator):
 
     def _kept(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
         """Keep rows; late ones are dropped."""
-        place, keys, reached = self._ends[side], self._windows.current, self._reached
-        note, late = self._windows.note, self._late_rows[side].drop
+        place, reached, late = self._ends[side], self._reached, self._late_rows[side].drop
+        current: int | None = None
+        keys: Any = None
+        note: Any = None
         for key, row in elements:
             end = row[place]
-            if end - _MICROS <= reached:
-                late()
-                continue
-            windows = keys.get(key)
-            if windows is None:
-                windows = keys[key] = {}
-            sides = windows.get(end)
+            if end != current:
+                if end - _MICROS <= reached:
+                    late()
+                    continue
+                self._known.add(end)
+                current, (keys, note) = end, self._windows.namespace(end)
+            sides = keys.get(key)
             if sides is None:
-                sides = windows[end] = ([], [])
-                self._due.register(last_millisecond(end), key, end)
+                sides = keys[key] = ([], [])
             sides[side].append(row)
             note(key)
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
-        keys, note = self._windows.current, self._windows.note
-        for _, key, end in self._due.until(reached // _MICROS):
-            windows = keys.get(key)
-            if windows is None or end not in windows:
-                continue
-            left, right = windows.pop(end)
-            if not windows:
-                del keys[key]
-            note(key)
-            yield from self._pairs(left, right)
+        for end in sorted(end for end in self._known if end - _MICROS <= reached):
+            self._known.discard(end)
+            for left, right in self._windows.namespace(end)[0].values():
+                yield from self._pairs(left, right)
+            self._windows.remove(end)
 
     def _pairs(self, left: list[Any], right: list[Any]) -> Iterator[Any]:
         matches = self._matches

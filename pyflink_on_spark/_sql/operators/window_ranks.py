@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator, last_millisecond
+from pyflink_on_spark._sql.operators.window_aggregate import WindowOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
@@ -53,21 +53,26 @@ class WindowTopNOperator(WindowOperator):
         super().open(context)
         self._compared = self._load(self._program, context)
         self._groups = self._state(context, "rows")
-        self._due = self._timers(context, event_time=self._event_time)
+        self._known = set(self._groups.namespaces())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield nothing yet; rows of windows that have ended are dropped."""
-        groups, compare, place = self._groups.current, self._compared, self._window_end
-        reached, note, find = self._reached, self._groups.note, self._place
+        compare, place = self._compared, self._window_end
+        reached, find = self._reached, self._place
+        current: int | None = None
+        groups: Any = None
+        note: Any = None
         for key, row in elements:
             window_end = row[place]
-            if window_end - _MICROS <= reached:
-                self._late.drop()
-                continue
+            if window_end != current:
+                if window_end - _MICROS <= reached:
+                    self._late.drop()
+                    continue
+                self._known.add(window_end)
+                current, (groups, note) = window_end, self._groups.namespace(window_end)
             rows = groups.get(key)
             if rows is None:
                 rows = groups[key] = []
-                self._due.register(last_millisecond(window_end), key, None)
             compared = compare(row)
             rows.insert(find(rows, compared, key=_COMPARED), (compared, row))
             if len(rows) > self._end:
@@ -76,10 +81,10 @@ class WindowTopNOperator(WindowOperator):
         return iter(())
 
     def _ended(self, reached: int) -> Iterable[Any]:
-        groups = self._groups
-        for _, key, _ in self._due.until(reached // _MICROS):
-            rows = groups.current.pop(key, ())
-            groups.note(key)
-            for index in range(self._offset, len(rows)):
-                row = rows[index][1]
-                yield (*row, index + 1) if self._ranked else row
+        for end in sorted(end for end in self._known if end - _MICROS <= reached):
+            self._known.discard(end)
+            for rows in self._groups.namespace(end)[0].values():
+                for index in range(self._offset, len(rows)):
+                    row = rows[index][1]
+                    yield (*row, index + 1) if self._ranked else row
+            self._groups.remove(end)
