@@ -342,6 +342,7 @@ class DeduplicateOperator(KeyedProgramOperator):
         self._time, self._last, self._before, self._pairs = time, last, before, pairs
         self._ttl = ttl
         self._told: Callable[[Any], Any] = itemgetter(*told) if told else len
+        self._some = told[-1] if told else 0
 
     def open(self, context: OperatorContext) -> None:
         """Find the state."""
@@ -352,14 +353,16 @@ class DeduplicateOperator(KeyedProgramOperator):
         kept, note = self._rows.current, self._rows.note
         last, place = self._last, self._time
         # Where rows expire, those who follow have to learn that an equal row has come.
-        told = None if self._ttl else self._told
+        told, some = None if self._ttl else self._told, self._some
         for key, row in elements:
             old = kept.get(key)
             if old is not None:
                 if place is not None:
                     if row[place] < old[place]:
                         continue
-                elif not last or (told is not None and told(row) == told(old)):
+                elif not last or (
+                    told is not None and row[some] == old[some] and told(row) == told(old)
+                ):
                     continue
             kept[key] = row
             note(key)

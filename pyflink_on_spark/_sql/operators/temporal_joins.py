@@ -112,14 +112,19 @@ class TemporalJoinOperator(KeyedProgramOperator):
                     if time <= reached:
                         yield from self._joined(element, time, versions)
             # Only the last version up to now can count for a row that is still to come.
-            del versions[: max(0, bisect_right(versions, reached, key=_TIME) - 1)]
+            place = bisect_right(versions, reached, key=_TIME)
+            if place > 1:
+                del versions[: place - 1]
+                place = 1
             if not later and (not versions or (len(versions) == 1 and versions[0][1] is None)):
                 del kept.current[key]
                 continue
-            following = [each[0] for each in (*later, *versions) if each[0] > reached]
+            following = versions[place][0] if place < len(versions) else _NEVER
+            if later:
+                following = min(following, *map(_TIME, later))
             state[_NEXT] = _NEVER
-            if following:
-                self._wait(state, key, min(following))
+            if following < _NEVER:
+                self._wait(state, key, following)
 
     def _wait(self, state: Any, key: Any, time: int) -> None:
         """Let the first time that a key has something to do at be the next one of its timers."""
