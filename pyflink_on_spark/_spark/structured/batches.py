@@ -20,6 +20,11 @@ COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
 driver wants of the slots."""
 _COMMIT_SECONDS = 0.02
 _STOP_SECONDS = 10.0
+_FAILED = "a micro-batch has failed"
+_INTERRUPTED = (
+    "py4j.protocol.Py4JJavaError: An error occurred while calling a job: "
+    "java.lang.InterruptedException"
+)
 
 
 class QueryCommits(CheckpointCoordinator):
@@ -133,6 +138,18 @@ class Batches:
             except BaseException as error:
                 self.error = error
                 raise
+
+    def in_driver(self, frame: Any, batch: int) -> None:
+        """Run a micro-batch in the driver of a classic Spark.
+
+        Spark searches the text of what this raises with a regular expression, and a long text
+        overflows its stack. So the error itself stays in ``error``. A query that is stopped looks
+        for the name of Java's exception.
+        """
+        try:
+            self(frame, batch)
+        except BaseException:  # noqa: BLE001 - kept in `error`
+            raise RuntimeError(_INTERRUPTED if self.stopping.is_set() else _FAILED) from None
 
     @contextlib.contextmanager
     def between(self, check: Callable[[], None]) -> Iterator[int]:

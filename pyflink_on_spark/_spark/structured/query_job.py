@@ -171,7 +171,7 @@ class QueryJob(StatefulJob):
         with _pools.some(len(levels.levels)) as self._pool_numbers:
             self._session.sparkContext.setJobDescription(description_of(self._job, number))
             self._query_session = self._session.newSession()
-            query = self._start(batches, number)
+            query = self._start(batches.in_driver, number)
             try:
                 self._follow(query, batches)
             finally:
@@ -225,7 +225,7 @@ class QueryJob(StatefulJob):
             raise JobCancelledError("Job was cancelled.")
         self._check_printers()
         if not query.isActive:
-            raise query.exception() or batches.error or RuntimeError("Spark has stopped the query")
+            raise batches.error or query.exception() or RuntimeError("Spark has stopped the query")
 
     def _start(self, batches: Callable[[Any, int], None], number: int) -> StreamingQuery:
         """Start the query.
