@@ -27,6 +27,8 @@ NOT_KEPT = {
 }
 IN_HOSTS = "host: "
 """What the steps begin with that only hosts of their own processes have: tests/spark."""
+IN_QUERIES = "query: "
+"""What the steps begin with that only queries of Structured Streaming have: tests/structured."""
 MINUTE = 60_000
 _WHILE = 600
 _MUCH = 80

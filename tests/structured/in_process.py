@@ -5,6 +5,7 @@ Micro-batches fail and are run again, and slots move to other workers, as a rand
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import random
@@ -100,6 +101,16 @@ class FakeQuery:
             except _Failed:
                 self._store = committed
 
+    @contextlib.contextmanager
+    def committed_at_the_end(self) -> Iterator[None]:
+        """Forget what a micro-batch has changed if the driver fails before its end."""
+        committed = copy.deepcopy(self._store)
+        try:
+            yield
+        except BaseException:
+            self._store = committed
+            raise
+
     def close(self) -> None:
         for worker in self._workers:
             worker.leave_all()
@@ -166,14 +177,16 @@ class QueryInProcess(LocalJob):
             self._query = FakeQuery(plans, levels, self._trouble, self._clock)
         self._query._plans = plans
         slots = sum(len(level.targets) for level in levels.levels)
+        committed = folder(self._home.name).inside(QUERY).inside("commits")
         batches = Batches(commits, slots, self._deliver, lambda *_: None)
         try:
             while not batches.ended.is_set():
                 self._cancellation.check()
-                batches(_Frame(self._query, self._batch), self._batch)
+                with self._query.committed_at_the_end():
+                    batches(_Frame(self._query, self._batch), self._batch)
+                committed.write(str(batches.last), b"")
                 self._batch += 1
                 yield
-            folder(self._home.name).inside(QUERY).inside("commits").write(str(batches.last), b"")
             with batches.between(self._cancellation.check):
                 pass
         finally:
