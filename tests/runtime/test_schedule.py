@@ -170,3 +170,16 @@ def test_whatever_the_slices_slow_work_holds_up_only_what_follows_it(slices, cos
         for subtask in (0, 1):  # of each, one after the other
             of_one = [v for n, v in found if n == name and v % 2 == subtask]
             assert of_one == sorted(of_one)
+
+
+def test_a_unit_with_nothing_to_do_does_not_stay_before_rows_that_come_later():
+    schedule, source, receiver = Schedule(), Unit(1, 0), Unit(2, 1)
+    receiver.rows.add(ROW, 5 * SLOW_SECONDS)
+    schedule.add_idle([receiver])  # had to wait
+    schedule.add(source)
+    for _ in range(3):
+        unit = schedule.pick()
+        if unit is receiver:
+            return
+        schedule.add_idle([unit])
+    raise AssertionError("the source has had all turns")

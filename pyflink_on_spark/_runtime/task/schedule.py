@@ -122,7 +122,10 @@ class Schedule:
         They come up to the present. They do not stay before those that have something to do:
         sources without elements would have all turns.
         """
-        first = min((start for start, _, _, unit in self._heap if not unit.idle), default=self.now)
+        first = min(
+            (start for start, *_, unit in self._heap if unit.rows.waiting or not unit.idle),
+            default=self.now,
+        )
         for unit in units:
             unit.time, unit.idle = max(unit.time, self.now, first), True
         self.add_all(units)
