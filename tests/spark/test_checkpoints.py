@@ -238,7 +238,7 @@ def test_state_of_an_operator_that_is_gone(tmp_path):
     path = client.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
     env = environment(tmp_path, execution_state__recovery_path=path)
     numbers(env, 10).print()
-    with pytest.raises(CheckpointError, match="'count' .*, which this job has not"):
+    with pytest.raises(CheckpointError, match=r"'count' .*, which this job has not"):
         env.execute()
 
 
