@@ -16,7 +16,7 @@ from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, 
 from pyflink_on_spark.common import Configuration, JobStatus, Types, WatermarkStrategy
 from pyflink_on_spark.common.serialization import Encoder
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
-from pyflink_on_spark.datastream.connectors.file_system import FileSink
+from pyflink_on_spark.datastream.connectors.file_system import FileSink, RollingPolicy
 from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.extensions import job_progress, on_progress
@@ -76,13 +76,16 @@ def numbers(env, count):
     return env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
 
 
-def count_job(env, folder, count, function=None):
+def count_job(env, folder, count, function=None, rolls=False):
+    """Defines a job that counts numbers by key; its files roll at checkpoints if asked for."""
     notes = folder / "notes"
     notes.mkdir(exist_ok=True)
     stream = numbers(env, count).map(function or Slow(notes)).uid("slow")
     counted = stream.key_by(lambda v: v % KEYS).map(CountPerKey(), Types.STRING()).uid("count")
-    sink = FileSink.for_row_format(str(folder / "out"), Encoder.simple_string_encoder()).build()
-    counted.sink_to(sink).uid("sink")
+    sink = FileSink.for_row_format(str(folder / "out"), Encoder.simple_string_encoder())
+    if rolls:
+        sink = sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    counted.sink_to(sink.build()).uid("sink")
     return env
 
 

@@ -23,7 +23,6 @@ from tests.spark.test_checkpoints import (
 )
 
 STRUCTURED = {"pyflink__on__spark_engine": "structured"}
-RESTORE = "execution_state__recovery_path"
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +34,8 @@ def structured(folder, parallelism=2, **settings):
     return environment(folder, parallelism, **STRUCTURED, **settings)
 
 
-def over(client):
-    return client.get_job_status().result().is_globally_terminal_state()
-
-
 def test_a_bounded_job(tmp_path):
-    env = count_job(structured(tmp_path), tmp_path, 2000)
+    env = count_job(structured(tmp_path), tmp_path, 2000, rolls=True)
     let_go(tmp_path)
     env.execute()
     check(tmp_path, 2000)
@@ -48,7 +43,7 @@ def test_a_bounded_job(tmp_path):
 
 
 def test_a_killed_worker_does_no_harm(tmp_path):
-    client = count_job(structured(tmp_path), tmp_path, 3000).execute_async()
+    client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
     wait_for(lambda: written(tmp_path))
     os.kill(hosts(tmp_path, 0)[0], signal.SIGKILL)
     let_go(tmp_path)
@@ -56,26 +51,8 @@ def test_a_killed_worker_does_no_harm(tmp_path):
     check(tmp_path, 3000)
 
 
-def test_savepoints_move_a_job_between_the_engines(tmp_path):
-    settings = {}
-    for engine, parallelism in (("structured", 2), ("hosts", 3), ("structured", 1)):
-        before = len(written(tmp_path))
-        env = environment(
-            tmp_path, parallelism, **{**settings, "pyflink__on__spark_engine": engine}
-        )
-        client = count_job(env, tmp_path, 60_000).execute_async()
-        if parallelism == 1:
-            let_go(tmp_path)
-            client.get_job_execution_result().result()
-        else:
-            wait_for(lambda n=before, c=client: len(written(tmp_path)) > n or over(c), 120)
-            saved = client.stop_with_savepoint(False, str(tmp_path / "saved")).result()
-            settings[RESTORE] = saved
-    check(tmp_path, 60_000)
-
-
 def test_a_savepoint_of_a_job_that_runs_on(tmp_path):
-    client = count_job(structured(tmp_path), tmp_path, 3000).execute_async()
+    client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
     wait_for(lambda: written(tmp_path))
     saved = client.trigger_savepoint(str(tmp_path / "saved")).result()
     assert Path(saved.removeprefix("file://"), "_metadata").exists()
@@ -100,7 +77,7 @@ folder = Path(sys.argv[1])
 settings = {"pyflink__on__spark_engine": "structured", "spark_master": "local[2]"}
 if len(sys.argv) > 2:
     settings["execution_state__recovery_path"] = sys.argv[2]
-count_job(environment(folder, **settings), folder, 3000).execute()
+count_job(environment(folder, **settings), folder, 3000, rolls=True).execute()
 """
 
 
