@@ -42,9 +42,10 @@ def test_a_bounded_job(tmp_path):
     assert list((tmp_path / "checkpoints").glob("*")) == []
 
 
+@pytest.mark.timeout(600)
 def test_a_killed_worker_does_no_harm(tmp_path):
     client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
-    wait_for(lambda: written(tmp_path))
+    wait_for(lambda: written(tmp_path), 240)
     os.kill(hosts(tmp_path, 0)[0], signal.SIGKILL)
     let_go(tmp_path)
     client.get_job_execution_result().result()
@@ -53,7 +54,7 @@ def test_a_killed_worker_does_no_harm(tmp_path):
 
 def test_a_savepoint_of_a_job_that_runs_on(tmp_path):
     client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
-    wait_for(lambda: written(tmp_path))
+    wait_for(lambda: written(tmp_path), 240)
     saved = client.trigger_savepoint(str(tmp_path / "saved")).result()
     assert Path(saved.removeprefix("file://"), "_metadata").exists()
     let_go(tmp_path)
@@ -81,13 +82,14 @@ count_job(environment(folder, **settings), folder, 3000, rolls=True).execute()
 """
 
 
+@pytest.mark.timeout(600)
 def test_a_killed_driver_does_no_harm(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script), str(tmp_path)]
     first = subprocess.Popen(command, start_new_session=True)
     try:
-        wait_for(lambda: written(tmp_path), 120)
+        wait_for(lambda: written(tmp_path), 240)
         os.kill(first.pid, signal.SIGKILL)
     finally:
         first.wait()
