@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -68,33 +65,3 @@ def test_a_failure_shows_the_users_traceback(tmp_path):
     with pytest.raises(JobExecutionError, match="ZeroDivisionError") as failure:
         env.execute()
     assert str(failure.value).lstrip().startswith("Traceback") or "1 // value" in str(failure.value)
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from tests.spark.test_checkpoints import count_job, environment
-folder = Path(sys.argv[1])
-settings = {"pyflink__on__spark_engine": "structured", "spark_master": "local[2]"}
-if len(sys.argv) > 2:
-    settings["execution_state__recovery_path"] = sys.argv[2]
-count_job(environment(folder, **settings), folder, 3000, rolls=True).execute()
-"""
-
-
-@pytest.mark.timeout(600)
-def test_a_killed_driver_does_no_harm(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    command = [sys.executable, str(script), str(tmp_path)]
-    first = subprocess.Popen(command, start_new_session=True)
-    try:
-        wait_for(lambda: written(tmp_path), 240)
-        os.kill(first.pid, signal.SIGKILL)
-    finally:
-        first.wait()
-    time.sleep(1)
-    let_go(tmp_path)
-    (home,) = (tmp_path / "checkpoints").glob("*")
-    subprocess.run([*command, home.as_uri()], check=True, timeout=200)
-    check(tmp_path, 3000)
