@@ -1,4 +1,4 @@
-"""What a slow function holds up: only what follows it."""
+"""A slow function holds up only the operators that follow it."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def _keeps_elements(operator: Operator | None) -> bool:
 
 
 def _meaning(node: Transformation) -> StateMeaning | None:
-    """Return what the keyed state of an operator means, as far as that is known here."""
+    """Return the meaning of an operator's keyed state, as far as it is known here."""
     operator = node.operator
     if node.state_meaning is not None or operator is None or not operator.keyed:
         return node.state_meaning

@@ -94,7 +94,7 @@ class CheckpointCoordinator:
             self._owners.meanings,
         )
         self.restore: Restore | None = None
-        """What the next attempt begins with."""
+        """The checkpoint that the next attempt restores."""
         self.key_groups: dict[str, int] = {}
         """How many key groups operators have in the checkpoint that the user names."""
         self.over = False

@@ -52,9 +52,8 @@ def set_options(session: Session, statement: syntax.AlterOptions) -> None:
     Raises:
         ValidationError: there is no such table, or an option cannot be reset.
     """
-    path = session.catalog.qualify(statement.path)
-    table = _permanent(session, path, ObjectKind.TABLE, statement.if_exists)
-    if not isinstance(table, CatalogTable):
+    path, table = _table(session, statement)
+    if table is None:
         return
     removed = statement.removed
     if removed is not None and not removed:
@@ -77,9 +76,8 @@ def place_columns(session: Session, statement: syntax.AlterColumns) -> None:
     Raises:
         ValidationError: there is no such table, or what is written does not fit.
     """
-    path = session.catalog.qualify(statement.path)
-    table = _permanent(session, path, ObjectKind.TABLE, statement.if_exists)
-    if not isinstance(table, CatalogTable):
+    path, table = _table(session, statement)
+    if table is None:
         return
     before = _description(table)
     _check_placed(statement, before)
@@ -100,9 +98,8 @@ def drop_columns(session: Session, statement: syntax.DropColumns) -> None:
     Raises:
         ValidationError: there is no such table, or something else needs what goes.
     """
-    path = session.catalog.qualify(statement.path)
-    table = _permanent(session, path, ObjectKind.TABLE, statement.if_exists)
-    if not isinstance(table, CatalogTable):
+    path, table = _table(session, statement)
+    if table is None:
         return
     before = _description(table)
     watermarks, key = before.watermarks, before.primary_key
@@ -129,9 +126,8 @@ def rename_column(session: Session, statement: syntax.RenameColumn) -> None:
     Raises:
         ValidationError: there is no such table or column, or something else needs the column.
     """
-    path = session.catalog.qualify(statement.path)
-    table = _permanent(session, path, ObjectKind.TABLE, statement.if_exists)
-    if not isinstance(table, CatalogTable):
+    path, table = _table(session, statement)
+    if table is None:
         return
     before = _description(table)
     _check_unused(statement.column, table, before, ())
@@ -380,6 +376,20 @@ def _told(what: str) -> Iterator[None]:
         yield
     except ValidationError as error:
         raise ValidationError(f"Could not execute {what}. {error}") from None
+
+
+def _table(
+    session: Session,
+    statement: syntax.AlterOptions | syntax.AlterColumns | syntax.DropColumns | syntax.RenameColumn,
+) -> tuple[ObjectPath, CatalogTable | None]:
+    """Return the name of the table that a statement changes, and the table.
+
+    The table is None if it may be missing and is.
+    """
+    path = session.catalog.qualify(statement.path)
+    table = _permanent(session, path, ObjectKind.TABLE, statement.if_exists)
+    assert table is None or isinstance(table, CatalogTable)
+    return path, table
 
 
 def _permanent(

@@ -86,7 +86,7 @@ class SplitFileSource(Source):
     def enumerator(
         self, restored: Sequence[Any] | None, owns: Callable[[str], bool] | None = None
     ) -> FileEnumerator:
-        """Return what finds the files.
+        """Return the enumerator of the files.
 
         Args:
             restored: the snapshots of the enumerator and of all readers, or None.

@@ -132,7 +132,7 @@ class LineMessages(InputFileFormat):
 def _in_bundles(
     lines: Iterator[tuple[int, bytes]], read: Callable[[bytes], list[Any]], skip: int
 ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
-    """Yield what is read of lines, without some at the beginning, with the position after it."""
+    """Yield bundles of lines, without some at the beginning, each with the position after it."""
     for begin, content in lines:
         values = read(content)
         for at in range(skip, len(values), BUNDLE_SIZE):

@@ -34,7 +34,7 @@ class SourceProgress:
 
 
 def of_last_source(restored: Iterable[Any]) -> Iterator[Any]:
-    """Yield what a checkpoint has of the last source: of its enumerator and of its readers."""
+    """Yield the positions of the last source: those of its enumerator and of its readers."""
     for item in restored:
         if _is_progress(item):
             yield from item[-1].items

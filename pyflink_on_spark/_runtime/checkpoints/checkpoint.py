@@ -63,7 +63,7 @@ class Metadata:
 
     @property
     def state_meanings(self) -> Meanings:
-        """What the state of operators means, by the stable name of each."""
+        """The meanings of operators' state, by the stable name of each."""
         return {name: StateMeaning.from_json(found) for name, found in self.meanings.items()}
 
 

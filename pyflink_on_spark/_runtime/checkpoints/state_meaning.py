@@ -1,4 +1,4 @@
-"""What the state of an operator means, so that it is not taken for something else."""
+"""Meanings of operators' state, which tell changed operators from moved ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KIND = "kind"
 
 @dataclass(frozen=True)
 class StateMeaning:
-    """What the state of an operator means: state of another meaning is no good to the operator.
+    """The meaning of an operator's state. An operator cannot use state of another meaning.
 
     Args:
         content: what it depends on, for people; ``kind`` comes first.
@@ -47,7 +47,7 @@ class StateMeaning:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> StateMeaning:
-        """Return what ``to_json`` has made.
+        """Make a meaning of the JSON of ``to_json``.
 
         Raises:
             KeyError: it is something else.
@@ -87,7 +87,7 @@ class Heirs:
         return self.names.get(stored, stored)
 
     def of_sinks(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """Return what sinks have to commit, with the names of those that take it over."""
+        """Return the committables of sinks, with the names of those that take them over."""
         named = ((self.name(stored), thing) for stored, thing in things)
         return [(name, thing) for name, thing in named if name is not None]
 

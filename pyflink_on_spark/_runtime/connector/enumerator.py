@@ -72,7 +72,7 @@ class SplitEnumerator(ABC):
         return self._unread.popleft() if self._unread else None
 
     def snapshot(self) -> list[Any]:
-        """Return what the checkpoint has to have; ``Source.enumerator`` gets it back."""
+        """Return the unread splits for a checkpoint; ``Source.enumerator`` gets them back."""
         return list(self._unread)
 
 

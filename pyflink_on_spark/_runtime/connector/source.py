@@ -198,7 +198,7 @@ class Source(ABC):
         """
 
     def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
-        """Return what hands out the splits that readers ask for. Runs in the driver.
+        """Return the enumerator of the splits that readers ask for. Runs in the driver.
 
         Args:
             restored: the snapshots of the enumerator and of all readers, at any parallelism. None

@@ -1,4 +1,4 @@
-"""What is due for keys, and when."""
+"""Timers of keys."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class WaitNotice:
 
 
 def thread_usage() -> Callable[[], Usage] | None:
-    """Return what tells what the thread that asks has used; None if the system cannot tell."""
+    """Return a function that measures the calling thread; None if the system cannot."""
     who = getattr(resource, "RUSAGE_THREAD", None)
     if who is None:
         return None

@@ -111,7 +111,7 @@ def frame_of(columns: Sequence[Any]) -> Any:
 
 
 def checked(result: Any, name: str, rows: int) -> Any:
-    """Return what a function has returned.
+    """Return the result of a function, checked.
 
     Args:
         result: what it returned.
