@@ -16,10 +16,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pyflink_on_spark._sql.connectors import options as kinds
-from pyflink_on_spark._sql.connectors.options import Option
-from pyflink_on_spark._sql.connectors.registry import CONNECTORS
-from pyflink_on_spark._sql.formats.registry import FORMATS
+from pyflink_on_spark._sql.plan import options as kinds
+from pyflink_on_spark._sql.plan.options import Option
+from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
+from pyflink_on_spark._sql.tables.formats.registry import FORMATS
 
 DOCUMENT = Path(__file__).parent / "connectors" / "tables.md"
 HEAD = """\
@@ -32,8 +32,8 @@ for example `'csv.field-delimiter' = ';'`. The tables of Kafka also take `format
 `fields.COLUMN.kind`, `min`, `max`, `start`, `end`, `length`, `max-past` and `null-rate`.
 [tables.md](../tables.md) shows tables at work.
 
-This page is generated. To change it, change the declarations in `pyflink_on_spark/_sql/connectors/`
-and `pyflink_on_spark/_sql/formats/`, then run `python docs/generate_table_options.py`.
+This page is generated. To change it, change the declarations in `pyflink_on_spark/_sql/tables/`,
+then run `python docs/generate_table_options.py`.
 """
 TYPES: dict[Any, str] = {
     kinds.text: "text",
@@ -50,8 +50,8 @@ def document() -> str:
     return "\n".join(
         [
             HEAD,
-            *_part("Connectors", "pyflink_on_spark._sql.connectors", CONNECTORS),
-            *_part("Formats", "pyflink_on_spark._sql.formats", FORMATS),
+            *_part("Connectors", "pyflink_on_spark._sql.tables.connectors", CONNECTORS),
+            *_part("Formats", "pyflink_on_spark._sql.tables.formats", FORMATS),
         ]
     )
 

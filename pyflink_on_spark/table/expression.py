@@ -7,12 +7,10 @@ from typing import Any, Generic, TypeVar
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
-from pyflink_on_spark.table._bitmap_methods import BitmapMethods
-from pyflink_on_spark.table._expression_parts import written_operand
-from pyflink_on_spark.table._expression_text import expression_text
-from pyflink_on_spark.table._missing_methods import MissingMethods
-from pyflink_on_spark.table._number_methods import AggregateMethods, NumberMethods
-from pyflink_on_spark.table._other_methods import (
+from pyflink_on_spark.table._expressions.bitmap_methods import BitmapMethods
+from pyflink_on_spark.table._expressions.missing_methods import MissingMethods
+from pyflink_on_spark.table._expressions.number_methods import AggregateMethods, NumberMethods
+from pyflink_on_spark.table._expressions.other_methods import (
     CollectionMethods,
     JsonExistsOnError,
     JsonMethods,
@@ -25,8 +23,10 @@ from pyflink_on_spark.table._other_methods import (
     TimeMethods,
     TimePointUnit,
 )
-from pyflink_on_spark.table._text_methods import TextMethods
-from pyflink_on_spark.table._types import logical_type
+from pyflink_on_spark.table._expressions.parts import written_operand
+from pyflink_on_spark.table._expressions.text import expression_text
+from pyflink_on_spark.table._expressions.text_methods import TextMethods
+from pyflink_on_spark.table._expressions.types import logical_type
 
 __all__ = [
     "Expression",

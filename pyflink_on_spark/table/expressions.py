@@ -10,8 +10,7 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
-from pyflink_on_spark.table._expression_parts import written_operand
-from pyflink_on_spark.table._json_expressions import (
+from pyflink_on_spark.table._expressions.json_expressions import (
     json,
     json_array,
     json_array_agg,
@@ -19,8 +18,9 @@ from pyflink_on_spark.table._json_expressions import (
     json_object_agg,
     json_string,
 )
-from pyflink_on_spark.table._literals import literal
-from pyflink_on_spark.table._types import logical_type
+from pyflink_on_spark.table._expressions.literals import literal
+from pyflink_on_spark.table._expressions.parts import written_operand
+from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression, TimePointUnit, _call
 
 __all__ = [

@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.syntax.statements import (
 from pyflink_on_spark._sql.types.data_types import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
-from pyflink_on_spark.table._types import logical_type
+from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from pyflink_on_spark._sql.binder.projections import dsl_projection, project, re
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
 from pyflink_on_spark._sql.catalog.objects import ResolvedSchema as CatalogSchema
-from pyflink_on_spark._sql.compiler.folding import folded
+from pyflink_on_spark._sql.codegen.folding import folded
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark.table._column_ranges import expanded
-from pyflink_on_spark.table._combined_tables import CombiningMethods
-from pyflink_on_spark.table._data_frames import data_frame
-from pyflink_on_spark.table._grouped_tables import (
+from pyflink_on_spark.table._expressions.missing_methods import ChangelogMethods
+from pyflink_on_spark.table._queries.column_ranges import expanded
+from pyflink_on_spark.table._queries.combined_tables import CombiningMethods
+from pyflink_on_spark.table._queries.grouped_tables import (
     AggregatedTable,
     FlatAggregateTable,
     GroupedTable,
@@ -30,15 +30,15 @@ from pyflink_on_spark.table._grouped_tables import (
     WindowGroupedTable,
     written,
 )
-from pyflink_on_spark.table._grouping import Grouping
-from pyflink_on_spark.table._missing_methods import ChangelogMethods
-from pyflink_on_spark.table._row_operations import (
+from pyflink_on_spark.table._queries.grouping import Grouping
+from pyflink_on_spark.table._queries.row_operations import (
     columns_of,
     flat_mapped,
     mapped,
     named,
     projected,
 )
+from pyflink_on_spark.table._values.data_frames import data_frame
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression

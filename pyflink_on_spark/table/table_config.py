@@ -8,7 +8,7 @@ from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._sql.session import time_zone
+from pyflink_on_spark._sql.session.session import time_zone
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._options.option_text import duration_text
 from pyflink_on_spark.common._options.python import EXECUTABLE

@@ -8,12 +8,12 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._job.console import console
-from pyflink_on_spark._sql.printing import printed, printed_listing
+from pyflink_on_spark._sql.session.printing import printed, printed_listing
 from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
-from pyflink_on_spark.table._results import Outcome
+from pyflink_on_spark.table._values.results import Outcome
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.table_schema import TableSchema
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.schema_text import column_text
+from pyflink_on_spark._sql.session.schema_text import column_text
 from pyflink_on_spark._sql.types.data_types import to_data_type, to_logical
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 

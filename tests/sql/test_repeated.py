@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.compiler.aggregates import AggregateCompiler, AggregatedRows
-from pyflink_on_spark._sql.compiler.repeated import repeated, structure
-from pyflink_on_spark._sql.compiler.rows import compile_calc, compile_value
+from pyflink_on_spark._sql.codegen.aggregates import AggregateCompiler, AggregatedRows
+from pyflink_on_spark._sql.codegen.repeated import repeated, structure
+from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_value
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant

@@ -12,11 +12,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import fastavro
 import pytest
 
-from pyflink_on_spark._sql.connectors.options import TableOptions
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.formats.registry import find_format
 from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.tables.formats.registry import find_format
 
 USER = "me:secret"
 COLUMNS = {"id": "BIGINT NOT NULL", "name": "STRING", "tags": "ARRAY<INT>"}

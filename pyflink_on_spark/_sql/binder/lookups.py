@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.overloads import convert
 from pyflink_on_spark._sql.binder.scope import unique_names
-from pyflink_on_spark._sql.compiler.lookups import lookup_function
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
@@ -19,6 +18,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, Correlate, Node, Project, TableScan
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.runtime.lookups import lookup_function
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 

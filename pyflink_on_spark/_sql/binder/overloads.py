@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.errors import Span, invalid
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
+from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 

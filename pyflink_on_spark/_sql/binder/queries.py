@@ -31,7 +31,7 @@ from pyflink_on_spark._sql.binder.subqueries import (
 )
 from pyflink_on_spark._sql.binder.unions import converted, union_all
 from pyflink_on_spark._sql.catalog.manager import CatalogManager
-from pyflink_on_spark._sql.compiler.folding import folded
+from pyflink_on_spark._sql.codegen.folding import folded
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Sort, Union, Values

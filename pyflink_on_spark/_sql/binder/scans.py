@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath, ResolvedSchema
-from pyflink_on_spark._sql.connectors.registry import table_context, table_source, with_hints
-from pyflink_on_spark._sql.connectors.table import TableSource
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef, Typed, substitute
 from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, Node, TableScan
+from pyflink_on_spark._sql.plan.ports import TableSource
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
 
 
 def scan(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pyflink_on_spark._sql.functions.definition import Parameter, Result
+from pyflink_on_spark._sql.plan.signatures import Parameter, Result
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from functools import lru_cache
 
-from pyflink_on_spark._sql.functions.definition import FunctionRegistry
+from pyflink_on_spark._sql.plan.signatures import FunctionRegistry
 
 CHAPTERS = (
     "addresses",

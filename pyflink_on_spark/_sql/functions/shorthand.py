@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._sql.functions.definition import (
+from pyflink_on_spark._sql.functions.parameters import always, calling
+from pyflink_on_spark._sql.plan.signatures import (
     Nulls,
     Overload,
     Parameter,
     Result,
     ScalarFunction,
 )
-from pyflink_on_spark._sql.functions.parameters import always, calling
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.functions.definition import Code
+from pyflink_on_spark._sql.codegen.call_site import CallSite
+from pyflink_on_spark._sql.plan.signatures import Code
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 Named = tuple[tuple[str, ...], tuple[LogicalType, ...]]

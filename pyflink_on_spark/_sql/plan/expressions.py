@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.functions.aggregates import AggregateFunction, AggregateOverload
-    from pyflink_on_spark._sql.functions.definition import Overload, ScalarFunction
+    from pyflink_on_spark._sql.plan.signatures import Overload, ScalarFunction
 
 
 @dataclass(frozen=True, slots=True)

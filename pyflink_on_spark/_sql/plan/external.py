@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 
 
 @dataclass(frozen=True, eq=False)

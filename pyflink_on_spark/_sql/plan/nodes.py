@@ -13,11 +13,11 @@ from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
-    from pyflink_on_spark._sql.connectors.table import TableSink, TableSource
     from pyflink_on_spark._sql.errors import Span
     from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
     from pyflink_on_spark._sql.functions.tables import TableFunction
     from pyflink_on_spark._sql.plan.external import ExternalRows
+    from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,23 +6,17 @@ from collections.abc import Sequence
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
-from pyflink_on_spark._sql.compiler.aggregates import (
+from pyflink_on_spark._sql.codegen.aggregates import (
     AggregatedRows,
     compile_batch_aggregate,
     compile_group_aggregate,
     compile_key,
 )
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
-from pyflink_on_spark._sql.operators.function_bundles import FunctionBundle
-from pyflink_on_spark._sql.operators.group_aggregate import (
-    BatchAggregateOperator,
-    GroupAggregateOperator,
-)
-from pyflink_on_spark._sql.operators.keys import KeyBy
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,
     Content,
@@ -35,6 +29,12 @@ from pyflink_on_spark._sql.planner.meanings import (
 )
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.function_bundles import FunctionBundle
+from pyflink_on_spark._sql.runtime.group_aggregate import (
+    BatchAggregateOperator,
+    GroupAggregateOperator,
+)
+from pyflink_on_spark._sql.runtime.keys import KeyBy
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark.common._options.python import BUNDLE_SIZE, BUNDLE_TIME
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.rows import compile_row
+from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.functions.python.asynchronous import AsyncBinding
 from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
-from pyflink_on_spark._sql.operators.async_calls import AsyncCalls, AsyncSettings
 from pyflink_on_spark._sql.plan.expressions import Invocation
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.async_calls import AsyncCalls, AsyncSettings
 from pyflink_on_spark.common._options import table as options
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.binder.overloads import invoke
-from pyflink_on_spark._sql.compiler.rows import compile_calc, is_identity
+from pyflink_on_spark._sql.codegen.rows import compile_calc, is_identity
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.operators.calc import CalcOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
@@ -18,10 +18,10 @@ from pyflink_on_spark._sql.plan.expressions import (
     walk,
 )
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.calc import CalcOperator
 
 
 class Calc(PhysicalNode):

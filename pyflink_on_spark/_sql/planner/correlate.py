@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.correlate import compile_correlate
-from pyflink_on_spark._sql.operators.calc import CalcOperator
+from pyflink_on_spark._sql.codegen.correlate import compile_correlate
 from pyflink_on_spark._sql.plan.nodes import Correlate as LogicalCorrelate
 from pyflink_on_spark._sql.planner.meanings import Columns, shortened, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.calc import CalcOperator
 
 
 class Correlate(PhysicalNode):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.rows import compile_expand
-from pyflink_on_spark._sql.operators.calc import CalcOperator
+from pyflink_on_spark._sql.codegen.rows import compile_expand
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
 from pyflink_on_spark._sql.planner.meanings import Columns
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.calc import CalcOperator
 
 
 class Expand(PhysicalNode):

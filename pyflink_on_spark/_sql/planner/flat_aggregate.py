@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.rows import compile_row
-from pyflink_on_spark._sql.operators.flat_aggregate import FlatAggregateOperator
+from pyflink_on_spark._sql.codegen.rows import compile_row
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
 from pyflink_on_spark._sql.planner.aggregates import function_bundle, keyed_edges
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, grouped, told, told_all
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.flat_aggregate import FlatAggregateOperator
 
 
 class FlatAggregate(PhysicalNode):

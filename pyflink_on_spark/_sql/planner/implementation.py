@@ -9,6 +9,7 @@ from typing import Any
 from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expand import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
 from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
@@ -18,7 +19,6 @@ from pyflink_on_spark._sql.plan.time_bounds import time_bounds
 from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.correlate import Correlate
 from pyflink_on_spark._sql.planner.digests import Digests
 from pyflink_on_spark._sql.planner.expand import Expand

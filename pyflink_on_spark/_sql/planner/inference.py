@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyflink_on_spark._sql.errors import TableError, not_yet
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.overloads import convert, invoke
-from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.compiler.rows import compile_condition
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.operators.batch_joins import BatchJoinOperator
-from pyflink_on_spark._sql.operators.joins import JoinOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,
@@ -23,10 +22,11 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told, told_rows, told_typed
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.batch_joins import BatchJoinOperator
+from pyflink_on_spark._sql.runtime.joins import JoinOperator
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
 

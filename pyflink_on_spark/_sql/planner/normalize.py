@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.operators.normalize import NormalizeOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.normalize import NormalizeOperator
 
 
 class ChangelogNormalize(PhysicalNode):

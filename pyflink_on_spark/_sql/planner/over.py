@@ -6,19 +6,13 @@ from dataclasses import replace
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
-from pyflink_on_spark._sql.compiler.over import compile_frame, is_reversible
-from pyflink_on_spark._sql.compiler.rows import compile_value
-from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
+from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
+from pyflink_on_spark._sql.codegen.over import compile_frame, is_reversible
+from pyflink_on_spark._sql.codegen.rows import compile_value
+from pyflink_on_spark._sql.codegen.sorting import compile_sort_key
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.functions.aggregates import RankingFunction
-from pyflink_on_spark._sql.operators.batch_over import (
-    BatchOverOperator,
-    FrameBounds,
-    RankedColumn,
-)
-from pyflink_on_spark._sql.operators.ordered_over import OrderedOverOperator
-from pyflink_on_spark._sql.operators.over import ArrivalOverOperator, FrameOperator, OverOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -29,7 +23,6 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,
     Content,
@@ -43,6 +36,13 @@ from pyflink_on_spark._sql.planner.meanings import (
 )
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.batch_over import (
+    BatchOverOperator,
+    FrameBounds,
+    RankedColumn,
+)
+from pyflink_on_spark._sql.runtime.ordered_over import OrderedOverOperator
+from pyflink_on_spark._sql.runtime.over import ArrivalOverOperator, FrameOperator, OverOperator
 from pyflink_on_spark._sql.types.logical import Time
 
 _RANKS = frozenset({"RANK", "DENSE_RANK"})

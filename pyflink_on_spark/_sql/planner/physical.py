@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.connectors.table import TableSource
-from pyflink_on_spark._sql.operators.kinds import AsInserts
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
+from pyflink_on_spark._sql.plan.ports import TableSource
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, shortened, told_path
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.kinds import AsInserts
 
 _BY_PLACE = frozenset({"csv"})
 """The formats of records without names of columns."""

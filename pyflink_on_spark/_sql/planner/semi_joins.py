@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.operators.batch_joins import BatchSemiJoinOperator
-from pyflink_on_spark._sql.operators.joins import SemiJoinOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.joins import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import JoinParts, split_condition
 from pyflink_on_spark._sql.planner.meanings import Columns, Content
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.batch_joins import BatchSemiJoinOperator
+from pyflink_on_spark._sql.runtime.joins import SemiJoinOperator
 
 
 class SemiJoin(PhysicalNode):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.connectors.table import TableSink
 from pyflink_on_spark._sql.errors import Span
-from pyflink_on_spark._sql.operators.not_null import CheckNotNull
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.ports import TableSink
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_path
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.not_null import CheckNotNull
 
 
 class Sink(PhysicalNode):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
-from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.compiler.slices import Slices, compile_slices
-from pyflink_on_spark._sql.operators.slices import SliceAggregateOperator
+from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.codegen.slices import Slices, compile_slices
 from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     InputRef,
@@ -22,7 +22,6 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import aggregate_details, group_meaning, keyed_edges
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,
     Content,
@@ -34,6 +33,7 @@ from pyflink_on_spark._sql.planner.meanings import (
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
+from pyflink_on_spark._sql.runtime.slices import SliceAggregateOperator
 from pyflink_on_spark._sql.types.logical import Time
 
 _PARTS = 3

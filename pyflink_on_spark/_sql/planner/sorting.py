@@ -6,26 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._sql.compiler.rows import compile_value
-from pyflink_on_spark._sql.compiler.sorting import compile_sort_key
+from pyflink_on_spark._sql.codegen.rows import compile_value
+from pyflink_on_spark._sql.codegen.sorting import compile_sort_key
 from pyflink_on_spark._sql.errors import TableError, not_yet
-from pyflink_on_spark._sql.operators.first_rows import FirstRowOperator
-from pyflink_on_spark._sql.operators.sorting import (
-    BatchTopNOperator,
-    DeduplicateOperator,
-    LimitOperator,
-    SortOperator,
-    TemporalSortOperator,
-    TopNOperator,
-    VariableTopNOperator,
-)
-from pyflink_on_spark._sql.operators.window_ranks import WindowTopNOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
 from pyflink_on_spark._sql.plan.nodes import SortKey, WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,
     Content,
@@ -38,6 +27,17 @@ from pyflink_on_spark._sql.planner.meanings import (
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
+from pyflink_on_spark._sql.runtime.first_rows import FirstRowOperator
+from pyflink_on_spark._sql.runtime.sorting import (
+    BatchTopNOperator,
+    DeduplicateOperator,
+    LimitOperator,
+    SortOperator,
+    TemporalSortOperator,
+    TopNOperator,
+    VariableTopNOperator,
+)
+from pyflink_on_spark._sql.runtime.window_ranks import WindowTopNOperator
 from pyflink_on_spark._sql.types.logical import Time
 
 

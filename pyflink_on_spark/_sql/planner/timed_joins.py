@@ -5,18 +5,18 @@ from __future__ import annotations
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.binder.windows import WindowJoinKeys
-from pyflink_on_spark._sql.operators.interval_joins import IntervalJoinOperator
-from pyflink_on_spark._sql.operators.temporal_joins import TemporalJoinOperator
-from pyflink_on_spark._sql.operators.window_joins import WindowJoinOperator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.joins import TemporalJoin as LogicalTemporalJoin
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.time_bounds import TimeBounds
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.joins import Join, JoinParts, split_condition
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.windows import zone_of
+from pyflink_on_spark._sql.runtime.interval_joins import IntervalJoinOperator
+from pyflink_on_spark._sql.runtime.temporal_joins import TemporalJoinOperator
+from pyflink_on_spark._sql.runtime.window_joins import WindowJoinOperator
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.logical import Time
 from pyflink_on_spark.common._options.table import INTERVAL_JOIN_CLEANUP

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.compiler.rows import compile_row
+from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.functions.python.staged import VectorizedFunction
-from pyflink_on_spark._sql.operators.vectorized import VectorizedCall, VectorizedCalls
 from pyflink_on_spark._sql.plan.expressions import Invocation
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.planner.aggregates import function_bundle
 from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.vectorized import VectorizedCall, VectorizedCalls
 
 
 class PythonVectorized(PhysicalNode):

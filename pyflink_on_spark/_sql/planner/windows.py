@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.compiler.aggregates import AggregatedRows
-from pyflink_on_spark._sql.compiler.program import Program
-from pyflink_on_spark._sql.compiler.window_aggregates import (
+from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.codegen.window_aggregates import (
     compile_session_aggregate,
     compile_window_aggregate,
 )
-from pyflink_on_spark._sql.compiler.windows import compile_session_rows, compile_windows
-from pyflink_on_spark._sql.operators.calc import CalcOperator
-from pyflink_on_spark._sql.operators.window_aggregate import (
-    SessionAggregateOperator,
-    WindowAggregateOperator,
-)
+from pyflink_on_spark._sql.codegen.windows import compile_session_rows, compile_windows
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import WindowTable
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -23,10 +19,14 @@ from pyflink_on_spark._sql.planner.aggregates import (
     group_origins,
     keyed_edges,
 )
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows, told_window
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.runtime.calc import CalcOperator
+from pyflink_on_spark._sql.runtime.window_aggregate import (
+    SessionAggregateOperator,
+    WindowAggregateOperator,
+)
 from pyflink_on_spark._sql.types.logical import Root, Time
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 
 from pyflink_on_spark._sql.catalog import objects
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.schema_text import key_line, resolved_text, watermark_line
+from pyflink_on_spark._sql.session.schema_text import key_line, resolved_text, watermark_line
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes

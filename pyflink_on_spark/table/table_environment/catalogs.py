@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.parser import parse_path
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
-from pyflink_on_spark._sql.commands import run_command
 from pyflink_on_spark._sql.errors import TableError, ValidationError
-from pyflink_on_spark._sql.explanation import explain
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
+from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
-from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.session.commands import run_command
+from pyflink_on_spark._sql.session.explanation import explain
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
@@ -21,9 +21,9 @@ from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.serializers import PickleSerializer
-from pyflink_on_spark.table._data_frames import elements_of, frame_type
-from pyflink_on_spark.table._elements import rows_of_elements
-from pyflink_on_spark.table._results import Outcome
+from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
+from pyflink_on_spark.table._values.elements import rows_of_elements
+from pyflink_on_spark.table._values.results import Outcome
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.result_kind import ResultKind

@@ -13,13 +13,13 @@ from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.operators.records import FromRecords
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node, Project
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.runtime.records import FromRecords
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
 from pyflink_on_spark._sql.types import logical

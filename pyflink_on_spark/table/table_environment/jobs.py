@@ -7,17 +7,17 @@ from typing import Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._graph.transformation import Aligned, Transformation
+from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
 from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.table._printers import table_printers
-from pyflink_on_spark.table._results import Change, Outcome
+from pyflink_on_spark.table._values.printers import table_printers
+from pyflink_on_spark.table._values.results import Change, Outcome
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.table_config import TableConfig
 

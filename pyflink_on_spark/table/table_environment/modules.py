@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.table.module import ModuleEntry
 
 

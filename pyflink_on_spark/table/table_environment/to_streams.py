@@ -10,14 +10,14 @@ from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.operators.records import ToRecords
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node
 from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.changes import ModifyKinds
 from pyflink_on_spark._sql.planner.program import plan
 from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.session import Session
+from pyflink_on_spark._sql.runtime.records import ToRecords
+from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark._sql.types.type_infos import fields_of, to_type_info

@@ -17,8 +17,8 @@ from pyflink_on_spark._sql.functions.python.tables import python_table
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, RowType
-from pyflink_on_spark.table._expression_parts import written_operand
-from pyflink_on_spark.table._types import logical_type
+from pyflink_on_spark.table._expressions.parts import written_operand
+from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.udf.functions import UserDefinedFunction
 

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._connectors.files.part_file import PendingFile
 from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._sql.connectors.filesystem.partition_commits import (
+from pyflink_on_spark._sql.tables.connectors.filesystem.partition_commits import (
     Partition,
     PartitionedConfig,
     PartitionSink,
@@ -14,8 +14,8 @@ from pyflink_on_spark._sql.connectors.filesystem.partition_commits import (
     ProcessingTimeTrigger,
     Reached,
 )
-from pyflink_on_spark._sql.connectors.filesystem.partition_time import PartitionTime
-from pyflink_on_spark._sql.connectors.filesystem.paths import PartitionBuckets
+from pyflink_on_spark._sql.tables.connectors.filesystem.partition_time import PartitionTime
+from pyflink_on_spark._sql.tables.connectors.filesystem.paths import PartitionBuckets
 
 HOUR = 3_600_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import always, calling, characters, of
+from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.compiler.casts import wrapped
+from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.aggregates import (
     AggregateCode,
     AggregateFunction,

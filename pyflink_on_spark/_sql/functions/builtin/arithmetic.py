@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.compiler.casts import wrapped
+from pyflink_on_spark._sql.codegen.call_site import CallSite
+from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.builtin import numbers
-from pyflink_on_spark._sql.functions.definition import (
+from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
+from pyflink_on_spark._sql.plan.signatures import (
     Code,
     Nulls,
     Overload,
@@ -17,7 +18,6 @@ from pyflink_on_spark._sql.functions.definition import (
     Result,
     ScalarFunction,
 )
-from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import as_decimal, bounded_decimal, common_type
 from pyflink_on_spark._sql.types.decimals import bounded, divide_half_up, rescale

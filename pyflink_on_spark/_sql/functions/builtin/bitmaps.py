@@ -11,8 +11,8 @@ from pyflink_on_spark._sql.functions.aggregates import (
     Binder,
     MakeCode,
 )
-from pyflink_on_spark._sql.functions.definition import Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import always, byte_strings, calling, inline, of
+from pyflink_on_spark._sql.plan.signatures import Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.bitmaps import bitmap_text, from_bytes, in_order, to_bytes
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

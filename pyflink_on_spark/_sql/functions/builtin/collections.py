@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.compiler.call_site import CallSite
+from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.definition import (
-    Nulls,
-    Overload,
-    Parameter,
-    Result,
-    ScalarFunction,
-)
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
@@ -21,6 +14,13 @@ from pyflink_on_spark._sql.functions.parameters import (
     inline,
     integers,
     of,
+)
+from pyflink_on_spark._sql.plan.signatures import (
+    Nulls,
+    Overload,
+    Parameter,
+    Result,
+    ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical, variants
 from pyflink_on_spark._sql.types.coercion import common_type

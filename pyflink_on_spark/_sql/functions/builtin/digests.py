@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 
-from pyflink_on_spark._sql.functions.definition import ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import (
     as_bigint,
     as_int,
@@ -15,6 +14,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     integers,
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of, overload
+from pyflink_on_spark._sql.plan.signatures import ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common._charset import find_charset
 

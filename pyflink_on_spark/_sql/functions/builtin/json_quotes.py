@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pyflink_on_spark._sql.functions.definition import Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import always, calling, characters
+from pyflink_on_spark._sql.plan.signatures import Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}

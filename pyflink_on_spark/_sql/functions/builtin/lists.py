@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, Result, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
@@ -19,6 +18,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     of,
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of
+from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, Result, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.compiler.call_site import CallSite
-from pyflink_on_spark._sql.compiler.program import Binding
+from pyflink_on_spark._sql.codegen.call_site import CallSite
+from pyflink_on_spark._sql.codegen.program import Binding
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin import numbers, units
-from pyflink_on_spark._sql.functions.builtin.java_formats import format_timestamp, parse_with
-from pyflink_on_spark._sql.functions.definition import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     as_bigint,
@@ -20,7 +18,9 @@ from pyflink_on_spark._sql.functions.parameters import (
     of,
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of, overload
+from pyflink_on_spark._sql.plan.signatures import Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.date_patterns import format_timestamp, parse_with
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.functions.definition import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.functions.parameters import always, booleans, calling, characters
+from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.variants import Variant, parse_variant
 

@@ -1,0 +1,155 @@
+"""The shapes of function that operators want of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+
+from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.codegen.repeated import repeated
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs
+
+_PICK = "def calc(rows):\n    return map(pick, rows)\n"
+
+
+def compile_calc(
+    condition: Typed | None,
+    projection: Sequence[Typed] | None,
+    width: int,
+    time_zone: str,
+    *,
+    changelog: bool,
+) -> Program:
+    """Return a generator function over rows that keeps some of them and computes new ones.
+
+    Args:
+        condition: which rows are kept; None for all.
+        projection: the columns of a new row; None to leave rows as they are.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        changelog: whether elements are pairs of a row's kind and the row.
+    """
+    used = [] if condition is None else [condition]
+    pattern, columns = _pattern([*used, *(projection or ())], width)
+    whole = projection is None
+    if whole:
+        pattern, columns = "row", [f"row[{index}]" for index in range(width)]
+    compiler = ExpressionCompiler(columns, time_zone, repeated([*used, *(projection or ())]))
+    if condition is None and not changelog and projection is not None:
+        picked = [item.index for item in projection if isinstance(item, InputRef)]
+        if 1 < len(picked) == len(projection):
+            return Program(_PICK, "calc", {"pick": itemgetter(*picked)})
+    lines = []
+    if condition is not None:
+        lines.append(f"if {compiler.condition(condition)}:")
+    made = "row" if projection is None else _tuple(compiler.value(item) for item in projection)
+    made = f"kind, {made}" if changelog else made
+    lines.append(f"{'    ' if lines else ''}yield {made}")
+    target = f"kind, {_nested(pattern)}" if changelog else pattern
+    if compiler.kept:
+        lines.insert(0, " = ".join([*compiler.kept.values(), "..."]))
+    body = "\n        ".join(lines)
+    source = f"def calc(rows):\n    for {target} in rows:\n        {body}\n"
+    return Program(source, "calc", compiler.bindings)
+
+
+def compile_expand(
+    keys: Sequence[Typed],
+    sets: Sequence[frozenset[int]],
+    width: int,
+    time_zone: str,
+    *,
+    changelog: bool,
+) -> Program:
+    """Return a generator function that gives each row once for each set of keys.
+
+    Args:
+        keys: all keys.
+        sets: the positions of the keys of each set.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+        changelog: whether elements are pairs of a row's kind and the row.
+    """
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    lines = [
+        "def expand(rows):",
+        f"    for {'kind, row' if changelog else 'row'} in rows:",
+        *(f"        k{index} = {compiler.value(key)}" for index, key in enumerate(keys)),
+    ]
+    for number, each in enumerate(sets):
+        values = [f"k{index}" if index in each else "None" for index in range(len(keys))]
+        made = f"row + {_tuple([*values, str(number)])}"
+        lines.append(f"        yield {f'(kind, {made})' if changelog else made}")
+    return Program("\n".join(lines) + "\n", "expand", compiler.bindings)
+
+
+def compile_row(expressions: Sequence[Typed], width: int, time_zone: str) -> Program:
+    """Return a function of a row that returns a tuple of values."""
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    made = _tuple(compiler.value(expression) for expression in expressions)
+    return Program(f"def row(row):\n    return {made}\n", "row", compiler.bindings)
+
+
+def compile_value(expression: Typed, width: int, time_zone: str) -> Program:
+    """Return a function of a row that returns one value."""
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    source = f"def value(row):\n    return {compiler.value(expression)}\n"
+    return Program(source, "value", compiler.bindings)
+
+
+def compile_values(expression: Typed, width: int, time_zone: str) -> Program:
+    """Return a function of rows that returns a list with one value of each."""
+    pattern, columns = _pattern([expression], width)
+    compiler = ExpressionCompiler(columns, time_zone)
+    source = f"def values(rows):\n    return [{compiler.value(expression)} for {pattern} in rows]\n"
+    return Program(source, "values", compiler.bindings)
+
+
+def compile_condition(condition: Typed, widths: Sequence[int], time_zone: str) -> Program:
+    """Return a function of one or more rows that is true if a condition is TRUE for them.
+
+    Args:
+        condition: over the columns of all rows, one row after the other.
+        widths: how many columns each row has.
+        time_zone: the session's, by name.
+    """
+    names = [f"row{number}" for number in range(len(widths))]
+    columns = [f"{name}[{index}]" for name, width in zip(names, widths) for index in range(width)]
+    compiler = ExpressionCompiler(columns, time_zone)
+    made = compiler.condition(condition)
+    source = f"def condition({', '.join(names)}):\n    return {made}\n"
+    return Program(source, "condition", compiler.bindings)
+
+
+def _pattern(expressions: Iterable[Typed], width: int) -> tuple[str, list[str]]:
+    """Return the target of a loop over rows, and the source of each column.
+
+    Taking all columns apart at once is faster, unless only a few of many are used.
+    """
+    used: set[int] = set()
+    for expression in expressions:
+        used |= input_refs(expression)
+    if not width or len(used) * 3 < width or not used:
+        return "row", [f"row[{index}]" for index in range(width)]
+    names = [f"c{index}" if index in used else "_" for index in range(width)]
+    return _comma(names), names
+
+
+def _nested(pattern: str) -> str:
+    return f"({pattern})" if "," in pattern else pattern
+
+
+def _tuple(sources: Iterable[str]) -> str:
+    return f"({_comma(list(sources))})"
+
+
+def _comma(sources: list[str]) -> str:
+    return ", ".join(sources) + ("," if len(sources) == 1 else "")
+
+
+def is_identity(projection: Sequence[Typed], width: int) -> bool:
+    """Tell whether a projection leaves rows as they are."""
+    return len(projection) == width and all(
+        isinstance(item, InputRef) and item.index == index for index, item in enumerate(projection)
+    )

@@ -1,0 +1,165 @@
+"""What a connector has to offer to be a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.options import Option, TableOptions
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.connector import Sink, Source
+    from pyflink_on_spark._runtime.operators.operator import Operator
+    from pyflink_on_spark._sql.catalog.objects import ObjectPath, ResolvedSchema
+    from pyflink_on_spark._sql.plan.schema import Schema
+    from pyflink_on_spark._sql.tables.connectors.lookup import Lookup
+    from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+@dataclass(frozen=True)
+class TableContext:
+    """A table, as its connector sees it.
+
+    Args:
+        path: the table.
+        schema: its columns.
+        options: of ``WITH`` and of hints.
+        partition_by: the columns that partitions are made of.
+        configuration: the session's.
+        time_zone: the session's, by name.
+        batch: whether the query runs in batch mode.
+        overwrite: whether an INSERT replaces what is there.
+    """
+
+    path: ObjectPath
+    schema: ResolvedSchema
+    options: TableOptions
+    partition_by: tuple[str, ...] = ()
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    time_zone: str = "UTC"
+    batch: bool = False
+    overwrite: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read.
+
+    Args:
+        source: the runtime's.
+        decoder: makes rows of what the source gives; None if the source gives rows.
+    """
+
+    source: Source
+    decoder: Operator | None = None
+
+
+class TableSource(ABC):
+    """A table that can be scanned.
+
+    Rows are tuples of the physical columns, then of the metadata columns that were asked for. If
+    there are other changes than inserts, elements are pairs of the kind and the row.
+    """
+
+    changes: ModifyKinds = ModifyKinds.INSERT
+    before: bool = True
+    """Whether a row comes before each update as it was; if not, the planner keeps rows to know."""
+
+    def metadata(self) -> Mapping[str, LogicalType]:
+        """Return the metadata that there are, and their types."""
+        return {}
+
+    def projected(self, columns: tuple[int, ...]) -> TableSource | None:
+        """Return the same table with only some physical columns, or None if it gives all.
+
+        Args:
+            columns: their positions, in the order in which rows have them.
+        """
+        return None
+
+    def lookup(self, keys: tuple[int, ...]) -> Lookup | None:
+        """Return what finds rows by the values of some columns, or None if nothing does.
+
+        Args:
+            keys: the positions of the columns among the physical ones.
+        """
+        return None
+
+    @abstractmethod
+    def reading(self, metadata: tuple[str, ...]) -> Reading:
+        """Return how to read it.
+
+        Args:
+            metadata: the keys of the metadata columns, in the order in which rows have them.
+        """
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a table is written.
+
+    Args:
+        sink: the runtime's.
+        encoder: makes of rows what the sink takes; None if that is rows. Elements are rows, or
+            pairs of the kind and the row if ``changelog`` was said.
+        parallelism: how many subtasks write; None: as many as the input has.
+    """
+
+    sink: Sink
+    encoder: Operator | None = None
+    parallelism: int | None = None
+
+
+class TableSink(ABC):
+    """A table that can be written."""
+
+    accepts: ModifyKinds = ModifyKinds.INSERT
+    before: bool = True
+    """Whether it wants to know what a row was before an update; with a primary key it need not."""
+
+    @abstractmethod
+    def writing(self, schema: Schema, changelog: bool) -> Writing:
+        """Return how to write rows.
+
+        Args:
+            schema: their columns.
+            changelog: whether elements are pairs of the kind and the row.
+        """
+
+
+class TableFactory(ABC):
+    """A connector, found by the option ``connector``.
+
+    A subclass overrides what the connector can do.
+    """
+
+    identifier: ClassVar[str]
+    options: ClassVar[tuple[Option[object], ...]] = ()
+    overwrites: ClassVar[bool] = False
+    """Whether INSERT OVERWRITE can replace what is there."""
+
+    def source(self, context: TableContext) -> TableSource:
+        """Return a table to be scanned.
+
+        Raises:
+            ValidationError: an option is wrong or missing, or it cannot be scanned.
+        """
+        raise ValidationError(
+            f"Connector '{self.identifier}' can only be used as a sink. "
+            "It cannot be used as a source."
+        )
+
+    def sink(self, context: TableContext) -> TableSink:
+        """Return a table to be written.
+
+        Raises:
+            ValidationError: an option is wrong or missing, or it cannot be written.
+        """
+        raise ValidationError(
+            f"Connector '{self.identifier}' can only be used as a source. "
+            "It cannot be used as a sink."
+        )

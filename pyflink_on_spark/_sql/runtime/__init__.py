@@ -1,0 +1,1 @@
+"""Operators of the rows of tables."""

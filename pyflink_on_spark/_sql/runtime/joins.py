@@ -1,0 +1,270 @@
+"""Joins of two streams of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.plan.changes import DELETE, INSERT
+from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.operators.operator import Process
+
+_COUNT, _PARTNERS = 0, 1
+_NONE: dict[Any, Any] = {}
+
+
+class JoinOperator(KeyedProgramOperator):
+    """Keeps the rows of both sides, and joins each row with those of the other side.
+
+    Rows are kept by key, each with how often it is there and how many partners it has.
+
+    Args:
+        condition: a function of a left and a right row, or None for all pairs of a key.
+        widths: how many columns the rows of both sides have.
+        outer: whether rows without partners are kept, for both sides.
+        changelogs: whether the elements of a side are pairs of the kind and the row.
+        null_keys: for each side a function that tells whether a key has NULL, or None.
+        pairs: whether pairs of the kind and the row come out.
+        ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
+    """
+
+    _only_pairs = True
+    """Whether nothing but pairs of rows comes out, if rows are only added and none is outer."""
+
+    def __init__(
+        self,
+        condition: Program | None,
+        widths: tuple[int, int],
+        outer: tuple[bool, bool],
+        changelogs: tuple[bool, bool],
+        null_keys: tuple[Program | None, Program | None],
+        pairs: bool,
+        ttl: int = 0,
+    ) -> None:
+        self._ttl = ttl
+        self._condition, self._widths, self._outer = condition, widths, outer
+        self._changelogs, self._null_keys, self._pairs = changelogs, null_keys, pairs
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the functions, and find the state."""
+        self._matches = self._load(self._condition, context)
+        self._has_null = [self._load(program, context) for program in self._null_keys]
+        self._sides = tuple(
+            self._state(context, name, self._ttl, "map") for name in ("left", "right")
+        )
+        self._life = self._sides[0].time_to_live
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._left, self._right
+
+    def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._changes(elements, 0)
+
+    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+        return self._changes(elements, 1)
+
+    def _inner(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        """Yield the pairs of rows that are only added; those without partners do not count."""
+        own, others = self._sides[side], self._sides[1 - side]
+        has_null, matches, note = self._has_null[side], self._matches, own.note
+        find, kept = others.current.get, own.current
+        for key, row in elements:
+            if has_null is not None and has_null(row):
+                continue
+            for other, state in (find(key) or _NONE).items():
+                if matches is not None and not (
+                    matches(row, other) if side == 0 else matches(other, row)
+                ):
+                    continue
+                pair = row + other if side == 0 else other + row
+                if state[_COUNT] == 1:
+                    yield pair
+                else:
+                    yield from repeat(pair, state[_COUNT])
+            rows = kept.get(key)
+            if rows is None:
+                kept[key] = {row: [1, 0]}
+            elif row in rows:
+                rows[row][_COUNT] += 1
+            else:
+                rows[row] = [1, 0]
+            note(key)
+
+    def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        if self._only_pairs and not self._pairs and not self._ttl:
+            yield from self._inner(elements, side)
+            return
+        changelog, has_null = self._changelogs[side], self._has_null[side]
+        handle = self._handled(side)
+        for key, element in elements:
+            kind, row = element if changelog else (INSERT, element)
+            alone = has_null is not None and has_null(row)
+            changes = handle(key, kind, row, alone)
+            if self._pairs:
+                yield from changes
+            else:
+                for _, joined in changes:
+                    yield joined
+
+    def _handled(self, side: int) -> Callable[[Any, int, Any, bool], Iterator[Any]]:
+        own, others = self._sides[side], self._sides[1 - side]
+        counted, life = self._counts_partners(1 - side), self._life
+
+        def handle(key: Any, kind: int, row: Any, alone: bool) -> Iterator[Any]:
+            rows: Any = None if alone else others.current.get(key)
+            found = self._partners(rows, row, side)
+            own.note(key)
+            if found and counted:
+                others.note(key)
+                if life is not None:
+                    rows.update((other, life.stamp(state)) for other, state in found)
+            if kind & 1:
+                self._remove(own.current, key, row)
+                return self._taken_back(kind, row, found, side)
+            self._add(own.current, key, row, sum(state[_COUNT] for _, state in found))
+            return self._added(kind, row, found, side)
+
+        return handle
+
+    def _counts_partners(self, side: int) -> bool:
+        """Return whether the rows of a side know how many partners they have."""
+        return self._outer[side]
+
+    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        outer, other_outer = self._outer[side], self._outer[1 - side]
+        if outer and not found:
+            yield INSERT, self._both(row, None, side)
+        if other_outer:
+            for other, state in found:
+                if state[_PARTNERS] == 0:
+                    yield from repeat((DELETE, self._both(None, other, side)), state[_COUNT])
+                state[_PARTNERS] += 1
+        shown = INSERT if outer or other_outer else kind
+        for other, state in found:
+            yield from repeat((shown, self._both(row, other, side)), state[_COUNT])
+
+    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        outer, other_outer = self._outer[side], self._outer[1 - side]
+        if outer and not found:
+            yield DELETE, self._both(row, None, side)
+        shown = DELETE if outer else kind
+        for other, state in found:
+            yield from repeat((shown, self._both(row, other, side)), state[_COUNT])
+        if not other_outer:
+            return
+        for other, state in found:
+            state[_PARTNERS] -= 1
+            if state[_PARTNERS] == 0:
+                yield from repeat((INSERT, self._both(None, other, side)), state[_COUNT])
+
+    def _both(self, row: Any, other: Any, side: int) -> Any:
+        """Return two rows as one, the left one first; None stands for NULLs."""
+        own = (None,) * self._widths[side] if row is None else row
+        others = (None,) * self._widths[1 - side] if other is None else other
+        return own + others if side == 0 else others + own
+
+    def _partners(self, rows: dict[Any, Any] | None, row: Any, side: int) -> list[Any]:
+        if not rows:
+            return []
+        matches, life = self._matches, self._life
+        items: Iterable[Any] = rows.items()
+        if life is not None:
+            latest = life.latest_expired()
+            items = [(other, state) for other, (stamp, state) in items if stamp > latest]
+        if matches is None:
+            return list(items)
+        if side == 0:
+            return [item for item in items if matches(row, item[0])]
+        return [item for item in items if matches(item[0], row)]
+
+    def _state_of(self, rows: dict[Any, Any], row: Any) -> Any:
+        """Return the state of a row; None if it is not there, or has expired."""
+        state, life = rows.get(row), self._life
+        if state is None or life is None:
+            return state
+        return state[1] if state[0] > life.latest_expired() else None
+
+    def _add(self, groups: dict[Any, Any], key: Any, row: Any, partners: int) -> None:
+        rows = groups.get(key)
+        if rows is None:
+            rows = groups[key] = {}
+        state = self._state_of(rows, row)
+        if state is None:
+            state = [1, partners]
+        else:
+            state[_COUNT] += 1
+        rows[row] = state if self._life is None else self._life.stamp(state)
+
+    def _remove(self, groups: dict[Any, Any], key: Any, row: Any) -> None:
+        rows = groups.get(key)
+        state = None if rows is None else self._state_of(rows, row)
+        if rows is None or state is None:
+            return
+        state[_COUNT] -= 1
+        if state[_COUNT]:
+            rows[row] = state if self._life is None else self._life.stamp(state)
+            return
+        del rows[row]
+        if not rows:
+            del groups[key]
+
+
+class SemiJoinOperator(JoinOperator):
+    """Gives the left rows that have partners, or those that have none.
+
+    Args:
+        condition: a function of a left and a right row, or None for all pairs of a key.
+        widths: how many columns the rows of both sides have.
+        anti: whether rows without partners come out.
+        changelogs: whether the elements of a side are pairs of the kind and the row.
+        null_keys: for each side a function that tells whether a key has NULL, or None.
+        pairs: whether pairs of the kind and the row come out.
+        ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
+    """
+
+    def __init__(
+        self,
+        condition: Program | None,
+        widths: tuple[int, int],
+        anti: bool,
+        changelogs: tuple[bool, bool],
+        null_keys: tuple[Program | None, Program | None],
+        pairs: bool,
+        ttl: int = 0,
+    ) -> None:
+        outer = False, False
+        self._only_pairs = False
+        super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl)
+        self._anti = anti
+
+    def _counts_partners(self, side: int) -> bool:
+        """Return whether the rows of a side know how many partners they have."""
+        return side == 0
+
+    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        if side == 0:
+            if bool(found) is not self._anti:
+                yield kind, row
+            return
+        shown = DELETE if self._anti else kind
+        for other, state in found:
+            if state[_PARTNERS] == 0:
+                yield from repeat((shown, other), state[_COUNT])
+            state[_PARTNERS] += 1
+
+    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+        if side == 0:
+            if bool(found) is not self._anti:
+                yield kind, row
+            return
+        shown = INSERT if self._anti else kind
+        for other, state in found:
+            state[_PARTNERS] -= 1
+            if state[_PARTNERS] == 0:
+                yield from repeat((shown, other), state[_COUNT])

@@ -1,0 +1,1 @@
+"""What a TableEnvironment calls: statements of a session, and what they print."""

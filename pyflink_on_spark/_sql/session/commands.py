@@ -1,0 +1,322 @@
+"""Statements that only look at the catalogs, or change them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink_on_spark._sql.binder.projections import renamed
+from pyflink_on_spark._sql.catalog.manager import Catalog
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.session.alterations import (
+    alter_catalog,
+    alter_database,
+    alter_function,
+    alter_view,
+    drop_columns,
+    load_module,
+    place_columns,
+    rename,
+    rename_column,
+    set_options,
+    unload_module,
+    use_modules,
+)
+from pyflink_on_spark._sql.session.creation import (
+    create_catalog,
+    create_database,
+    create_function,
+    create_table_like,
+    drop,
+)
+from pyflink_on_spark._sql.session.creation_text import catalog_text, creation_text
+from pyflink_on_spark._sql.session.schema_text import column_extras
+from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.syntax import statements as syntax
+from pyflink_on_spark._sql.syntax.statements import ObjectKind
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a statement shows.
+
+    Args:
+        schema: the columns.
+        rows: in the form that rows have inside a query.
+    """
+
+    schema: Schema
+    rows: tuple[tuple[Any, ...], ...]
+
+
+Run = Callable[[Session, Any], "Listing | None"]
+
+
+def run_command(session: Session, statement: syntax.Statement) -> Listing | None:
+    """Carry out a statement that is no query and no INSERT; return what it shows, if anything.
+
+    Raises:
+        ValidationError: something in it is wrong.
+    """
+    run = _COMMANDS.get(type(statement))
+    if run is None:
+        not_yet(f"the statement '{statement.span}'", None, "Use the methods of the environment.")
+    return run(session, statement)
+
+
+# -- creating and dropping -----------------------------------------------------------------------
+
+
+def _create_table(session: Session, statement: syntax.CreateTable) -> None:
+    if statement.like is not None:
+        create_table_like(session, statement)
+    else:
+        session.create_table(statement)
+
+
+def _create_view(session: Session, statement: syntax.CreateView) -> None:
+    node = session.bind(statement.query)
+    if statement.columns:
+        if len(statement.columns) != len(node.schema):
+            raise invalid("VIEW definition and input fields not match", statement.span)
+        node = renamed(node, statement.columns)
+    path = session.catalog.qualify(statement.path)
+    view = CatalogView(node, str(statement.query.span), statement.comment)
+    session.catalog.add(
+        path, view, temporary=statement.temporary, if_not_exists=statement.if_not_exists
+    )
+
+
+def _drop(session: Session, statement: syntax.Drop) -> None:
+    if statement.kind not in {ObjectKind.TABLE, ObjectKind.VIEW}:
+        drop(session, statement)
+        return
+    kind = CatalogTable if statement.kind is ObjectKind.TABLE else CatalogView
+    path = session.catalog.qualify(statement.path)
+    session.catalog.drop(path, kind, temporary=statement.temporary, if_exists=statement.if_exists)
+
+
+def _use(session: Session, statement: syntax.Use) -> None:
+    if statement.kind is ObjectKind.CATALOG:
+        session.catalog.use_catalog(statement.path[0])
+    else:
+        session.catalog.use_database(statement.path)
+
+
+# -- looking around ------------------------------------------------------------------------------
+
+
+def _show(session: Session, statement: syntax.Show) -> Listing:
+    catalog = session.catalog
+    if statement.kind is ObjectKind.CATALOG:
+        return _names("catalog name", sorted(catalog.catalogs), statement)
+    if statement.kind is ObjectKind.DATABASE:
+        place = statement.path[0] if statement.path else catalog.current_catalog
+        if place not in catalog.catalogs:
+            raise CatalogError(f"A catalog with name [{place}] does not exist.")
+        return _names("database name", sorted(catalog.catalogs[place].databases), statement)
+    if statement.kind in {ObjectKind.TABLE, ObjectKind.VIEW}:
+        path = (None, *statement.path)[-2:] if statement.path else (None, None)
+        found = catalog.relations(*path)
+        if statement.kind is ObjectKind.VIEW:
+            views = [name for name, each in found.items() if isinstance(each, CatalogView)]
+            return _names("view name", views, statement)
+        return _names("table name", found, statement)
+    show = _OTHERS.get(statement.kind)
+    if show is not None:
+        return show(session, statement)
+    if statement.kind is ObjectKind.FUNCTION and not statement.path:
+        functions = session.functions
+        names = functions.user_names() if statement.user else functions.names()
+        return _names("function name", names, statement)
+    return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
+
+
+def _columns(session: Session, statement: syntax.Show) -> Listing:
+    described = _described(session, statement.path)
+    kept = _matching((row[0] for row in described.rows), statement)
+    return Listing(described.schema, tuple(r for r in described.rows if r[0] in kept))
+
+
+def _jars(_session: Session, _statement: syntax.Show) -> Listing:
+    """Return no JAR: none can be added."""
+    return _listing({"jars": logical.STRING}, ())
+
+
+def _partitions(session: Session, statement: syntax.Show) -> Listing:
+    """Return no partition: the catalogs are in memory, and do not know those of connectors."""
+    path = session.catalog.qualify(statement.path)
+    found = session.catalog.find(path)
+    place = f"{path.database}.{path.name}"
+    if found is None:
+        raise ValidationError(
+            f"Could not execute SHOW PARTITIONS {path}: Table (or view) {place} does not exist in "
+            f"Catalog {path.catalog}."
+        )
+    if not isinstance(found, CatalogTable) or not found.partition_by:
+        raise ValidationError(f"Table {place} in catalog {path.catalog} is not partitioned.")
+    return _listing({"partition name": logical.STRING}, ())
+
+
+def _modules(session: Session, statement: syntax.Show) -> Listing:
+    modules = session.functions.modules
+    if statement.full:
+        rest = [name for name in modules.loaded if name not in modules.used]
+        rows = [(name, name in modules.used) for name in (*modules.used, *rest)]
+        return _listing({"module name": logical.STRING, "used": logical.BOOLEAN}, rows)
+    return _listing({"module name": logical.STRING}, [(name,) for name in modules.used])
+
+
+def _names(title: str, names: Iterable[str], statement: syntax.Show) -> Listing:
+    return _listing({title: logical.STRING}, ((name,) for name in _matching(names, statement)))
+
+
+def _matching(names: Iterable[str], statement: syntax.Show) -> list[str]:
+    """Return the names that the pattern of a statement selects."""
+    pattern = statement.pattern
+    if pattern is None:
+        return list(names)
+    regex = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
+    flags = re.IGNORECASE if statement.ignore_case else 0
+    like = re.compile(regex, flags | re.DOTALL)
+    return [name for name in names if (like.fullmatch(name) is None) == statement.negated]
+
+
+def _show_current(session: Session, statement: syntax.ShowCurrent) -> Listing:
+    if statement.kind is ObjectKind.CATALOG:
+        return _listing(
+            {"current catalog name": logical.STRING}, [(session.catalog.current_catalog,)]
+        )
+    return _listing(
+        {"current database name": logical.STRING}, [(session.catalog.current_database,)]
+    )
+
+
+def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
+    if statement.kind is ObjectKind.CATALOG:
+        name = statement.path[0]
+        text = catalog_text(name, _declared_catalog(session, name))
+        return _listing({"result": logical.STRING}, [(text,)])
+    path = session.catalog.qualify(statement.path)
+    found = session.catalog.find(path)
+    if found is None:
+        what = statement.kind.value
+        raise ValidationError(
+            f"Could not execute SHOW CREATE {what}. {what.capitalize()} with identifier "
+            f"{path.quoted} does not exist."
+        )
+    if statement.kind is ObjectKind.VIEW:
+        if isinstance(found, CatalogTable):
+            raise ValidationError(
+                f"SHOW CREATE VIEW is only supported for views, but {path.quoted} is a table. "
+                "Please use SHOW CREATE TABLE instead."
+            )
+        not_yet("SHOW CREATE VIEW", statement.span, "Use DESCRIBE.")
+    if not isinstance(found, CatalogTable):
+        raise ValidationError(
+            f"SHOW CREATE TABLE is only supported for tables, but {path.quoted} is a view. "
+            "Please use SHOW CREATE VIEW instead."
+        )
+    text = creation_text(path, found, path in session.catalog.temporary)
+    return _listing({"result": logical.STRING}, [(text,)])
+
+
+def _describe(session: Session, statement: syntax.Describe) -> Listing:
+    return _described(session, statement.path)
+
+
+def _describe_catalog(session: Session, statement: syntax.DescribeCatalog) -> Listing:
+    catalog = _declared_catalog(session, statement.name)
+    properties = dict(catalog.properties or {})
+    kind = properties.pop("type")
+    rows = [("name", statement.name), ("type", kind), ("comment", catalog.comment)]
+    if statement.extended:
+        rows += [(f"option:{key}", properties[key]) for key in sorted(properties)]
+    return _listing(dict.fromkeys(("info name", "info value"), logical.STRING), rows)
+
+
+def _declared_catalog(session: Session, name: str) -> Catalog:
+    """Return a catalog that a statement has created.
+
+    Raises:
+        ValidationError: there is none of that name.
+    """
+    catalog = session.catalog.catalogs.get(name)
+    if catalog is None or catalog.properties is None:
+        raise ValidationError(f"Cannot obtain metadata information from Catalog {name}.")
+    return catalog
+
+
+def _described(session: Session, parts: tuple[str, ...]) -> Listing:
+    path = session.catalog.qualify(parts)
+    found = session.catalog.find(path)
+    if found is None:
+        raise ValidationError(f"Tables or views with the identifier '{path}' doesn't exist.")
+    rows: list[tuple[Any, ...]] = []
+    if isinstance(found, CatalogTable):
+        key = found.schema.primary_key or ()
+        watermark = found.schema.watermark
+        for column in found.schema.columns:
+            shown = watermark.text if watermark and watermark.column == column.name else None
+            rows.append(_column_row(column, key, shown))
+    else:
+        schema = found.plan.schema
+        for name, kind in zip(schema.names, schema.types):
+            rows.append(_column_row(Column(name, kind), (), None))
+    columns = dict.fromkeys(("name", "type", "null", "key", "extras", "watermark"), logical.STRING)
+    columns["null"] = logical.BOOLEAN
+    if any(row[-1] is not None for row in rows):
+        columns["comment"] = logical.STRING
+    return _listing(columns, (row[: len(columns)] for row in rows))
+
+
+def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[Any, ...]:
+    attribute = "" if column.type.time is None else f" *{column.type.time.value}*"
+    keys = f"PRI({', '.join(key)})" if column.name in key else None
+    kind = column.type.text(nullability=False) + attribute
+    extras = column_extras(column)
+    return column.name, kind, column.type.nullable, keys, extras, watermark, column.comment
+
+
+def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -> Listing:
+    return Listing(Schema(tuple(columns), tuple(columns.values())), tuple(rows))
+
+
+_OTHERS: dict[ObjectKind, Callable[[Session, syntax.Show], Listing]] = {
+    ObjectKind.COLUMN: _columns,
+    ObjectKind.MODULE: _modules,
+    ObjectKind.PARTITION: _partitions,
+    ObjectKind.JAR: _jars,
+}
+_COMMANDS: dict[type[syntax.Statement], Run] = {
+    syntax.CreateTable: _create_table,
+    syntax.CreateView: _create_view,
+    syntax.CreateDatabase: create_database,
+    syntax.CreateCatalog: create_catalog,
+    syntax.CreateFunction: create_function,
+    syntax.Drop: _drop,
+    syntax.Rename: rename,
+    syntax.AlterOptions: set_options,
+    syntax.Use: _use,
+    syntax.Show: _show,
+    syntax.ShowCurrent: _show_current,
+    syntax.ShowCreate: _show_create,
+    syntax.Describe: _describe,
+    syntax.DescribeCatalog: _describe_catalog,
+    syntax.AlterColumns: place_columns,
+    syntax.DropColumns: drop_columns,
+    syntax.RenameColumn: rename_column,
+    syntax.AlterView: alter_view,
+    syntax.AlterDatabase: alter_database,
+    syntax.AlterCatalog: alter_catalog,
+    syntax.AlterFunction: alter_function,
+    syntax.UseModules: use_modules,
+    syntax.LoadModule: load_module,
+    syntax.UnloadModule: unload_module,
+}

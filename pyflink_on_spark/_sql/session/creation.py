@@ -1,0 +1,285 @@
+"""Statements that create and drop databases, catalogs, functions, and tables like others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._sql.binder.tables import TableDescription
+from pyflink_on_spark._sql.catalog.manager import Catalog, Database
+from pyflink_on_spark._sql.catalog.objects import (
+    CatalogTable,
+    CatalogView,
+    Column,
+    ResolvedSchema,
+)
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
+from pyflink_on_spark._sql.functions.catalog import PythonFunction
+from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.syntax import statements as syntax
+from pyflink_on_spark._sql.syntax.expressions import Call, Name
+from pyflink_on_spark._sql.syntax.queries import Query
+from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+
+_IN_MEMORY, _DEFAULT_DATABASE = "generic_in_memory", "default-database"
+
+
+def create_database(session: Session, statement: syntax.CreateDatabase) -> None:
+    """Add a database to a catalog.
+
+    Raises:
+        ValidationError: it is there already.
+        CatalogError: there is no such catalog.
+    """
+    *before, name = statement.path
+    place = before[0] if before else session.catalog.current_catalog
+    catalog = session.catalog.catalogs.get(place)
+    if catalog is None:
+        raise CatalogError(f"A catalog with name [{place}] does not exist.")
+    if name in catalog.databases:
+        if statement.if_not_exists:
+            return
+        raise ValidationError(f"Database {name} already exists in Catalog {place}.")
+    catalog.databases[name] = Database({}, dict(statement.options), statement.comment)
+
+
+def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
+    """Add a catalog that lives in memory.
+
+    Raises:
+        ValidationError: it is there already.
+        UnsupportedFlinkFeature: it is of another kind.
+    """
+    options = dict(statement.options)
+    if statement.name in session.catalog.catalogs:
+        if statement.if_not_exists:
+            return
+        raise ValidationError(f"Catalog {statement.name} already exists.")
+    check_catalog_options(statement.name, options)
+    default = options.get(_DEFAULT_DATABASE, "default")
+    session.catalog.catalogs[statement.name] = Catalog(
+        {default: Database()}, options, statement.comment
+    )
+
+
+def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
+    """Check that a catalog can have some options.
+
+    Raises:
+        ValidationError: one of them is unknown.
+        UnsupportedFlinkFeature: they are those of a catalog of another kind.
+    """
+    kind = options.get("type")
+    if kind is None:
+        raise ValidationError("Catalog options do not contain an option key 'type'.")
+    if kind != _IN_MEMORY:
+        raise_unsupported(
+            f"a catalog of type '{kind}'",
+            kind=Gap.NOT_YET,
+            reason="no catalog outside of the session can be reached",
+            instead="Declare the tables with CREATE TABLE.",
+        )
+    unknown = sorted(options.keys() - {"type", _DEFAULT_DATABASE})
+    if unknown:
+        given = "\n".join(f"'{key}'='{options[key]}'" for key in sorted(options) if key != "type")
+        raise ValidationError(
+            f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n"
+            f"Unsupported options found for '{kind}':\n\n" + "\n".join(unknown)
+        )
+
+
+def view_of(session: Session, query: Query, comment: str | None) -> CatalogView:
+    """Return the view that stands for a query.
+
+    Raises:
+        ValidationError: something in the query is wrong.
+    """
+    return CatalogView(session.bind(query), str(query.span), comment)
+
+
+def check_language(statement: str, language: str) -> None:
+    """Check that a function is one of Python.
+
+    Raises:
+        UnsupportedFlinkFeature: it is one of Java.
+    """
+    if language != "PYTHON":
+        raise_unsupported(
+            f"{statement} with LANGUAGE {language}",
+            kind=Gap.NEVER,
+            reason="no Java class can be called",
+            instead="Write the function in Python: udf() of pyflink.table.udf.",
+        )
+
+
+def create_function(session: Session, statement: syntax.CreateFunction) -> None:
+    """Add a function of a Python module, which is imported when a query uses the function.
+
+    Raises:
+        ValidationError: one of that name is there already.
+        UnsupportedFlinkFeature: the function is one of Java.
+    """
+    name = ".".join(statement.path)
+    check_language("CREATE FUNCTION", statement.language)
+    functions = session.functions
+    add = functions.add
+    if statement.temporary:
+        add = functions.add_system if statement.system else functions.add_temporary
+    add(name, PythonFunction(statement.implementation), if_not_exists=statement.if_not_exists)
+
+
+def drop(session: Session, statement: syntax.Drop) -> None:
+    """Remove a database, a catalog or a function.
+
+    Raises:
+        ValidationError: it is not there, or it is not empty.
+    """
+    if statement.kind is ObjectKind.FUNCTION:
+        found = _drop_function(session, statement)
+    elif statement.kind is ObjectKind.CATALOG:
+        found = _drop_catalog(session, statement)
+    else:
+        found = _drop_database(session, statement)
+    if not found and not statement.if_exists:
+        raise ValidationError(_missing(session, statement))
+
+
+def _missing(session: Session, statement: syntax.Drop) -> str:
+    name = ".".join(statement.path)
+    if statement.kind is not ObjectKind.FUNCTION:
+        return f"{statement.kind.value.capitalize()} {name} does not exist."
+    if statement.system:
+        own = statement.path[-1].lower()
+        return f"Could not drop temporary system function. A function named '{own}' doesn't exist."
+    path = session.functions.path(name)
+    if statement.temporary:
+        return f"Temporary catalog function {path.quoted} doesn't exist"
+    return f"Function {path.database}.{path.name} does not exist in Catalog {path.catalog}."
+
+
+def _drop_catalog(session: Session, statement: syntax.Drop) -> bool:
+    name = statement.path[0]
+    if name == session.catalog.current_catalog:
+        raise ValidationError(
+            f"Could not execute DROP CATALOG: (catalogName: [{name}]): Cannot drop a catalog which "
+            "is currently in use."
+        )
+    return session.catalog.catalogs.pop(name, None) is not None
+
+
+def _drop_function(session: Session, statement: syntax.Drop) -> bool:
+    name = ".".join(statement.path)
+    if statement.system:
+        return session.functions.drop_system(name)
+    if statement.temporary:
+        return session.functions.drop_temporary(name)
+    return session.functions.drop(name)
+
+
+def _drop_database(session: Session, statement: syntax.Drop) -> bool:
+    *before, name = statement.path
+    place = before[0] if before else session.catalog.current_catalog
+    catalog = session.catalog.catalogs.get(place)
+    database = None if catalog is None else catalog.databases.get(name)
+    if catalog is None or database is None:
+        return False
+    if database.relations and not statement.cascade:
+        raise ValidationError(f"Database {name} in Catalog {place} is not empty.")
+    del catalog.databases[name]
+    return True
+
+
+# -- tables like others --------------------------------------------------------------------------
+
+
+def create_table_like(session: Session, statement: syntax.CreateTable) -> None:
+    """Add a table with the columns and options of another one.
+
+    Raises:
+        ValidationError: there is no such table, or the clauses do not fit.
+    """
+    like = statement.like
+    assert like is not None
+    other = session.catalog.find(session.catalog.qualify(like.path))
+    if not isinstance(other, CatalogTable):
+        raise invalid(
+            f"Source table '{'.'.join(like.path)}' of the LIKE clause not found in the catalog",
+            like.path_span,
+        )
+    chosen = _chosen(like.options)
+    own = {definition.name for definition in statement.columns}
+    columns = [
+        column_definition(column)
+        for column in other.schema.columns
+        if column.name not in own and _is_taken(column, chosen)
+    ]
+    watermarks = statement.watermarks
+    if not watermarks and chosen["WATERMARKS"]:
+        watermarks = watermark_definitions(other.schema)
+    key = statement.primary_key
+    has_key = key is not None or any(definition.primary_key for definition in statement.columns)
+    if not has_key and chosen["CONSTRAINTS"] and other.schema.primary_key:
+        key = primary_key(other.schema)
+    options = {**(other.options if chosen["OPTIONS"] else {}), **dict(statement.options)}
+    partition_by = tuple(column.parts[0] for column in statement.partition_by)
+    if not partition_by and chosen["PARTITIONS"]:
+        partition_by = other.partition_by
+    description = TableDescription((*columns, *statement.columns), watermarks, key)
+    session.catalog.add(
+        session.catalog.qualify(statement.path),
+        session.described_table(description, options, partition_by, statement.comment),
+        temporary=statement.temporary,
+        if_not_exists=statement.if_not_exists,
+    )
+
+
+def _chosen(clauses: tuple[tuple[str, str], ...]) -> dict[str, bool]:
+    """Return which parts of the other table are taken over; all if nothing else is said."""
+    parts = ("CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+    given = {part: action != "EXCLUDING" for action, part in clauses}
+    everything = given.pop("ALL", True)
+    return {part: given.get(part, everything) for part in parts}
+
+
+def _is_taken(column: Column, chosen: dict[str, bool]) -> bool:
+    if column.kind is ColumnKind.COMPUTED:
+        return chosen["GENERATED"]
+    return column.kind is ColumnKind.PHYSICAL or chosen["METADATA"]
+
+
+def column_definition(column: Column) -> syntax.ColumnDefinition:
+    """Return a column of a table as it can be written."""
+    if column.kind is ColumnKind.COMPUTED:
+        expression = parse_expression(column.text)
+        return syntax.ColumnDefinition(
+            column.name, column.kind, expression=expression, comment=column.comment
+        )
+    return syntax.ColumnDefinition(
+        column.name,
+        column.kind,
+        column.type.plain(),
+        metadata_key=column.metadata_key,
+        virtual=column.virtual,
+        comment=column.comment,
+    )
+
+
+def primary_key(schema: ResolvedSchema) -> syntax.PrimaryKey | None:
+    """Return the primary key of a table as it can be written, or None."""
+    if schema.primary_key is None:
+        return None
+    return syntax.PrimaryKey(tuple(Name((name,)) for name in schema.primary_key), schema.key_name)
+
+
+def watermark_definitions(schema: ResolvedSchema) -> tuple[syntax.WatermarkDefinition, ...]:
+    """Return the watermark of a table as it can be written, if there is one."""
+    watermark = schema.watermark
+    if watermark is None:
+        return ()
+    expression = (
+        Call("SOURCE_WATERMARK")
+        if watermark.expression is None
+        else parse_expression(watermark.text)
+    )
+    return (syntax.WatermarkDefinition(Name((watermark.column,)), expression),)

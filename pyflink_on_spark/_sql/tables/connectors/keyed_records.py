@@ -1,0 +1,176 @@
+"""Messages with a key, a value and metadata as rows, and rows as messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat, tee
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._sql.plan.changes import (
+    DELETE,
+    INSERT,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+    ModifyKinds,
+)
+from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+
+_MICROS_PER_MILLI = 1000
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """How the key and the value of a record make a row.
+
+    Args:
+        key: the positions of the key's columns in a row.
+        value: the positions of the value's columns in a row.
+        width: how many physical columns there are.
+    """
+
+    key: tuple[int, ...]
+    value: tuple[int, ...]
+    width: int
+
+    def merge(self) -> Callable[[Any, Any], Any]:
+        """Return a function that makes a row of the columns of the key and of the value."""
+        places = dict(zip(self.key, range(len(self.key))))
+        places |= zip(self.value, range(len(self.key), len(self.key) + len(self.value)))
+        order = [places[index] for index in range(self.width)]
+
+        def merged(key: Any, value: Any) -> Any:
+            both = key + value
+            return tuple([both[place] for place in order])
+
+        return merged
+
+
+class DecodeRecords(Operator):
+    """Makes rows of records with keys or metadata.
+
+    Args:
+        key: reads keys, or None.
+        value: reads values.
+        shape: how both make a row.
+        upsert: whether a record is the last state of its key, and one without a value removes it.
+    """
+
+    frozen = True
+
+    def __init__(
+        self, key: Decoder | None, value: Decoder, shape: RowShape, *, upsert: bool = False
+    ) -> None:
+        self._key, self._value, self._shape, self._upsert = key, value, shape, upsert
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the formats."""
+        self._decode_key: Decode | None = None if self._key is None else self._key.load()
+        self._decode_value = self._value.load()
+        self._changelog = self._value.changes is not ModifyKinds.INSERT
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        merge, decode_key = self._shape.merge(), self._decode_key
+        upsert, changelog = self._upsert, self._changelog
+        nothing = (None,) * len(self._shape.value)
+        for key, value, metadata in elements:
+            keys = _one(decode_key, key, len(self._shape.key))
+            if value is None:
+                if upsert:
+                    yield DELETE, merge(keys, nothing) + metadata
+                continue
+            for row in self._decode_value(iter((value,))):
+                if changelog:
+                    yield row[0], merge(keys, row[1]) + metadata
+                elif upsert:
+                    yield UPDATE_AFTER, merge(keys, row) + metadata
+                else:
+                    yield merge(keys, row) + metadata
+
+
+def _one(decode: Decode | None, message: Any, width: int) -> Any:
+    if decode is None:
+        return ()
+    if message is None:
+        return (None,) * width
+    return next(decode(iter((message,))), (None,) * width)
+
+
+class EncodeRecords(Operator):
+    """Makes of rows the key, the value and the timestamp of records.
+
+    Args:
+        key: writes keys, or None.
+        value: writes values.
+        shape: which columns are whose; metadata follow them.
+        changelog: whether elements are pairs of the kind and the row.
+        as_pairs: whether the format of values wants pairs of the kind and the row.
+        upsert: whether rows that are removed become records without a value.
+        timestamp: the position of the column with the timestamp, or None.
+    """
+
+    frozen = True
+
+    def __init__(
+        self,
+        key: Encoder | None,
+        value: Encoder,
+        shape: RowShape,
+        *,
+        changelog: bool,
+        as_pairs: bool = False,
+        upsert: bool = False,
+        timestamp: int | None = None,
+    ) -> None:
+        self._key, self._value, self._shape = key, value, shape
+        self._changelog, self._as_pairs = changelog, as_pairs
+        self._upsert, self._timestamp = upsert, timestamp
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the formats."""
+        self._encode_key: Encode | None = None if self._key is None else self._key.load()
+        self._encode_value = self._value.load()
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the parts of the records."""
+        if self._changelog and self._upsert:
+            elements = (pair for pair in elements if pair[0] != UPDATE_BEFORE)
+        pairs = elements if self._changelog else zip(repeat(INSERT), elements)
+        kept, for_keys, for_values = tee(pairs, 3)
+        keys = self._keys(row for _, row in for_keys)
+        for (kind, row), key, value in zip(kept, keys, self._values(for_values)):
+            gone = self._upsert and kind == DELETE
+            yield key, None if gone else _bytes(value), self._time(row)
+
+    def _keys(self, rows: Iterator[Any]) -> Iterator[Any]:
+        if self._encode_key is None:
+            return (None for _ in rows)
+        return map(_bytes, self._encode_key(map(_chosen(self._shape.key), rows)))
+
+    def _values(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        choose = _chosen(self._shape.value)
+        if self._as_pairs:
+            return self._encode_value((kind, choose(row)) for kind, row in pairs)
+        return self._encode_value(choose(row) for _, row in pairs)
+
+    def _time(self, row: Any) -> int:
+        if self._timestamp is None or row[self._timestamp] is None:
+            return 0
+        return int(row[self._timestamp] // _MICROS_PER_MILLI)
+
+
+def _chosen(positions: Sequence[int]) -> Callable[[Any], Any]:
+    if len(positions) == 1:
+        (only,) = positions
+        return lambda row: (row[only],)
+    return itemgetter(*positions)
+
+
+def _bytes(message: Any) -> Any:
+    return message.encode() if type(message) is str else message

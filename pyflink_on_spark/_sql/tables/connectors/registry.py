@@ -1,0 +1,136 @@
+"""Finds connectors by the option ``connector``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
+from pyflink_on_spark._sql.plan.ports import (
+    TableContext,
+    TableFactory,
+    TableSink,
+    TableSource,
+)
+from pyflink_on_spark.common._options.secrets import HIDDEN, is_secret
+
+_PACKAGE = "pyflink_on_spark._sql.tables.connectors"
+_CONNECTOR = Option("connector", text, required=True)
+
+CONNECTORS: dict[str, str] = {
+    "blackhole": "blackhole:BlackholeFactory",
+    "datagen": "datagen.factory:DatagenFactory",
+    "filesystem": "filesystem.factory:FilesystemFactory",
+    "jdbc": "jdbc.factory:JdbcFactory",
+    "kafka": "kafka.factory:KafkaFactory",
+    "kinesis": "kinesis.factory:KinesisFactory",
+    "kinesis-legacy": "kinesis.factory:LegacyKinesisFactory",
+    "print": "printing:PrintFactory",
+    "upsert-kafka": "kafka.factory:UpsertKafkaFactory",
+}
+"""The module below this package, and the factory in it, for each connector."""
+
+
+def table_source(context: TableContext) -> TableSource:
+    """Return the table that a query reads.
+
+    Raises:
+        ValidationError: there is no such connector, or it refuses the options.
+    """
+    try:
+        factory = _factory(context.options)
+        source = factory.source(context)
+        _check_options(factory, context.options)
+    except ValidationError as error:
+        raise ValidationError(
+            f"Unable to create a source for reading table '{context.path}'.\n\n"
+            f"{error}{_listed(context.options)}"
+        ) from None
+    return source
+
+
+def table_sink(context: TableContext) -> TableSink:
+    """Return the table that a query writes.
+
+    Raises:
+        ValidationError: there is no such connector, or it refuses the options.
+    """
+    try:
+        factory = _factory(context.options)
+        sink = None
+        if factory.overwrites or not context.overwrite:
+            sink = factory.sink(context)
+            _check_options(factory, context.options)
+    except ValidationError as error:
+        raise ValidationError(
+            f"Unable to create a sink for writing table '{context.path}'.\n\n"
+            f"{error}{_listed(context.options)}"
+        ) from None
+    if sink is None:
+        raise ValidationError(
+            "INSERT OVERWRITE requires that the underlying DynamicTableSink of table "
+            f"'{context.path}' implements the SupportsOverwrite interface."
+        )
+    return sink
+
+
+def table_context(
+    path: ObjectPath,
+    table: CatalogTable,
+    configuration: Mapping[str, str],
+    time_zone: str,
+    *,
+    batch: bool,
+) -> TableContext:
+    """Return the context of a table for its connector."""
+    return TableContext(
+        path,
+        table.schema,
+        TableOptions(table.options),
+        table.partition_by,
+        configuration,
+        time_zone,
+        batch,
+    )
+
+
+def with_hints(context: TableContext, hints: Mapping[str, str]) -> TableContext:
+    """Return the same with the options that a query gives for itself."""
+    if not hints:
+        return context
+    return replace(context, options=TableOptions({**context.options.given, **hints}))
+
+
+def _factory(options: TableOptions) -> TableFactory:
+    if not options.has(_CONNECTOR):
+        raise ValidationError(
+            "Table options do not contain an option key 'connector' for discovering a connector. "
+            "Therefore, Flink assumes a managed table. Please notice that managed table is not "
+            "supported"
+        )
+    identifier = options[_CONNECTOR]
+    found = CONNECTORS.get(identifier)
+    if found is None:
+        raise ValidationError(
+            f"Could not find any factory for identifier '{identifier}'. "
+            f"Available factory identifiers are:\n\n" + "\n".join(sorted(CONNECTORS))
+        )
+    module, _, name = found.partition(":")
+    factory: TableFactory = getattr(importlib.import_module(f"{_PACKAGE}.{module}"), name)()
+    options.require(factory.options)
+    return factory
+
+
+def _check_options(factory: TableFactory, options: TableOptions) -> None:
+    options.check_all_used(factory.identifier, (option.key for option in factory.options))
+
+
+def _listed(options: TableOptions) -> str:
+    listed = "\n".join(
+        f"'{key}'='{HIDDEN if is_secret(key) else value}'"
+        for key, value in sorted(options.given.items())
+    )
+    return f"\n\nTable options are:\n\n{listed}"

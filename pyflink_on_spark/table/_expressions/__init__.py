@@ -1,0 +1,1 @@
+"""The methods of expressions, and how these become syntax."""

@@ -1,0 +1,1 @@
+"""What queries are made of beside tables: groups, windows, columns by name."""

@@ -1,0 +1,1 @@
+"""Values and results on their way between Python and tables."""

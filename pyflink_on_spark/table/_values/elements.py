@@ -1,0 +1,144 @@
+"""Rows of a program's own values."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Sequence
+from typing import Any
+
+from pyflink_on_spark._sql.plan.nodes import Node, Values
+from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.data_types import to_logical
+from pyflink_on_spark._sql.types.external import from_python
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
+from pyflink_on_spark.common.types import Row
+from pyflink_on_spark.table._values.verification import verify
+
+_TYPES: dict[type, LogicalType] = {
+    bool: logical.BOOLEAN,
+    int: logical.BIGINT,
+    float: logical.DOUBLE,
+    str: logical.STRING,
+    bytearray: logical.BYTES,
+    decimal.Decimal: logical.decimal(38, 18),
+    datetime.date: logical.DATE,
+    datetime.datetime: logical.timestamp_ltz(6),
+    datetime.time: logical.TIME,
+}
+
+
+def rows_of_elements(
+    elements: Sequence[Any], schema: DataType | Sequence[str] | None, verified: bool
+) -> Node:
+    """Return the plan that gives a program's own values.
+
+    Args:
+        elements: tuples, lists, dicts, Rows, or single values.
+        schema: the type of the rows, or the names of the columns; found out if not given.
+        verified: whether to check that values are of their types.
+
+    Raises:
+        TypeError: a value is not of its type, or the types of two rows do not fit.
+        ValueError: the types cannot be found out.
+    """
+    if isinstance(schema, DataType):
+        if not isinstance(schema, RowType):
+            elements = [(element,) for element in elements]
+            schema = DataTypes.ROW([DataTypes.FIELD("value", schema)])
+        kind = to_logical(schema)
+        if verified:
+            for element in elements:
+                verify(element, kind)
+    else:
+        if not elements:
+            raise ValueError("can not infer schema from empty data")
+        names = [schema] if isinstance(schema, str) else schema
+        kind = _found_out(elements, names)
+    convert = from_python(kind)
+    assert convert is not None
+    rows = tuple(convert(_as_sequence(element)) for element in elements)
+    return Values(Schema(kind.names, kind.children), rows)
+
+
+def _as_sequence(element: Any) -> Any:
+    return element if isinstance(element, list | tuple | dict | Row) else (element,)
+
+
+def _found_out(elements: Sequence[Any], names: Sequence[str] | None) -> LogicalType:
+    found: LogicalType | None = None
+    for element in elements:
+        kind = _row_type(element, names)
+        found = kind if found is None else _merged_rows(found, kind)
+    assert found is not None
+    for name, child in zip(found.names, found.children):
+        if _has_null_type(child):
+            raise ValueError(
+                f"Some of column types cannot be determined after inferring: column {name}"
+            )
+    return found
+
+
+def _row_type(element: Any, names: Sequence[str] | None) -> LogicalType:
+    if isinstance(element, dict):
+        items = sorted(element.items())
+        return logical.row(tuple(k for k, _ in items), tuple(type_of(v) for _, v in items))
+    own = element._names if isinstance(element, Row) else None
+    values = list(_as_sequence(element))
+    used = list(own or names or [])
+    used += [f"_{index + 1}" for index in range(len(used), len(values))]
+    return logical.row(tuple(used[: len(values)]), tuple(map(type_of, values)))
+
+
+def type_of(value: Any) -> LogicalType:
+    if value is None:
+        return logical.NULL
+    simple = _TYPES.get(type(value))
+    if simple is not None:
+        return simple
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key is not None and item is not None:
+                return logical.mapping(type_of(key), type_of(item))
+        return logical.mapping(logical.NULL, logical.NULL)
+    if isinstance(value, list):
+        kinds = [type_of(item) for item in value if item is not None]
+        return logical.array(kinds[0] if kinds else logical.NULL)
+    if isinstance(value, tuple | Row):
+        return _row_type(value, None)
+    raise TypeError(f"not supported type: {type(value)}")
+
+
+def _merged_rows(one: LogicalType, two: LogicalType) -> LogicalType:
+    if one.names != two.names:
+        names = one.names if len(one.names) >= len(two.names) else two.names
+        kinds_one, kinds_two = (
+            dict(zip(one.names, one.children)),
+            dict(zip(two.names, two.children)),
+        )
+        pairs = [
+            (kinds_one.get(name, logical.NULL), kinds_two.get(name, logical.NULL)) for name in names
+        ]
+    else:
+        names = one.names
+        pairs = list(zip(one.children, two.children))
+    return logical.row(names, tuple(_merged(name, *pair) for name, pair in zip(names, pairs)))
+
+
+def _merged(name: str, one: LogicalType, two: LogicalType) -> LogicalType:
+    if one.root is Root.NULL:
+        return two
+    if two.root is Root.NULL or one == two:
+        return one
+    if one.root is two.root and one.children:
+        found = common_type([one, two])
+        if found is not None:
+            return found
+    raise TypeError(f"field {name}: Can not merge type {one} and {two}")
+
+
+def _has_null_type(kind: LogicalType) -> bool:
+    return kind.root is Root.NULL or any(map(_has_null_type, kind.children))
