@@ -31,7 +31,7 @@ from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
 from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict, judge
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = Path(__file__).with_name("compatibility.md")
+DOCUMENT = Path(__file__).parent / "reference" / "compatibility.md"
 NAMES = json.loads((ROOT / "tests/api/pyflink_names.json").read_text(encoding="utf-8"))
 WRONG = tomllib.loads((ROOT / "compat_tests/not_yet.toml").read_text(encoding="utf-8"))
 

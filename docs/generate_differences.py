@@ -24,7 +24,7 @@ from pyflink_on_spark.tools.check.verdict import deviations
 
 PACKAGE = "pyflink_on_spark"
 PARTS = ("common", "datastream", "metrics", "util", "table")
-DOCUMENT = Path(__file__).with_name("differences.md")
+DOCUMENT = Path(__file__).parent / "reference" / "differences.md"
 HEAD = """\
 # Where this differs from PyFlink
 
@@ -66,7 +66,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **A changed program** does not start from state that means something else: state of another
   declared type, of other windows, or of another sum. PyFlink reads what was written in the old
   type as if it had the new one, and mixes the rest. `pyflink-on-spark.changed-state` takes or drops
-  such state ([state.md](state.md)).
+  such state ([state.md](../use/state.md)).
 - **Types.** A value that does not have a state's declared type is refused when it is put into the
   state, and so is a result of `reduce` or `sum` on a keyed stream that does not have the stream's
   type. PyFlink refuses such a value when it writes the state, at the end of a bundle.
@@ -85,7 +85,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Times** are exact to the microsecond, also in columns with more digits.
 - **A changed query** does not start from state that means something else. Flink finds state by the
   places of operators in the plan, and so takes the sum of one column for that of another.
-  `pyflink-on-spark.changed-state=TAKE` does the same here ([state.md](state.md)).
+  `pyflink-on-spark.changed-state=TAKE` does the same here ([state.md](../use/state.md)).
 - **The partition of nothing.** Flink writes rows without a value of the partition's column into
   `__DEFAULT_PARTITION__`, and cannot read that table ("Path should not be null or empty"). Here
   the rows are read.

@@ -20,7 +20,7 @@ from pyflink_on_spark.common._options.option import Effect, Option, OptionPrefix
 from pyflink_on_spark.common._options.option_text import option_text
 from pyflink_on_spark.common._options.registry import MODULES, declared
 
-DOCUMENT = Path(__file__).with_name("options.md")
+DOCUMENT = Path(__file__).parent / "reference" / "options.md"
 HEAD = """\
 # Options
 

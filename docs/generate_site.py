@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "docs"
-PAGES = ("*.md", "docs/**/*.md", "docs/*.svg", "examples/README.md")
+PAGES = ("*.md", "docs/**/*.md", "docs/**/*.svg", "examples/README.md")
 API = {
     "datastream": (
         "datastream",

@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.plan.options import Option
 from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
 from pyflink_on_spark._sql.tables.formats.registry import FORMATS
 
-DOCUMENT = Path(__file__).parent / "connectors" / "tables.md"
+DOCUMENT = Path(__file__).parent / "use" / "connectors" / "tables.md"
 HEAD = """\
 # Connectors and formats of tables
 

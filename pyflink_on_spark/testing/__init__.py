@@ -1,6 +1,6 @@
 """Runs whole jobs in this process, without a JVM, and single operators step by step.
 
-Breakpoints in user functions work. See docs/testing.md.
+Breakpoints in user functions work. See docs/use/testing.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files of docs/service.md: each is well-formed, and names only what exists."""
+"""The files of docs/operate/service.md: each is well-formed, and names only what exists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyflink_on_spark.state import SavepointWriter, latest_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "examples" / "service"
-PAGE = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "operate" / "service.md").read_text(encoding="utf-8")
 # The fields of the Spark operator's v1beta2 that the file may use, by object.
 FIELDS = {
     "spec": {
@@ -58,7 +58,7 @@ def test_the_configuration_has_options_that_exist(monkeypatch):
     configuration = Configuration.from_dict(_flat(yaml("config.yaml")))
     environment = StreamExecutionEnvironment.get_execution_environment(configuration)
     environment._check_options()
-    known = (ROOT / "docs" / "options.md").read_text()
+    known = (ROOT / "docs" / "reference" / "options.md").read_text()
     for key in _flat(yaml("config.yaml")):
         assert f"`{key}`" in known or key.startswith("metrics.reporter."), key
 

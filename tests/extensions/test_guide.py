@@ -1,4 +1,4 @@
-"""The programs in docs/extensions.md print what their comments say."""
+"""The programs in docs/use/extensions.md print what their comments say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).resolve().parent.parent.parent / "docs" / "extensions.md"
+GUIDE = Path(__file__).resolve().parent.parent.parent / "docs" / "use" / "extensions.md"
 PROGRAMS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
 PRINTED = [
     ["(1, 'a')", "(2, 'b')"],

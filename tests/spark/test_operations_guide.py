@@ -1,4 +1,4 @@
-"""Runs the commands of docs/operations.md; they have to print what the page shows.
+"""Runs the commands of docs/operate/operations.md; they have to print what the page shows.
 
 Between them, in the same drivers, further commands are tried.
 """
@@ -20,7 +20,7 @@ import pytest
 from pyflink_on_spark.state import CheckpointContents
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "operate" / "operations.md").read_text(encoding="utf-8")
 # What differs from run to run, and what stands for it.
 VARIES = [
     (r"\b[0-9a-f]{32}\b", "ID"),

@@ -1,4 +1,4 @@
-"""A job that starts from the savepoint of another version of its script: docs/state.md's table."""
+"""A job that starts from the savepoint of another version of its script: docs/use/state.md's table."""
 
 from __future__ import annotations
 

@@ -2,5 +2,5 @@
 
 Each module holds the options of one family. An option has a key, a type, a default, the former keys
 that are still read, and its effect on Spark. To add one, declare it in the module of its family and
-regenerate ``docs/options.md`` with ``python docs/generate_options.py``.
+regenerate ``docs/reference/options.md`` with ``python docs/generate_options.py``.
 """

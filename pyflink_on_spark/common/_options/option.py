@@ -18,7 +18,7 @@ class Effect:
     Args:
         recorded: whether the option is only kept, and does nothing.
         text: for a recorded option, why it has no effect; otherwise what the reader of
-            ``docs/options.md`` has to know beyond Flink's own description, or nothing.
+            ``docs/reference/options.md`` has to know beyond Flink's own description, or nothing.
         harmless: values, other than the default, that a recorded option may have without a note.
         needs: the option that has to be set for this one to work.
     """
