@@ -1,4 +1,4 @@
-"""A job that starts from the savepoint of another version of its script: docs/use/state.md's table."""
+"""A job that starts from the savepoint of another version of its script, as state.md says."""
 
 from __future__ import annotations
 
