@@ -23,7 +23,7 @@ from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.catalog.objects import Column
+    from pyflink_on_spark._sql.plan.catalog_objects import Column
     from pyflink_on_spark.table.catalog import ResolvedSchema
 
 __all__ = ["Schema"]

@@ -12,10 +12,10 @@ from pyflink_on_spark._sql.binder.joins import distinct
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project, renamed
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
-from pyflink_on_spark._sql.catalog.objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.codegen.folding import folded
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.table._expressions.missing_methods import ChangelogMethods

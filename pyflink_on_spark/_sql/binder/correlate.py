@@ -6,10 +6,10 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.missing_functions import refuse_missing
 from pyflink_on_spark._sql.binder.scope import unique_names
 from pyflink_on_spark._sql.errors import Span, invalid, not_yet
-from pyflink_on_spark._sql.functions.tables import UNNEST, TableFunction
 from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
 from pyflink_on_spark._sql.syntax import queries as syntax
 
 Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]

@@ -11,10 +11,9 @@ from pyflink_on_spark._sql.binder.overloads import calcite_name, convert, invoke
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
 from pyflink_on_spark._sql.codegen.casts import can_cast
 from pyflink_on_spark._sql.errors import invalid, not_yet
-from pyflink_on_spark._sql.functions.aggregates import AggregateFunction
 from pyflink_on_spark._sql.functions.builtin.conditional import CASE
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Typed
-from pyflink_on_spark._sql.plan.signatures import ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import AggregateFunction, ScalarFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type

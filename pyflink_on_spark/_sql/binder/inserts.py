@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyflink_on_spark._sql.binder.scope import unique_names
-from pyflink_on_spark._sql.binder.windows import window_join
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Aggregate, Join, Node
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.plan.time_bounds import time_bounds
+from pyflink_on_spark._sql.plan.window_columns import window_join
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 

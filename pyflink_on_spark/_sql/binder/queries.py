@@ -30,7 +30,7 @@ from pyflink_on_spark._sql.binder.subqueries import (
     with_value,
 )
 from pyflink_on_spark._sql.binder.unions import converted, union_all
-from pyflink_on_spark._sql.catalog.manager import CatalogManager
+from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.folding import folded
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed

@@ -20,11 +20,11 @@ from pyflink_on_spark._sql.binder.temporal import (
     without_system_time,
 )
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
-from pyflink_on_spark._sql.catalog.manager import CatalogManager
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.folding import folded
 from pyflink_on_spark._sql.errors import at_place, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, shifted
 from pyflink_on_spark._sql.plan.nodes import Node, Values
 from pyflink_on_spark._sql.plan.schema import Schema

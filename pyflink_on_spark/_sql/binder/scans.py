@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef, Typed, substitute
 from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, Node, TableScan
 from pyflink_on_spark._sql.plan.ports import TableSource

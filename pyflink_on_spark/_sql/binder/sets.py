@@ -9,7 +9,6 @@ from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.unions import union_all
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -18,6 +17,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.nodes import Aggregate, Correlate, Filter, Node
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax.queries import SetOperator
 from pyflink_on_spark._sql.types import logical
 

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.codegen.call_site import is_atom
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.repeated import Structure, repeated, structure
 from pyflink_on_spark._sql.errors import not_yet
-from pyflink_on_spark._sql.functions.aggregates import AggregateCode
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed, walk
+from pyflink_on_spark._sql.plan.signatures import AggregateCode, is_atom
 from pyflink_on_spark._sql.types import logical
 
 _PLAIN = frozenset(

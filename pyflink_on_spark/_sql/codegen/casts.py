@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen import conversions
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.composite_casts import composite_cast
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion
-from pyflink_on_spark._sql.plan.signatures import Code
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
-from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, cut_micros, to_instant, to_local
 from pyflink_on_spark._sql.types.text import sql_text
-from pyflink_on_spark._sql.types.zones import to_instant, to_local
 
 Rule = Callable[[LogicalType, LogicalType, bool], "Code | None"]
 """Code for a conversion from one type to another, leniently or not; None if there is none."""
@@ -177,7 +175,7 @@ def _to_date(source: LogicalType, _target: LogicalType, lenient: bool) -> Code |
 def _to_time(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
     digits = target.precision or 0
     if source.root is Root.TIME:
-        return _calling(conversions.cut_micros, digits)
+        return _calling(cut_micros, digits)
     if source.root is Root.TIMESTAMP:
         return lambda site: _cut(site, f"({site.source(0)}) % {MICROS_PER_DAY}", digits)
     if source.root is Root.TIMESTAMP_LTZ:
@@ -188,7 +186,7 @@ def _to_time(source: LogicalType, target: LogicalType, lenient: bool) -> Code | 
 
 
 def _cut(site: CallSite, source: str, digits: int) -> str:
-    return f"{site.bind(conversions.cut_micros, 'cut_micros')}({source}, {digits})"
+    return f"{site.bind(cut_micros, 'cut_micros')}({source}, {digits})"
 
 
 def _zoned(function: Callable[..., object], rest: str = "") -> Code:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
+from pyflink_on_spark._sql.plan.signatures import CallSite
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 

@@ -15,13 +15,18 @@ from pyflink_on_spark._sql.types.decimals import (
     rescale,
 )
 from pyflink_on_spark._sql.types.temporal import (
+    cut_micros,
     parse_cast_timestamp,
     parse_date,
     parse_time,
 )
 
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
+
+
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
+
+
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
 
 
@@ -155,8 +160,3 @@ def text_to_timestamp(text: str, digits: int, lenient: bool) -> int | None:
 def _refuse(text: str, wanted: str, lenient: bool) -> None:
     if not lenient:
         raise ValueError(f"{text!r} is not {wanted}")
-
-
-def cut_micros(micros: int, digits: int) -> int:
-    """Drop the digits of a fraction of a second after some of them."""
-    return micros if digits >= 6 else micros - micros % 10 ** (6 - digits)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction
 from pyflink_on_spark._sql.types import logical
 
 

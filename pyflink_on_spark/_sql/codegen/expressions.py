@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite, is_atom
 from pyflink_on_spark._sql.codegen.casts import cast
 from pyflink_on_spark._sql.codegen.program import Part
 from pyflink_on_spark._sql.codegen.repeated import PART_HEIGHT, Structure, structure
@@ -22,7 +21,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     Typed,
     input_refs,
 )
-from pyflink_on_spark._sql.plan.signatures import Code, Nulls
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, is_atom
 
 _CALL = re.compile(r"\w\(")
 _WRITTEN = frozenset({int, str, bool, bytes, type(None)})

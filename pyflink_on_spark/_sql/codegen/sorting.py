@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import total_ordering
 from typing import Any
 
-from pyflink_on_spark._sql.codegen.call_site import is_atom
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.nodes import SortKey
+from pyflink_on_spark._sql.plan.signatures import is_atom
 from pyflink_on_spark._sql.types import logical
 
 _NUMBERS = frozenset({*logical.NUMERIC, *logical.DATETIMES, *logical.INTERVALS})

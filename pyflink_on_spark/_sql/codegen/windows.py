@@ -8,7 +8,7 @@ from pyflink_on_spark._sql.codegen.aggregates import indented
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 from pyflink_on_spark._sql.codegen.window_aggregates import session_loop
 from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
-from pyflink_on_spark._sql.types.zones import to_instant, to_local
+from pyflink_on_spark._sql.types.temporal import to_instant, to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext

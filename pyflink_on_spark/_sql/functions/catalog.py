@@ -11,8 +11,8 @@ from pyflink_on_spark._sql.functions.builtin.session import current_database
 from pyflink_on_spark._sql.functions.library import builtin_functions
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.catalog.manager import CatalogManager
-    from pyflink_on_spark._sql.catalog.objects import ObjectPath
+    from pyflink_on_spark._sql.catalog import CatalogManager
+    from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath
 
 CURRENT_DATABASE = "CURRENT_DATABASE"
 CORE = "core"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
-from pyflink_on_spark._sql.plan.signatures import Code, Parameter, Result
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Parameter, Result
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.functions.aggregates import AggregateFunction, AggregateOverload
-    from pyflink_on_spark._sql.plan.signatures import Overload, ScalarFunction
+    from pyflink_on_spark._sql.plan.signatures import (
+        AggregateFunction,
+        AggregateOverload,
+        Overload,
+        ScalarFunction,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.errors import Span
-    from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
-    from pyflink_on_spark._sql.functions.tables import TableFunction
+    from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.plan.external import ExternalRows
     from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
+    from pyflink_on_spark._sql.plan.signatures import TableAggregateFunction, TableFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +253,7 @@ class FlatAggregate(Unary):
     """
 
     keys: tuple[Typed, ...]
-    function: PythonTableAggregate
+    function: TableAggregateFunction
     args: tuple[Typed, ...]
 
     def describe(self) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
@@ -13,10 +13,10 @@ from pyflink_on_spark._sql.plan.options import Option, TableOptions
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.connector import Sink, Source
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
     from pyflink_on_spark._runtime.operators.operator import Operator
-    from pyflink_on_spark._sql.catalog.objects import ObjectPath, ResolvedSchema
+    from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath, ResolvedSchema
     from pyflink_on_spark._sql.plan.schema import Schema
-    from pyflink_on_spark._sql.tables.connectors.lookup import Lookup
     from pyflink_on_spark._sql.types.logical import LogicalType
 
 
@@ -163,3 +163,21 @@ class TableFactory(ABC):
             f"Connector '{self.identifier}' can only be used as a source. "
             "It cannot be used as a sink."
         )
+
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+Find = Callable[[tuple[Any, ...]], Rows]
+"""Returns the rows in which the key columns have some values."""
+
+
+class Lookup(ABC):
+    """Finds rows of a table by the values of some columns. Picklable."""
+
+    @abstractmethod
+    def open(self, context: OperatorContext | None) -> Find:
+        """Return what finds rows; called once in each subtask."""
+
+    def close(self, find: Find) -> None:  # noqa: B027 - most have nothing to release
+        """Release what ``open`` returned."""

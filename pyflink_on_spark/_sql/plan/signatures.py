@@ -1,25 +1,26 @@
-"""What a function is."""
+"""What functions are: their forms, the code of their calls, and how a call looks to that code."""
 
 from __future__ import annotations
 
 import enum
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from pyflink_on_spark._sql.types.logical import LogicalType
-
-if TYPE_CHECKING:
-    from pyflink_on_spark._sql.codegen.call_site import CallSite
-    from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.expressions import Constant, Typed
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
 """The type that an argument of some type is converted to, its own as a rule; None: it is refused.
 The result's ``nullable`` does not matter."""
 
+
 Result = Callable[[Sequence[LogicalType]], LogicalType]
 """The type of a result for the types of the converted arguments. Where ``Nulls`` says so, NULL is
 added or taken away after that."""
+
 
 Code = Callable[["CallSite"], str]
 """Python source of an expression for a call."""
@@ -138,3 +139,325 @@ class FunctionRegistry:
     def find(self, name: str) -> Any:
         """Return the function of a name in any case, or None."""
         return self.functions.get(name.upper())
+
+
+_ATOM = re.compile(r"-?[\w.]+|'[^'\\]*'|\"[^\"\\]*\"")
+
+
+def is_atom(source: str) -> bool:
+    """Tell whether Python source is a name or a constant, which costs nothing to repeat."""
+    return _ATOM.fullmatch(source) is not None
+
+
+class Generator(Protocol):
+    """What makes Python source of expressions."""
+
+    time_zone: str
+
+    def value(self, expression: Typed) -> str:
+        """Return the source of an expression's value."""
+        ...
+
+    def condition(self, expression: Typed) -> str:
+        """Return the source of what is true in Python if, and only if, an expression is TRUE."""
+        ...
+
+    def bind(self, thing: Any, hint: str) -> str:
+        """Make an object known to the code, and return its name there."""
+        ...
+
+    def temporary(self) -> str:
+        """Return a name that nothing else has."""
+        ...
+
+    def over(self, columns: list[str]) -> Generator:
+        """Return what makes source over other columns for the same function."""
+        ...
+
+
+class CallSite:
+    """A call that Python source is wanted for.
+
+    No argument of a strict function is NULL when its code runs.
+
+    Args:
+        generator: makes the source of the arguments.
+        type: the type of the result.
+        args: the arguments.
+        symbols: keywords among them.
+        strict: whether the code must not run if an argument is NULL.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        type: LogicalType,  # noqa: A002 - what it is called everywhere else
+        args: Sequence[Typed],
+        symbols: tuple[str, ...] = (),
+        strict: bool = True,
+    ) -> None:
+        self._generator = generator
+        self.type, self.args, self.symbols = type, args, symbols
+        self._sources: list[str | None] = [None] * len(args)
+        self._strict = strict
+        self.checks: list[tuple[str, str]] = []
+        """What is evaluated before the code, each with what it must not be for the code to run."""
+        if strict:
+            for index, arg in enumerate(args):
+                if arg.type.nullable:
+                    self._check_null(index)
+
+    @property
+    def types(self) -> tuple[LogicalType, ...]:
+        """The types of the arguments."""
+        return tuple(arg.type for arg in self.args)
+
+    @property
+    def time_zone(self) -> str:
+        """The session's time zone, by name."""
+        return self._generator.time_zone
+
+    def bind(self, thing: Any, hint: str) -> str:
+        """Make an object known to the code, and return its name there.
+
+        Args:
+            thing: can be pickled, or is a ``Binding``, which the worker makes the object of.
+            hint: what the name begins with.
+        """
+        return self._generator.bind(thing, hint)
+
+    def temporary(self) -> str:
+        """Return a name that the code may assign to."""
+        return self._generator.temporary()
+
+    def over(self, columns: list[str]) -> Generator:
+        """Return what makes source over other columns, each a name that the code assigns to."""
+        return self._generator.over(columns)
+
+    def source(self, index: int) -> str:
+        """Return the source of an argument, to be used once; arguments in their order."""
+        source = self._sources[index]
+        if source is None:
+            source = self._sources[index] = self._generator.value(self.args[index])
+        return source
+
+    def sources(self) -> list[str]:
+        """Return the sources of all arguments, each to be used once, in their order."""
+        return [self.source(index) for index in range(len(self.args))]
+
+    def condition(self, index: int) -> str:
+        """Return the source of what is true in Python if, and only if, an argument is TRUE."""
+        return self._generator.condition(self.args[index])
+
+    def atom(self, index: int) -> str:
+        """Return the source of an argument, to be used any number of times.
+
+        The argument is evaluated before the code, even if the code does not need it.
+        """
+        source = self.source(index)
+        if not is_atom(source):
+            name = self.temporary()
+            self.checks.append((f"({name} := {source})", "..."))
+            self._sources[index] = source = name
+        return source
+
+    def atoms(self) -> list[str]:
+        """Return the sources of all arguments, each to be used any number of times."""
+        return [self.atom(index) for index in range(len(self.args))]
+
+    def for_template(self, template: str) -> list[str]:
+        """Return the sources of all arguments as often as a template uses them."""
+        return [
+            self.atom(index) if template.count(f"{{{index}}}") > 1 else self.source(index)
+            for index in range(len(self.args))
+        ]
+
+    def constant(self, index: int) -> Any:
+        """Return the value of an argument that is a constant.
+
+        Raises:
+            LookupError: the argument is not a constant.
+        """
+        arg = self.args[index]
+        if not isinstance(arg, Constant):
+            raise LookupError(index)
+        return arg.value
+
+    def _check_null(self, index: int) -> None:
+        source = self.source(index)
+        if is_atom(source):
+            self.checks.append((source, "None"))
+            return
+        name = self.temporary()
+        self.checks.append((f"({name} := {source})", "None"))
+        self._sources[index] = name
+
+
+class Binder(Protocol):
+    """Makes objects known to code."""
+
+    time_zone: str
+    """The session's, by name."""
+
+    def bind(self, thing: Any, hint: str) -> str:
+        """Make an object known, and return its name in the code."""
+        ...
+
+
+class AggregateCode:
+    """The code of one call. Slots are places of a list, arguments are sources without effects.
+
+    An argument is never NULL in ``accumulate`` and ``retract``, unless ``takes_null`` is set.
+    """
+
+    initial: tuple[str, ...] = ("None",)
+    takes_null = False
+    reversible = True
+
+    def accumulate(self, slots: Sequence[str], args: Sequence[str]) -> list[str]:
+        """Return statements that add a row."""
+        raise NotImplementedError
+
+    def retract(self, slots: Sequence[str], args: Sequence[str]) -> list[str]:
+        """Return statements that take a row back; only called if ``reversible``."""
+        raise NotImplementedError
+
+    def merge(self, slots: Sequence[str], others: Sequence[str]) -> list[str]:
+        """Return statements that add the rows of another accumulator."""
+        raise NotImplementedError
+
+    def value(self, slots: Sequence[str]) -> str:
+        """Return the source of the result."""
+        raise NotImplementedError
+
+
+MakeCode = Callable[[Binder, Sequence[LogicalType], LogicalType, bool], AggregateCode]
+"""Makes the code of a call: of the types of its arguments, that of its result, and whether rows
+are taken back."""
+
+
+@dataclass(frozen=True, eq=False)
+class AggregateOverload:
+    """One form of an aggregate function.
+
+    Args:
+        parameters: one for each argument.
+        result: the type of the result.
+        code: what computes it.
+        optional: how many of the last parameters may be left out.
+    """
+
+    parameters: tuple[Parameter, ...]
+    result: Result
+    code: MakeCode
+    optional: int = 0
+
+    def takes(self, count: int) -> bool:
+        """Tell whether there can be so many arguments."""
+        return len(self.parameters) - self.optional <= count <= len(self.parameters)
+
+    def parameter(self, index: int) -> Parameter:
+        """Return the parameter for an argument."""
+        return self.parameters[index]
+
+
+@dataclass(frozen=True, eq=False)
+class AggregateFunction:
+    """A function that gives one value for the rows of a group.
+
+    Args:
+        name: in capitals.
+        overloads: its forms; the first one that takes the arguments is used.
+        forms: how error messages show the forms.
+        aliases: other names.
+        batch_only: whether there is none in streaming mode.
+    """
+
+    name: str
+    overloads: tuple[AggregateOverload, ...]
+    forms: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    batch_only: bool = False
+    is_operator = False
+
+
+@dataclass(frozen=True, eq=False)
+class RankingFunction(AggregateFunction):
+    """A function that only has a meaning for rows in an order, with OVER.
+
+    Args:
+        column: computes the values of a whole group in order: of the position of the first row
+            that is equal in order to each row, and the arguments of each row.
+        streaming: whether ``code`` computes a value from the rows up to one.
+    """
+
+    column: Callable[..., list[Any]] = lambda peers, *args: []
+    streaming: bool = False
+
+
+Named = tuple[tuple[str, ...], tuple[LogicalType, ...]]
+"""The names and types of columns."""
+
+
+Columns = Callable[[Sequence[LogicalType]], "Named | None"]
+"""The names and types of the columns for arguments of some types; None: they are refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableFunction:
+    """A function that gives rows.
+
+    Args:
+        name: in capitals.
+        columns: what finds the columns.
+        code: source of an iterable of tuples.
+        deterministic: whether it always has the same rows for the same arguments.
+    """
+
+    name: str
+    columns: Columns
+    code: Code
+    deterministic: bool = True
+
+
+def _unnested(types: Sequence[LogicalType]) -> Named | None:
+    (kind,) = types
+    if kind.root is Root.MAP:
+        return ("KEY", "VALUE"), kind.children
+    if kind.root not in {Root.ARRAY, Root.MULTISET}:
+        return None
+    (element,) = kind.children
+    if element.root is Root.ROW:
+        return element.names, element.children
+    return ("EXPR$0",), (element,)
+
+
+def _unnest_code(site: CallSite) -> str:
+    # The source of the argument may assign names, which no comprehension may do where it begins.
+    kind = site.types[0]
+    if kind.root is Root.MAP:
+        return f"({site.source(0)} or {{}}).items()"
+    elements = f"{site.source(0)} or ()"
+    if kind.root is Root.MULTISET:
+        elements = f"{site.bind(Counter, 'Counter')}({elements}).elements()"
+    if kind.children[0].root is Root.ROW:
+        return f"filter(None, {elements})"
+    return f"zip({elements})"
+
+
+UNNEST = TableFunction("UNNEST", _unnested, _unnest_code)
+
+
+@dataclass(frozen=True, eq=False)
+class TableAggregateFunction:
+    """A function that gives any number of rows for the rows of a group.
+
+    Args:
+        name: for messages.
+    """
+
+    name: str
+
+    def binding(self, types: Sequence[LogicalType], zone: str) -> Any:
+        """Return the object that calls it with arguments of some types, in a session's zone."""
+        raise NotImplementedError

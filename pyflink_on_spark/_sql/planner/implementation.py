@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._sql.binder.windows import window_join, windows_of
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
@@ -16,6 +15,7 @@ from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.plan.time_bounds import time_bounds
+from pyflink_on_spark._sql.plan.window_columns import window_join, windows_of
 from pyflink_on_spark._sql.planner import scans, semi_joins, sinks, timed_joins
 from pyflink_on_spark._sql.planner.aggregates import GroupAggregate
 from pyflink_on_spark._sql.planner.calc import calc

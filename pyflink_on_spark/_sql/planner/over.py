@@ -11,7 +11,6 @@ from pyflink_on_spark._sql.codegen.over import compile_frame, is_reversible
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.codegen.sorting import compile_sort_key
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.functions.aggregates import RankingFunction
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -22,6 +21,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.nodes import Project
 from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.plan.signatures import RankingFunction
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._sql.binder.windows import windows_of
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
@@ -19,6 +18,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.over import Over
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.window_columns import windows_of
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.sorting import TopN, VariableEnd, WindowTopN

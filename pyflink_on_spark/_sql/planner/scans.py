@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.external import ExternalRows
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pyflink_on_spark._graph.transformation import Aligned
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.ports import TableSink
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_path

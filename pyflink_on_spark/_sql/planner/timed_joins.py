@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.binder.windows import WindowJoinKeys
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.joins import TemporalJoin as LogicalTemporalJoin
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.time_bounds import TimeBounds
+from pyflink_on_spark._sql.plan.window_columns import WindowJoinKeys
 from pyflink_on_spark._sql.planner.joins import Join, JoinParts, split_condition
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 from pyflink_on_spark._sql.codegen.rows import compile_row, is_identity
-from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext
-    from pyflink_on_spark._sql.tables.connectors.lookup import Lookup, Rows
+    from pyflink_on_spark._sql.plan.ports import Lookup, Rows
 
 
 def lookup_function(

@@ -10,8 +10,7 @@ from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_wat
 from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
-from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
-from pyflink_on_spark._sql.types.zones import to_local
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext

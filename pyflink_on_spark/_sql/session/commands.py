@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._sql.binder.projections import renamed
-from pyflink_on_spark._sql.catalog.manager import Catalog
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, Column
+from pyflink_on_spark._sql.catalog import Catalog
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.session.alterations import (
     alter_catalog,

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.binder.tables import TableDescription
-from pyflink_on_spark._sql.catalog.manager import Catalog, Database
-from pyflink_on_spark._sql.catalog.objects import (
+from pyflink_on_spark._sql.catalog import Catalog, Database
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
+from pyflink_on_spark._sql.functions.catalog import PythonFunction
+from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.plan.catalog_objects import (
     CatalogTable,
     CatalogView,
     Column,
     ResolvedSchema,
 )
-from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
-from pyflink_on_spark._sql.functions.catalog import PythonFunction
-from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name

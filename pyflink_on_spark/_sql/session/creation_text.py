@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.catalog.manager import Catalog
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, Column, ObjectPath
+from pyflink_on_spark._sql.catalog import Catalog
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, Column, ObjectPath
 from pyflink_on_spark._sql.session.schema_text import column_extras, key_line
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types import logical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyflink_on_spark._sql.catalog.objects import Column
+from pyflink_on_spark._sql.plan.catalog_objects import Column
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import LogicalType
 

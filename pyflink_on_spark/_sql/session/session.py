@@ -13,11 +13,11 @@ from pyflink_on_spark._sql.binder.queries import QueryBinder
 from pyflink_on_spark._sql.binder.scans import scan
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
-from pyflink_on_spark._sql.catalog.manager import CatalogManager, Relation
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.catalog import CatalogManager, Relation
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.nodes import Node, Sink
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.settings import QuerySettings

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from pyflink_on_spark._sql.functions.builtin.units import date_of
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
     MICROS_PER_HOUR,
     MICROS_PER_MINUTE,
     MICROS_PER_SECOND,
+    date_of,
 )
 
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")

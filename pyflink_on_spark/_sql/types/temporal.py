@@ -5,22 +5,47 @@ from __future__ import annotations
 import calendar
 import datetime
 import re
+from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 MICROS_PER_SECOND = 1_000_000
+
+
 MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND
+
+
 MICROS_PER_HOUR = 60 * MICROS_PER_MINUTE
+
+
 MICROS_PER_DAY = 24 * MICROS_PER_HOUR
 
+
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - without a zone
+
+
 _TO_THE_SECOND = 19
+
+
 _PLAIN_LENGTHS = frozenset({_TO_THE_SECOND, 23, 26})
+
+
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
+
+
 _DATE = re.compile(r"\s*(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
+
+
 _TIME = re.compile(r"\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?\s*")
+
+
 _TIMESTAMP = re.compile(r"\s*(\d{1,4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}:\d{1,2}.*?))?\s*")
+
+
 _CAST_TIMESTAMP = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?", re.ASCII
 )
+
+
 _LOOSE_TIMESTAMP = re.compile(
     r"\s*(\d{1,4})-(\d{1,4})-(\d{1,4}) \s*(\d{1,9}):(\d{1,9}):(\d{1,9})", re.ASCII
 )
@@ -145,3 +170,56 @@ def timestamp_text(micros: int, digits: int, separator: str = " ") -> str:
     """Write a timestamp with so many digits for the fraction of a second."""
     days, time = divmod(micros, MICROS_PER_DAY)
     return f"{date_text(days)}{separator}{time_text(time, digits)}"
+
+
+def date_of(days: int) -> datetime.date:
+    """Return the date of a number of days."""
+    return datetime.date.fromordinal(days + _EPOCH_DAY)
+
+
+def cut_micros(micros: int, digits: int) -> int:
+    """Drop the digits of a fraction of a second after some of them."""
+    return micros if digits >= 6 else micros - micros % 10 ** (6 - digits)
+
+
+_UTC = frozenset({"UTC", "Z", "GMT", "Etc/UTC"})
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> ZoneInfo:
+    """Return a time zone by its name."""
+    return ZoneInfo(name)
+
+
+# Clocks are set only at whole quarters of an hour.
+_QUARTER = 15 * MICROS_PER_MINUTE
+
+
+@lru_cache(maxsize=100_000)
+def _offset(quarter: int, zone: str) -> int:
+    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of an hour of UTC."""
+    moment = datetime.datetime.fromtimestamp(quarter * 900, _zone(zone))
+    offset = moment.utcoffset() or datetime.timedelta()
+    return int(offset.total_seconds()) * MICROS_PER_SECOND
+
+
+@lru_cache(maxsize=100_000)
+def _local_offset(quarter: int, zone: str) -> int:
+    """Return by how much (microseconds) a zone is ahead of UTC in a quarter of its own time."""
+    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=quarter * 900)  # noqa: DTZ001
+    offset = local.replace(tzinfo=_zone(zone)).utcoffset() or datetime.timedelta()
+    return int(offset.total_seconds()) * MICROS_PER_SECOND
+
+
+def to_local(micros: int, zone: str) -> int:
+    """Return the local time of a point in time."""
+    if zone in _UTC:
+        return micros
+    return micros + _offset(micros // _QUARTER, zone)
+
+
+def to_instant(micros: int, zone: str) -> int:
+    """Return the point in time of a local time; of two the first, in a gap after it."""
+    if zone in _UTC:
+        return micros
+    return micros - _local_offset(micros // _QUARTER, zone)

@@ -1,26 +1,29 @@
-"""How SQL writes values: CAST to STRING, and what TableResult.print shows."""
+"""How values look as text: CAST to STRING, TableResult.print, the print connector, and formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Context
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.bitmaps import bitmap_text
-from pyflink_on_spark._sql.types.decimals import decimal_text
+from pyflink_on_spark._sql.types.decimals import decimal_text, to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
+    MICROS_PER_MINUTE,
     date_text,
     time_text,
     timestamp_text,
+    to_local,
 )
 from pyflink_on_spark._sql.types.variants import variant_json
-from pyflink_on_spark._sql.types.zones import to_local
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
 
 Text = Callable[[Any], str]
 
@@ -116,3 +119,88 @@ _SIMPLE: dict[Root, Text] = {
     Root.INTERVAL_SECOND: _interval_text,
     Root.INTERVAL_MONTH: _months_text,
 }
+
+
+def print_text(kind: LogicalType, time_zone: str = "UTC") -> Text:
+    """Return what writes a value of a type, NULL too."""
+    text = _print_writer(kind, time_zone)
+    return lambda value: "null" if value is None else text(value)
+
+
+def _print_writer(kind: LogicalType, zone: str) -> Text:
+    root = kind.root
+    if root is Root.BOOLEAN:
+        return lambda value: "true" if value else "false"
+    if root in logical.BYTES_LIKE:
+        return lambda value: f"[{', '.join(str(byte - (byte & 128) * 2) for byte in value)}]"
+    if root is Root.TIME:
+        return _java_time
+    if root is Root.TIMESTAMP:
+        return _java_timestamp
+    if root is Root.TIMESTAMP_LTZ:
+        return lambda value: f"{_java_timestamp(value, seconds=True)}Z"
+    inner = [print_text(child, zone) for child in kind.children]
+    if root is Root.ROW:
+        return lambda row: f"+I[{', '.join([text(v) for text, v in zip(inner, row)])}]"
+    if root is Root.ARRAY:
+        return lambda array: f"[{', '.join(map(inner[0], array))}]"
+    if root is Root.MAP:
+        return lambda entries: _print_entries(
+            (inner[0](k), inner[1](v)) for k, v in entries.items()
+        )
+    if root is Root.MULTISET:
+        return lambda counts: _print_entries((inner[0](k), str(v)) for k, v in counts.items())
+    return sql_text(kind, zone)
+
+
+def _print_entries(pairs: Any) -> str:
+    return "{" + ", ".join([f"{key}={value}" for key, value in pairs]) + "}"
+
+
+def _java_timestamp(micros: int, seconds: bool = False) -> str:
+    days, time = divmod(micros, MICROS_PER_DAY)
+    return f"{date_text(days)}T{_java_time(time, seconds)}"
+
+
+def _java_time(micros: int, seconds: bool = False) -> str:
+    """Write a time of day; seconds and fractions only if there are any, in groups of three."""
+    minutes, rest = divmod(micros, MICROS_PER_MINUTE)
+    text = f"{minutes // 60:02d}:{minutes % 60:02d}"
+    second, fraction = divmod(rest, 1_000_000)
+    if not rest and not seconds:
+        return text
+    text += f":{second:02d}"
+    if not fraction:
+        return text
+    return f"{text}.{fraction // 1000:03d}" if fraction % 1000 == 0 else f"{text}.{fraction:06d}"
+
+
+def moment_text(kind: LogicalType, iso: bool = False) -> Callable[[int], str]:
+    """Return what writes a TIME, TIMESTAMP or TIMESTAMP_LTZ, without zeros at the end.
+
+    Args:
+        kind: which of them.
+        iso: whether there is a T between date and time.
+    """
+    if kind.root is Root.TIME:
+        return lambda value: _without_zeros(time_text(value, 6))
+    separator = "T" if iso else " "
+    zone = "Z" if kind.root is Root.TIMESTAMP_LTZ else ""
+    return lambda value: _without_zeros(timestamp_text(value, 6, separator)) + zone
+
+
+def _without_zeros(text: str) -> str:
+    return text.rstrip("0").removesuffix(".")
+
+
+_DIGITS = Context(prec=38)
+"""As many as a DECIMAL has; Python's usual context rounds to 28."""
+
+
+def number_text(scale: int) -> Callable[[int], str]:
+    """Return what writes a DECIMAL without zeros at the end: 100 is ``1E+2``.
+
+    Args:
+        scale: how many digits it has after the point.
+    """
+    return lambda value: str(to_decimal(value, scale).normalize(_DIGITS)) if value else "0"

@@ -9,9 +9,9 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
-from pyflink_on_spark._sql.functions.tables import TableFunction
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node
+from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table.expression import Expression

@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
-from pyflink_on_spark._sql.catalog import objects
+from pyflink_on_spark._sql.plan import catalog_objects as objects
 from pyflink_on_spark._sql.session.schema_text import column_extras, column_line
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.data_types import to_data_type, to_logical

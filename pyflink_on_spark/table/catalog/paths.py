@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._sql.catalog import objects
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan import catalog_objects as objects
 from pyflink_on_spark.common._java_handles import own_handle
 
 

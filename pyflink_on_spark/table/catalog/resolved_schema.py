@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from pyflink_on_spark._sql.catalog import objects
+from pyflink_on_spark._sql.plan import catalog_objects as objects
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.session.schema_text import key_line, resolved_text, watermark_line
 from pyflink_on_spark._sql.types.logical import LogicalType

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.parser import parse_path
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 

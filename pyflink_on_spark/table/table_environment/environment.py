@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
 from pyflink_on_spark._sql.plan.schema import Schema as RowSchema

@@ -10,9 +10,9 @@ from pyflink_on_spark._sql.binder.overloads import invoke
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.scans import with_computed, with_watermarks
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
-from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.external import ExternalRows

@@ -8,8 +8,8 @@ from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._sql.binder.inserts import fitted
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
-from pyflink_on_spark._sql.catalog.objects import ResolvedSchema
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.builtin.deviations import average_type
+from pyflink_on_spark._sql.functions.builtin.numbers import divide_integers
+from pyflink_on_spark._sql.functions.parameters import any_type, characters, of
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
     MakeCode,
 )
-from pyflink_on_spark._sql.functions.builtin.deviations import average_type
-from pyflink_on_spark._sql.functions.builtin.numbers import divide_integers
-from pyflink_on_spark._sql.functions.parameters import any_type, characters, of
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import divide_half_up
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

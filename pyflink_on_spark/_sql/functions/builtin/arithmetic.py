@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.builtin import numbers
 from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
 from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
     Code,
     Nulls,
     Overload,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import always, byte_strings, calling, inline, of
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
     MakeCode,
+    Overload,
+    Parameter,
+    ScalarFunction,
 )
-from pyflink_on_spark._sql.functions.parameters import always, byte_strings, calling, inline, of
-from pyflink_on_spark._sql.plan.signatures import Overload, Parameter, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.bitmaps import bitmap_text, from_bytes, in_order, to_bytes
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

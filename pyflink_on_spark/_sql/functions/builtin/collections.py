@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -16,6 +15,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     of,
 )
 from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
     Nulls,
     Overload,
     Parameter,

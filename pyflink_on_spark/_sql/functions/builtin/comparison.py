@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.parameters import any_type, inline
-from pyflink_on_spark._sql.plan.signatures import Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

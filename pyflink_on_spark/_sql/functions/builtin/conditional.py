@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin.comparison import equatable_type
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans
-from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import numbers
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
 )
-from pyflink_on_spark._sql.functions.parameters import numbers
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 

@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.parameters import always, any_type, calling, characters
 from pyflink_on_spark._sql.plan.expressions import Typed
-from pyflink_on_spark._sql.plan.signatures import Code, Nulls, Overload, ScalarFunction
-from pyflink_on_spark._sql.tables.formats.json.writing import value_writer
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.json_text import value_writer
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _STEP = re.compile(r"\.([A-Za-z_$][\w$]*)|\.\*|\[\*\]|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\.\.(\w+)")

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import any_type, characters
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
 )
-from pyflink_on_spark._sql.functions.parameters import any_type, characters
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.functions.builtin.units import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -24,7 +23,7 @@ from pyflink_on_spark._sql.functions.parameters import (
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
-from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.decimals import divide_half_up

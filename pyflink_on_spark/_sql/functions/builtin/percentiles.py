@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from math import ceil, floor
 
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import as_double, integers
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
 )
-from pyflink_on_spark._sql.functions.parameters import as_double, integers
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import NUMERIC, LogicalType, Root
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import any_type, converted
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateOverload,
     Binder,
     RankingFunction,
 )
-from pyflink_on_spark._sql.functions.parameters import any_type, converted
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.event_clock import EventClockBinding
 from pyflink_on_spark._sql.functions.parameters import always
-from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Time
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import any_type
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
 )
-from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 Slots = Sequence[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.functions.builtin import patterns, texts
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -18,7 +17,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     like,
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of
-from pyflink_on_spark._sql.plan.signatures import Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.codegen.program import Binding
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin import numbers, units
@@ -18,7 +17,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     of,
 )
 from pyflink_on_spark._sql.functions.shorthand import function_of, overload
-from pyflink_on_spark._sql.plan.signatures import Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.date_patterns import format_timestamp, parse_with
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
@@ -28,8 +27,9 @@ from pyflink_on_spark._sql.types.temporal import (
     parse_cast_timestamp,
     parse_date,
     parse_loose_timestamp,
+    to_instant,
+    to_local,
 )
-from pyflink_on_spark._sql.types.zones import to_instant, to_local
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.context import OperatorContext

@@ -11,9 +11,12 @@ from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_HOUR,
     MICROS_PER_MINUTE,
     MICROS_PER_SECOND,
+    date_of,
 )
 
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
+
+
 _MICROS = {
     "DAY": MICROS_PER_DAY,
     "HOUR": MICROS_PER_HOUR,
@@ -22,13 +25,10 @@ _MICROS = {
     "MILLISECOND": 1000,
     "MICROSECOND": 1,
 }
+
+
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200,
            "MILLENNIUM": 12000}  # fmt: skip
-
-
-def date_of(days: int) -> datetime.date:
-    """Return the date of a number of days."""
-    return datetime.date.fromordinal(days + _EPOCH_DAY)
 
 
 _DATE_PARTS: dict[str, Callable[[datetime.date], int]] = {

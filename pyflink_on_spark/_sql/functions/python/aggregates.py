@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.functions.aggregates import (
+from pyflink_on_spark._sql.functions.parameters import any_type
+from pyflink_on_spark._sql.functions.python.binding import Arguments, Convert, UserBinding
+from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
+from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
+    TableAggregateFunction,
 )
-from pyflink_on_spark._sql.functions.parameters import any_type
-from pyflink_on_spark._sql.functions.python.binding import Arguments, Convert, UserBinding
-from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
@@ -121,7 +122,7 @@ def python_aggregate(
 
 
 @dataclass(frozen=True, eq=False)
-class PythonTableAggregate:
+class PythonTableAggregate(TableAggregateFunction):
     """A function of the user's that gives any number of rows for the rows of a group.
 
     Args:
@@ -132,7 +133,6 @@ class PythonTableAggregate:
         row_names: the names of all columns, if it gets them as one row.
     """
 
-    name: str
     function: UserFunction
     names: tuple[str, ...]
     types: tuple[LogicalType, ...]

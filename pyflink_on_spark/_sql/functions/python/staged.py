@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.functions.parameters import any_type
-from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._sql.codegen.call_site import CallSite
 from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert
-from pyflink_on_spark._sql.functions.tables import TableFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 

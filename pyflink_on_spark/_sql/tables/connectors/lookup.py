@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.options import (
@@ -17,39 +16,37 @@ from pyflink_on_spark._sql.plan.options import (
     integer,
     one_of,
 )
-
-if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
-
-Rows = Sequence[tuple[Any, ...]]
-Find = Callable[[tuple[Any, ...]], Rows]
-"""Returns the rows in which the key columns have some values."""
+from pyflink_on_spark._sql.plan.ports import Find, Rows
 
 _CACHE = Option("lookup.cache", one_of("none", "partial", "full"))
+
+
 _MAX_ROWS = Option("lookup.partial-cache.max-rows", integer)
+
+
 _AFTER_WRITE = Option("lookup.partial-cache.expire-after-write", duration)
+
+
 _AFTER_ACCESS = Option("lookup.partial-cache.expire-after-access", duration)
+
+
 _MISSING = Option("lookup.partial-cache.cache-missing-key", boolean, default=True)
+
+
 _OLD_MAX_ROWS = Option("lookup.cache.max-rows", integer, default=-1)
+
+
 _OLD_TTL = Option("lookup.cache.ttl", duration, default=0)
+
+
 _OLD_MISSING = Option("lookup.cache.caching-missing-key", boolean, default=True)
+
 
 CACHE_OPTIONS = (
     _CACHE, _MAX_ROWS, _AFTER_WRITE, _AFTER_ACCESS, _MISSING,
     _OLD_MAX_ROWS, _OLD_TTL, _OLD_MISSING,
 )  # fmt: skip
 """The options of ``CachePolicy``."""
-
-
-class Lookup(ABC):
-    """Finds rows of a table by the values of some columns. Picklable."""
-
-    @abstractmethod
-    def open(self, context: OperatorContext | None) -> Find:
-        """Return what finds rows; called once in each subtask."""
-
-    def close(self, find: Find) -> None:  # noqa: B027 - most have nothing to release
-        """Release what ``open`` returned."""
 
 
 @dataclass(frozen=True)

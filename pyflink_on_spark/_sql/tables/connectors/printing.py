@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
-from pyflink_on_spark._sql.types.print_text import print_text
+from pyflink_on_spark._sql.types.text import print_text
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:

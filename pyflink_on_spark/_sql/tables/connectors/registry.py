@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
 from pyflink_on_spark._sql.plan.ports import (
     TableContext,

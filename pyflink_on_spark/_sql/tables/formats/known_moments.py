@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.codegen.conversions import cut_micros
-from pyflink_on_spark._sql.types.temporal import is_plain_moment, parse_timestamp
+from pyflink_on_spark._sql.types.temporal import cut_micros, is_plain_moment, parse_timestamp
 
 _MOST = 20_000
 _DAY, _HOUR, _TO_THE_SECOND = 10, 11, 19

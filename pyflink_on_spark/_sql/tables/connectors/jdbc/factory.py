@@ -21,6 +21,7 @@ from pyflink_on_spark._sql.plan.options import (
     text,
 )
 from pyflink_on_spark._sql.plan.ports import (
+    Lookup,
     Reading,
     TableContext,
     TableFactory,
@@ -34,7 +35,7 @@ from pyflink_on_spark._sql.tables.connectors.jdbc.rows import FromDatabase, ToDa
 from pyflink_on_spark._sql.tables.connectors.jdbc.sink import UpsertJdbcSink
 from pyflink_on_spark._sql.tables.connectors.jdbc.source import JdbcSource, Ranges
 from pyflink_on_spark._sql.tables.connectors.jdbc.statements import dialect_of
-from pyflink_on_spark._sql.tables.connectors.lookup import CACHE_OPTIONS, CachePolicy, Lookup
+from pyflink_on_spark._sql.tables.connectors.lookup import CACHE_OPTIONS, CachePolicy
 from pyflink_on_spark._sql.types.type_infos import to_type_info
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 

@@ -11,16 +11,11 @@ from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker
+from pyflink_on_spark._sql.plan.ports import Find, Lookup, Rows
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.connectors.jdbc.rows import from_database
 from pyflink_on_spark._sql.tables.connectors.jdbc.statements import dialect_of
-from pyflink_on_spark._sql.tables.connectors.lookup import (
-    CachePolicy,
-    Find,
-    Lookup,
-    LookupCache,
-    Rows,
-)
+from pyflink_on_spark._sql.tables.connectors.lookup import CachePolicy, LookupCache
 from pyflink_on_spark._sql.types.external import row_converter, to_python
 from pyflink_on_spark._sql.types.type_infos import to_type_info
 from pyflink_on_spark.common.typeinfo import RowTypeInfo

@@ -12,12 +12,11 @@ from typing import Any
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.corrupt import null_if_corrupt
 from pyflink_on_spark._connectors.formats.csv_reader import sql_date
-from pyflink_on_spark._sql.codegen.conversions import cut_micros
 from pyflink_on_spark._sql.tables.formats.csv.dialect import CsvDialect
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, parse_cast_timestamp
+from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, cut_micros, parse_cast_timestamp
 
 Read = Callable[[str], Any]
 

@@ -11,11 +11,10 @@ from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.csv.dialect import CsvDialect
 from pyflink_on_spark._sql.tables.formats.format import Encode, Encoder
-from pyflink_on_spark._sql.tables.formats.moments import moment_text
-from pyflink_on_spark._sql.tables.formats.numbers import number_text
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
+from pyflink_on_spark._sql.types.text import moment_text, number_text
 
 Write = Callable[[Any], str]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.conversions import cut_micros
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder
@@ -16,7 +15,7 @@ from pyflink_on_spark._sql.tables.formats.known_moments import moment_reader
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
+from pyflink_on_spark._sql.types.temporal import cut_micros, parse_date, parse_time, parse_timestamp
 
 Read = Callable[[Any], Any]
 WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._sql.catalog.objects import CatalogTable, CatalogView, ObjectPath
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, ObjectPath
 
 Relation = CatalogTable | CatalogView
 

@@ -1,1 +1,0 @@
-"""The tables, views, databases and catalogs of a session."""
