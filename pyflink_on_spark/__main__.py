@@ -27,7 +27,7 @@ _HELP = "\n".join(
         "       python -m pyflink_on_spark COMMAND ...",
         "",
         "Runs a PyFlink script on Spark, or one of these commands; COMMAND --help says more:",
-        *(f"  {name:<12}{what}" for name, what in _COMMANDS.items()),
+        *(f"  {name:<14}{what}" for name, what in _COMMANDS.items()),
         "",
         "Options of run, info and of a script without a command:",
         *help_lines(),
@@ -92,7 +92,9 @@ def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
     from pyflink_on_spark.tools.operate.run import check_script, configure, run_script
 
     check_script(options)
-    configure(options, "INFO" if command else None)
+    for note in options.notes if options.log is None else ():
+        print(note, file=sys.stderr)
+    configure(options, "INFO" if command and not options.quiet else None)
     if options.log is not None:
         detach.look_after_log(options.log)
     elif options.detached:

@@ -10,6 +10,7 @@ COMMANDS = {
     "archive": "record the archive of Java classes with which Spark starts faster",
     "check": "report what of a script works on Spark, without running it",
     "compare": "run a script here and on real PyFlink, and show where their outputs differ",
+    "flink-command": "write a command named flink, for scripts that call flink run",
     "state": "show what a checkpoint or savepoint holds",
     "stubs": "let editors and type checkers resolve the imports of pyflink",
     "plan": "show the graph of a script as text, JSON or a picture, without running its jobs",
@@ -36,7 +37,7 @@ def run_command(name: str, arguments: list[str]) -> int:
         operations = importlib.import_module("pyflink_on_spark.tools.operate.commands")
         done: int = operations.run_operation(name, arguments)
         return done
-    module = importlib.import_module(f"pyflink_on_spark.tools.{name}.command")
+    module = importlib.import_module(f"pyflink_on_spark.tools.{name.replace('-', '_')}.command")
     status: int = module.main(arguments)
     return status
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import pytest
 
-from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError, help_lines, parse
+from pyflink_on_spark.tools.operate.run_options import (
+    RunOptions,
+    UsageError,
+    help_lines,
+    parse,
+    without_cluster,
+)
+
+# Lines as READMEs, compose files and scripts of PyFlink projects have them.
+LINES = Path(__file__).with_name("flink_run_lines.txt")
 
 
 def test_flinks_options():
@@ -45,7 +57,10 @@ def test_a_script_by_an_option_is_followed_by_its_own_arguments():
         ("-s", "-s needs a value: -s PATH"),
         ("-D =x job.py", "-D takes KEY=VALUE"),
         ("-c Main job.py", "runs a Java program"),
-        ("-m host:8081 job.py", "names a cluster of Flink"),
+        ("--pyE x --pyF", "--pyF needs a value"),
+        ("--py job.py", "there is no option --py"),
+        ("--pyx job.py", "there is no option --pyx"),
+        ("--yarn x job.py", "--yarn can mean -yat, -yd"),
         ("--conf a=b job.py", "--conf takes spark.SOMETHING=VALUE"),
     ],
 )
@@ -64,3 +79,49 @@ def test_engines_and_servers():
     options = parse(["--engine", "structured", "--remote=sc://host:15002", "job.py"])
     assert options.configuration == {"pyflink-on-spark.engine": "structured"}
     assert options.spark == {"spark.remote": "sc://host:15002"}
+
+
+@pytest.mark.parametrize("line", LINES.read_text(encoding="utf-8").splitlines())
+def test_lines_of_readmes(line):
+    options = parse(shlex.split(line)[2:])
+    assert options.script is not None
+    assert options.script.endswith((".py", "job", "main"))
+    assert not options.script.startswith("-")
+    assert not any(word.startswith(("-m", "-j", "-t ", "-y")) for word in options.arguments)
+
+
+def test_options_without_a_counterpart_are_told():
+    options = parse("-m jm:8081 -py job.py -j kafka.jar -yid app_1 -d --input x".split())
+    assert options.detached
+    assert options.arguments == ["--input", "x"]
+    assert options.notes == [
+        "-m jm:8081: passed over, since the job runs on Spark; --master names a cluster of Spark's",
+        "-j kafka.jar: passed over, since connectors and functions are Python here, without jars",
+        "-yid app_1: passed over, since the job runs on Spark; --master yarn runs it on YARN",
+    ]
+
+
+def test_a_local_target_is_what_happens_anyway():
+    assert parse(["-t", "local", "-py", "job.py"]).notes == []
+
+
+def test_long_names_may_have_one_dash_or_be_cut():
+    options = parse(["-pyFiles", "a.py", "--pyExec", "python3", "--jobm=h:1", "-python", "job.py"])
+    assert options.configuration == {"python.files": "a.py", "python.executable": "python3"}
+    assert options.script == "job.py"
+    assert len(options.notes) == 1
+
+
+def test_own_options_after_the_script_are_the_script_s():
+    options = parse(["-py", "job.py", "--master", "yarn"])
+    assert (options.arguments, options.spark) == (["--master", "yarn"], {})
+
+
+def test_operations_pass_over_options_of_a_cluster():
+    kept, notes = without_cluster(["-m", "host:8081", "-a", "-Dkey=value", "job"])
+    assert kept == ["-a", "job"]
+    assert [note.partition(":")[0] for note in notes] == ["-m host"]
+
+
+def test_quiet():
+    assert parse(["-q", "job.py"]).quiet

@@ -15,6 +15,7 @@ from pyflink_on_spark._operate.home import jobs_folder
 from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster
 
 _RULE = "-" * 62
 _JOB = "the job's id, the beginning of its id, or its name"
@@ -28,8 +29,11 @@ def run_operation(name: str, arguments: list[str]) -> int:
         arguments: what follows it.
     """
     try:
-        return _OPERATIONS[name](arguments, JobRecords(jobs_folder()))
-    except (OperationError, CheckpointError, OSError) as error:
+        own, notes = without_cluster(arguments)
+        for note in notes:
+            print(note, file=sys.stderr)
+        return _OPERATIONS[name](own, JobRecords(jobs_folder()))
+    except (OperationError, CheckpointError, OSError, UsageError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pyflink_on_spark.common._options import checkpointing, execution, own, python
+from pyflink_on_spark.common._options import checkpointing, execution, python
+from pyflink_on_spark.common._options import own as own_options
 from pyflink_on_spark.common._options.operation import REST_PORT
 
 IN_BACKGROUND = "--in-background"
@@ -30,6 +31,8 @@ class RunOptions:
         detached: whether to return once the job runs.
         module: whether ``script`` is the name of a module.
         log: the log file of a detached driver, in that driver.
+        quiet: whether to log no more than without the word ``run``.
+        notes: a line for each option that has no counterpart on Spark.
     """
 
     script: str | None = None
@@ -39,6 +42,8 @@ class RunOptions:
     detached: bool = False
     module: bool = False
     log: str | None = None
+    quiet: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,14 @@ class _Option:
         take: takes the value; the text "true" for an option without one.
         value: what the help calls its value; empty if it has none.
         help: what the help says.
+        own: whether Flink does not have it. After ``-py SCRIPT`` such a word is the script's.
     """
 
     names: tuple[str, ...]
     take: Callable[[RunOptions, str], None]
     value: str
     help: str
+    own: bool = False
 
 
 def _sets(key: str) -> Callable[[RunOptions, str], None]:
@@ -111,15 +118,47 @@ def _nothing(_options: RunOptions, _value: str) -> None:
     """Do what is done without the option: a job that is not detached ends with this process."""
 
 
-def _refused(reason: str) -> Callable[[RunOptions, str], None]:
-    def take(_options: RunOptions, _value: str) -> None:
-        raise UsageError(reason)
+def _set_quiet(options: RunOptions, _value: str) -> None:
+    options.quiet = True
+
+
+def _passed_over(name: str, reason: str) -> Callable[[RunOptions, str], None]:
+    def take(options: RunOptions, value: str) -> None:
+        options.notes.append(f"{f'{name} {value}'.removesuffix(' ' + _TRUE)}: {reason}")
 
     return take
 
 
-_JAVA = "runs a Java program, and there is no JVM of Flink here: give a Python script"
-_CLUSTER = "names a cluster of Flink; name Spark's with --master URL"
+def _set_target(name: str) -> Callable[[RunOptions, str], None]:
+    def take(options: RunOptions, value: str) -> None:
+        if value != "local":
+            _passed_over(name, _SPARK_MASTERS.get(value.partition("-")[0], _CLUSTER))(
+                options, value
+            )
+
+    return take
+
+
+def _set_class(options: RunOptions, value: str) -> None:
+    if options.script is None:
+        raise UsageError(f"-c {value} runs a Java program, and there is no JVM of Flink here: "
+                         "give a Python script")  # fmt: skip
+    _passed_over("-c", "a Python script has no main class")(options, value)
+
+
+_CLUSTER = "passed over, since the job runs on Spark; --master names a cluster of Spark's"
+_SPARK_MASTERS = {
+    "yarn": "passed over, since the job runs on Spark; --master yarn runs it on YARN",
+    "kubernetes": "passed over, since the job runs on Spark; --master k8s://HOST:PORT runs it",
+}
+_YARN = _SPARK_MASTERS["yarn"]
+_JAR = "passed over, since connectors and functions are Python here, without jars"
+
+
+def _of_yarn(value: str, *names: str) -> _Option:
+    return _Option(names, _passed_over(names[0], _YARN), value, "")
+
+
 OPTIONS = (
     _Option(("-d", "--detached"), _detach, "", "return once the job runs; its log is a file"),
     _Option(("-s", "--fromSavepoint"), _sets(checkpointing.RESTORE_PATH.key), "PATH",
@@ -145,55 +184,102 @@ OPTIONS = (
     _Option(("-pyclientexec", "--pyClientExecutable"), _sets(python.CLIENT_EXECUTABLE.key), "PATH",
             ""),
     _Option(("-sae", "--shutdownOnAttachedExit"), _nothing, "", ""),
-    _Option((IN_BACKGROUND,), _set_log, "LOG", ""),
-    _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does"),
+    _Option(("-rm", "--restoreMode"), _sets(checkpointing.CLAIM_MODE.key), "MODE", ""),
+    _Option(("-q", "--sysoutLogging"), _set_quiet, "", "log less"),
+    _Option((IN_BACKGROUND,), _set_log, "LOG", "", own=True),
+    _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does",
+            own=True),
     _Option(("--master",), _set_master, "URL",
-            "Spark's master: spark://HOST:PORT, yarn, k8s://..., local[2]"),
-    _Option(("--remote",), _set_remote, "URL", "a Spark Connect server: sc://HOST:PORT"),
-    _Option(("--engine",), _sets(own.ENGINE.key), "NAME",
-            "what runs streaming jobs: hosts, structured, or auto (the default)"),
-    _Option(("--conf",), _set_spark, "KEY=VALUE", "a setting of Spark's; any number of them"),
-    _Option(("-c", "--class"), _refused(f"-c {_JAVA}"), "", ""),
-    _Option(("-C", "--classpath"), _refused(f"-C {_JAVA}"), "", ""),
-    _Option(("-m", "--jobmanager"), _refused(f"-m {_CLUSTER}"), "", ""),
-    _Option(("-t", "--target"), _refused(f"-t {_CLUSTER}"), "", ""),
-    _Option(("-e", "--executor"), _refused(f"-e {_CLUSTER}"), "", ""),
+            "Spark's master: spark://HOST:PORT, yarn, k8s://..., local[2]", own=True),
+    _Option(("--remote",), _set_remote, "URL", "a Spark Connect server: sc://HOST:PORT", own=True),
+    _Option(("--engine",), _sets(own_options.ENGINE.key), "NAME",
+            "what runs streaming jobs: hosts, structured, or auto (the default)", own=True),
+    _Option(("--conf",), _set_spark, "KEY=VALUE", "a setting of Spark's; any number of them",
+            own=True),
+    _Option(("-c", "--class"), _set_class, "CLASS", ""),
+    _Option(("-C", "--classpath"), _passed_over("-C", _JAR), "URL", ""),
+    _Option(("-j", "--jarfile"), _passed_over("-j", _JAR), "JAR", ""),
+    _Option(("-m", "--jobmanager"), _set_target("-m"), "ADDRESS", ""),
+    _Option(("-t", "--target"), _set_target("-t"), "TARGET", ""),
+    _Option(("-e", "--executor"), _set_target("-e"), "TARGET", ""),
+    _Option(("-z", "--zookeeperNamespace"), _passed_over("-z", _CLUSTER), "NAME", ""),
+    _of_yarn("ID", "-yid", "--yarnapplicationId"),
+    _of_yarn("MB", "-yjm", "--yarnjobManagerMemory"),
+    _of_yarn("MB", "-ytm", "--yarntaskManagerMemory"),
+    _of_yarn("NAME", "-ynm", "--yarnname"),
+    _of_yarn("LABEL", "-ynl", "--yarnnodeLabel"),
+    _of_yarn("QUEUE", "-yqu", "--yarnqueue"),
+    _of_yarn("SLOTS", "-ys", "--yarnslots"),
+    _of_yarn("N", "-yn", "--yarncontainer"),
+    _of_yarn("PATH", "-yt", "--yarnship"),
+    _of_yarn("TYPE", "-yat", "--yarnapplicationType"),
+    _of_yarn("NAME", "-yz", "--yarnzookeeperNamespace"),
+    _of_yarn("", "-yd", "--yarndetached"),
+    _of_yarn("", "-yh", "--yarnhelp"),
+    _of_yarn("", "-yq", "--yarnquery"),
+    _Option(("-yD",), _set_any, "KEY=VALUE", ""),
 )  # fmt: skip
 _BY_NAME = {name: option for option in OPTIONS for name in option.names}
-_GLUED = re.compile(r"(-D)(.+)|(-p)(\d+)")
+_GLUED = re.compile(r"(-D|-yD)(.+)|(-p)(\d+)")
 """Options whose value may follow without a blank."""
 
 
 def parse(arguments: list[str]) -> RunOptions:
-    """Return what a command line says, up to the script; what follows is the script's.
+    """The options before a script; what follows them is the script's.
+
+    Flink's options may also follow ``-py SCRIPT``, up to the first word that is none of them.
 
     Raises:
         UsageError: an option is unknown, or has no value.
     """
     options, rest = RunOptions(), list(arguments)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
-        found = _option(rest[0])
+        found = _option(rest[0], any_own=options.script is None)
         if found is None:
             if options.script is not None:
                 break
             raise UsageError(f"there is no option {rest[0]}")
-        option, value = found
-        name = rest.pop(0)
-        if not option.value:
-            value = _TRUE
-        elif value is None:
-            if not rest:
-                raise UsageError(f"{name} needs a value: {name} {option.value}")
-            value = rest.pop(0)
-        option.take(options, value)
+        _take(options, found, rest)
     if options.script is None and rest:
         options.script = rest.pop(0)
     options.arguments = rest
     return options
 
 
+def without_cluster(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Split the arguments of ``list``, ``stop`` and the like from Flink's options of a cluster.
+
+    Returns:
+        the arguments without these options, and a line for each of the options.
+    """
+    kept, options, rest = [], RunOptions(), list(arguments)
+    while rest:
+        found = _option(rest[0], any_own=False) if rest[0].startswith("-") else None
+        if found is not None and _CLUSTERS.intersection(found[0].names):
+            _take(options, found, rest)
+        else:
+            kept.append(rest.pop(0))
+    return kept, options.notes
+
+
+_CLUSTERS = {"-m", "-t", "-e", "-z", "-D", "-yid", "-yz"}
+
+
+def _take(options: RunOptions, found: tuple[_Option, str | None], rest: list[str]) -> None:
+    """Apply the option that ``rest`` begins with, and remove the option from ``rest``."""
+    option, value = found
+    name = rest.pop(0)
+    if not option.value:
+        value = _TRUE
+    elif value is None:
+        if not rest:
+            raise UsageError(f"{name} needs a value: {name} {option.value}")
+        value = rest.pop(0)
+    option.take(options, value)
+
+
 def help_lines() -> list[str]:
-    """Return a line for each option."""
+    """A line of help for each option that has an effect."""
     return [
         f"  {', '.join(option.names)} {option.value}".ljust(36) + f" {option.help}"
         for option in OPTIONS
@@ -201,15 +287,34 @@ def help_lines() -> list[str]:
     ]
 
 
-def _option(text: str) -> tuple[_Option, str | None] | None:
-    """Return the option that an argument begins, with the value if it has that, too."""
-    if text in _BY_NAME:
-        return _BY_NAME[text], None
+def _option(text: str, *, any_own: bool) -> tuple[_Option, str | None] | None:
+    """The option that an argument begins, with the value if the argument has the value, too."""
     name, equals, value = text.partition("=")
-    if equals and name.startswith("--") and name in _BY_NAME:
-        return _BY_NAME[name], value
+    for spelled, given in ((text, None), (name, value)) if equals else ((text, None),):
+        option = _named(spelled)
+        if option is not None and (any_own or not option.own):
+            return option, given
     glued = _GLUED.fullmatch(text)
     if glued is None:
         return None
     short, follows = (part for part in glued.groups() if part is not None)
     return _BY_NAME[short], follows
+
+
+def _named(text: str) -> _Option | None:
+    """The option with this name; a long name may have a single dash, or be cut, as in Flink."""
+    found = _BY_NAME.get(text)
+    long = "--" + text.lstrip("-")
+    if found is not None or long in _BY_NAME:
+        return found or _BY_NAME[long]
+    meant = {
+        option.names[0]: option
+        for name, option in _BY_NAME.items()
+        if not option.own and name.startswith(long) and len(long) > _SHORTEST
+    }
+    if len(meant) > 1:
+        raise UsageError(f"{text} can mean {', '.join(sorted(meant))}")
+    return next(iter(meant.values()), None)
+
+
+_SHORTEST = len("--py")
