@@ -91,7 +91,9 @@ def test_lines_of_readmes(line):
 
 
 def test_options_without_a_counterpart_are_told():
-    options = parse("-m jm:8081 -py job.py -j kafka.jar -yid app_1 -d --input x".split())
+    options = parse(
+        ["-m", "jm:8081", "-py", "job.py", "-j", "kafka.jar", "-yid", "app_1", "-d", "--input", "x"]
+    )
     assert options.detached
     assert options.arguments == ["--input", "x"]
     assert options.notes == [
