@@ -227,7 +227,7 @@ _GLUED = re.compile(r"(-D|-yD)(.+)|(-p)(\d+)")
 def parse(arguments: list[str]) -> RunOptions:
     """The options before a script; what follows them is the script's.
 
-    Flink's options may also follow ``-py SCRIPT``, up to the first word that is none of them.
+    Flink's options may also follow ``-py SCRIPT``, up to the first word that Flink does not know.
 
     Raises:
         UsageError: an option is unknown, or has no value.
