@@ -68,6 +68,7 @@ class CheckpointCoordinator:
         of_sources: Meanings | None = None,
     ) -> None:
         self._settings = settings
+        self._job_id, self._job_name = job_id, job_name
         self._clock = clock
         self._history = history or JobHistory(clock)
         self._commits = SnapshotCommits(operators, sinks)

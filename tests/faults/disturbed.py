@@ -36,6 +36,7 @@ ENDS_WITHOUT_SPARK_WITHIN = 60.0
 OTHERS = {"host": hosts, "Python daemon": python_daemons, "Java process": java_processes}
 """What is killed besides the driver, and how it is found among all that the driver has started."""
 SAVEPOINT = "savepoint"
+COMMITTED = "*/query/commits/[0-9]*"
 
 
 class SoakError(AssertionError):
@@ -56,6 +57,7 @@ class Plan:
         parallelism: of the job; each start takes one of them.
         pause: the mean time between two kills, in seconds.
         patience: how long the job has to catch up in the end, in seconds.
+        engine: that runs the job.
     """
 
     folder: Path
@@ -67,6 +69,7 @@ class Plan:
     parallelism: Sequence[int] = (2,)
     pause: float = 5.0
     patience: float = 300.0
+    engine: str = "hosts"
 
 
 @dataclass
@@ -269,7 +272,8 @@ class DisturbedJob(ABC):
             time.sleep(0.2)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pyflink_on_spark", *self._job()]
+        command = [sys.executable, "-m", "pyflink_on_spark", "run", "--engine", self._plan.engine]
+        command += self._job()
         command += ["--checkpoints", str(self._checkpoints)]
         parallelism = self._choose.choice(self._plan.parallelism)
         command += ["--parallelism", str(parallelism)]
@@ -277,20 +281,26 @@ class DisturbedJob(ABC):
         self._parallelism = parallelism
         newest = self._newest_checkpoint()
         if newest is not None:
-            command += ["--restore", str(newest)]
+            command += ["--restore", str(self._restored(newest))]
             self._report.restored += newest != self._savepoint
         with self._log.open("ab") as log:
             return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
 
     def _newest_checkpoint(self) -> Path | None:
+        """Return the folder of a checkpoint, or the file with which a micro-batch is committed."""
         complete = [*self._checkpoints.glob("*/chk-*/_metadata")]
         if self._savepoint is not None:
             complete.append(self._savepoint / "_metadata")
         times: list[tuple[int, Path]] = []
-        for path in complete:
+        for path in (*complete, *self._checkpoints.glob(COMMITTED)):
             with contextlib.suppress(FileNotFoundError):  # an older one may go at any moment
-                times.append((path.stat().st_mtime_ns, path.parent))
+                found = path.parent if path.name == "_metadata" else path
+                times.append((path.stat().st_mtime_ns, found))
         return max(times)[1] if times else None
+
+    def _restored(self, checkpoint: Path) -> Path:
+        """Return what a job begins with: of a query, its whole folder."""
+        return checkpoint.parents[2] if checkpoint.match(COMMITTED) else checkpoint
 
     def _seconds(self) -> float:
         return time.monotonic() - self._begun
@@ -341,6 +351,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
         "--parallelism", type=int, nargs="+", default=[2], help="one for each start"
     )
     parser.add_argument("--pause", type=float, default=6.0, help="mean seconds between two kills")
+    parser.add_argument("--engine", choices=("hosts", "structured"), default="hosts")
     parser.add_argument("--folder", type=Path, help="where to leave everything; a new one")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     return parser
@@ -363,6 +374,7 @@ def run_command(
             options.savepoints,
             options.parallelism,
             options.pause,
+            engine=options.engine,
         )
         try:
             report = make(plan, random.Random(options.seed), partial(print, flush=True)).run()

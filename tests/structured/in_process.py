@@ -173,7 +173,7 @@ class QueryInProcess(LocalJob):
         limits = replace(limits, idle=0.02)
         plans = level_plans(levels, job.settings, number, commits.restore, limits)
         if self._query is None:
-            commits.open(folder(self._home.name))
+            commits.open(folder(self._home.name), len(levels.levels))
             self._query = FakeQuery(plans, levels, self._trouble, self._clock)
         self._query._plans = plans
         slots = sum(len(level.targets) for level in levels.levels)

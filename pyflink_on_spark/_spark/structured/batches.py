@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 from pyflink_on_spark._job.coordinator import CheckpointCoordinator
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.steps import step
 from pyflink_on_spark._spark.structured.slot import SlotReport
@@ -18,6 +21,8 @@ from pyflink_on_spark._spark.structured.slot import SlotReport
 COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
 """The folders in the home of a query: what sinks have prepared, Spark's checkpoint, and what the
 driver wants of the slots."""
+RUN = "run.json"
+"""The file in the home of a query that says what a savepoint has to know of its job."""
 _COMMIT_SECONDS = 0.02
 _STOP_SECONDS = 10.0
 _FAILED = "a micro-batch has failed"
@@ -25,6 +30,35 @@ _INTERRUPTED = (
     "py4j.protocol.Py4JJavaError: An error occurred while calling a job: "
     "java.lang.InterruptedException"
 )
+
+
+@dataclass(frozen=True)
+class QueryRun:
+    """What is written of the job beside its query.
+
+    Args:
+        job_id: the id of the job.
+        name: the name of the job.
+        first: the number of the checkpoint that the job began with, or 0.
+        levels: how many operators with state the query has.
+        meanings: what the state means, as JSON, by the stable name of its owner.
+    """
+
+    job_id: str
+    name: str
+    first: int
+    levels: int
+    meanings: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, home: Folder) -> Self:
+        """Read that of a query."""
+        return cls(**json.loads(home.read(RUN)))
+
+    @property
+    def state_meanings(self) -> Meanings:
+        """What the state means."""
+        return {name: StateMeaning.from_json(found) for name, found in self.meanings.items()}
 
 
 class QueryCommits(CheckpointCoordinator):
@@ -40,10 +74,18 @@ class QueryCommits(CheckpointCoordinator):
     first: int
     """The number of the checkpoint that the job began with, or 0."""
 
-    def open(self, home: Folder) -> None:
-        """Take the folder of the query."""
+    def open(self, home: Folder, levels: int) -> None:
+        """Take the folder of the query, and write there what the state in it belongs to.
+
+        Args:
+            home: the folder.
+            levels: how many operators with state the query has.
+        """
         self.home, self._prepared = home, home.inside(COMMITTABLES)
         self.first = self._number
+        meanings = {name: each.to_json() for name, each in self._owners.meanings.items()}
+        run = QueryRun(self._job_id, self._job_name, self.first, levels, meanings)
+        home.write(RUN, json.dumps(asdict(run)).encode())
 
     def prepared(self, batch: int, things: Iterable[tuple[int, Any]]) -> None:
         """Keep what a micro-batch has prepared, before Spark commits it."""

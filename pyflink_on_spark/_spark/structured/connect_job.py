@@ -133,7 +133,9 @@ class ConnectJob(QueryJob):
 
     def _attempt(self, number: int) -> None:
         self._progress.attempt_begins()
-        recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, self._home.uri), 5)
+        recipe = cloudpickle.dumps(
+            CommitsRecipe.of(self._job, self._home.uri, len(self._levels.levels)), 5
+        )
         slots = sum(len(level.targets) for level in self._levels.levels)
         query = self._start(ServerBatches(recipe, slots, self._environment), number)
         try:

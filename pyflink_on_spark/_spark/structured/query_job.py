@@ -31,7 +31,7 @@ from pyflink_on_spark._spark.session.spark_defaults import is_local
 from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
-from pyflink_on_spark._spark.structured.savepoints import StoredState, note_run
+from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
 from pyflink_on_spark._spark.structured.worker import POOL
 from pyflink_on_spark._spark.transport.result_channel import Channel
@@ -98,15 +98,8 @@ class QueryJob(StatefulJob):
 
     def _run(self) -> None:
         self._home = self._home_folder()
-        self._commits.open(self._home)
         self._levels = Levels.of(self._job.stages, self._most_partitions())
-        note_run(
-            self._home,
-            self.job_id,
-            self._job.name,
-            self._commits.first,
-            len(self._levels.levels),
-        )
+        self._commits.open(self._home, len(self._levels.levels))
         try:
             self._attempts()
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,13 @@ from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session
-from pyflink_on_spark._spark.structured.batches import QUERY, committed_batches, prepared_things
+from pyflink_on_spark._spark.structured.batches import (
+    QUERY,
+    RUN,
+    QueryRun,
+    committed_batches,
+    prepared_things,
+)
 from pyflink_on_spark._spark.structured.state_log import LOG
 from pyflink_on_spark.common._options import checkpointing
 
@@ -25,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
-
-RUN = "run.json"
-"""What the home of a query says of its job."""
 
 
 class StoredState:
@@ -70,20 +72,6 @@ class StoredState:
         """Do nothing: a wish ends them."""
 
 
-def note_run(home: Folder, job_id: str, name: str, first: int, levels: int) -> None:
-    """Write what a savepoint has to say of the job, beside its query.
-
-    Args:
-        home: the folder of the query.
-        job_id: the job's.
-        name: the job's.
-        first: the number of the checkpoint that the job began with.
-        levels: how many levels it has.
-    """
-    content = {"job_id": job_id, "name": name, "first": first, "levels": levels}
-    home.write(RUN, json.dumps(content).encode())
-
-
 def is_query(place: Folder) -> bool:
     """Tell whether a folder is the home of a query."""
     return RUN in place.names()
@@ -115,20 +103,21 @@ def savepoint_of(session: SparkSession, home: Folder, place: Folder) -> None:
     Raises:
         CheckpointError: Spark has committed no micro-batch.
     """
-    run = json.loads(home.read(RUN))
+    run = QueryRun.of(home)
     batches = committed_batches(home)
     if not batches:
         raise CheckpointError(f"the query in {home.shown} has not come to its first checkpoint")
     batch = max(batches)
     complete(
         place,
-        checkpoint_id=run["first"] + batch + 1,
-        job_id=run["job_id"],
-        job_name=run["name"],
+        checkpoint_id=run.first + batch + 1,
+        job_id=run.job_id,
+        job_name=run.name,
         time=SystemClock().now(),
         savepoint=True,
         files=write_slots(session, home, batch, place),
         committables=prepared_things(home, batch),
+        meanings=run.state_meanings,
     )
 
 
@@ -141,9 +130,8 @@ def write_slots(session: SparkSession, home: Folder, batch: int, place: Folder) 
         batch: which micro-batch; Spark has committed it.
         place: where the files are written.
     """
-    levels = json.loads(home.read(RUN))["levels"]
     files: list[StateFile] = []
-    for level in range(levels):
+    for level in range(QueryRun.of(home).levels):
         chunks = _chunks(session, home.inside(QUERY).uri, batch, level)
         target = None
         row: Mapping[str, Any] | None = next(chunks, None)

@@ -12,9 +12,10 @@ import cloudpickle
 from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings
 from pyflink_on_spark._runtime.clock import SystemClock
 from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_names
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits, committed_batches
@@ -53,12 +54,20 @@ class CommitsRecipe:
     operators: list[OperatorPlan]
     sinks: dict[int, Sink]
     sources: set[str]
+    of_sources: Meanings
     classes: dict[str, bytes]
     home: str
+    levels: int = 0
 
     @classmethod
-    def of(cls, job: Job, home: str) -> CommitsRecipe:
-        """Return that of a job, whose query has a folder."""
+    def of(cls, job: Job, home: str, levels: int = 0) -> CommitsRecipe:
+        """Return that of a job.
+
+        Args:
+            job: the job.
+            home: the folder of its query.
+            levels: how many operators with state its query has.
+        """
         return cls(
             CheckpointSettings.of(job.settings.configuration),
             job.settings.job_id,
@@ -66,8 +75,10 @@ class CommitsRecipe:
             list(job.operators()),
             dict(job.sinks),
             source_names(job.stages),
+            source_meanings(job.stages),
             job.settings.classes,
             home,
+            levels,
         )
 
     def commits(self) -> QueryCommits:
@@ -80,9 +91,10 @@ class CommitsRecipe:
             self.sinks,
             SystemClock(),
             self.sources,
+            of_sources=self.of_sources,
         )
         commits.restore_given()
-        commits.open(folder(self.home, self.settings.configuration))
+        commits.open(folder(self.home, self.settings.configuration), self.levels)
         return commits
 
 

@@ -1,0 +1,207 @@
+"""Jobs that move between the engines, and queries whose driver is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from pyflink_on_spark.common import Time, Types, WatermarkStrategy
+from pyflink_on_spark.common.serialization import Encoder
+from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
+from pyflink_on_spark.datastream import KeyedProcessFunction, ProcessWindowFunction
+from pyflink_on_spark.datastream.connectors.file_system import FileSink, RollingPolicy
+from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
+from pyflink_on_spark.datastream.window import TumblingEventTimeWindows
+from tests.faults.processes import descendants, java_processes, still_alive
+from tests.spark.test_checkpoints import (
+    KEYS,
+    Slow,
+    check,
+    environment,
+    let_go,
+    wait_for,
+    written,
+)
+
+COUNT, STEP, WINDOW = 40_000, 1000, 500
+RESTORE = "execution_state__recovery_path"
+
+
+class NumberIsTime(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value
+
+
+class Timers(KeyedProcessFunction):
+    """Emits one line for each timer in event time, one for the only one of the clock for a key, and
+    one for each element with how many there were."""
+
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        count = (self.count.value() or 0) + 1
+        self.count.update(count)
+        timers = ctx.timer_service()
+        timers.register_event_time_timer(value // STEP * STEP + STEP - 1)
+        if count == 1:
+            timers.register_processing_time_timer(timers.current_processing_time() + 2000)
+        yield f"count,{value},{count}"
+
+    def on_timer(self, timestamp, ctx):
+        if timestamp > 10**9:
+            yield f"clock,{ctx.get_current_key()},0"
+        else:
+            yield f"timer,{ctx.get_current_key()},{timestamp}"
+
+
+class Size(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield f"window,{key},{context.window().start},{len(list(elements))}"
+
+
+def moving_job(env, folder):
+    """Counts with state, timers of both kinds and windows; time goes with the numbers."""
+    notes = folder / "notes"
+    notes.mkdir(exist_ok=True)
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    strategy = strategy.with_timestamp_assigner(NumberIsTime())
+    source = NumberSequenceSource(0, COUNT - 1)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    slow = numbers.set_parallelism(1).map(Slow(notes), Types.LONG()).set_parallelism(1).uid("slow")
+    timed = slow.assign_timestamps_and_watermarks(strategy).set_parallelism(1).uid("times")
+    keyed = timed.rebalance().map(lambda v: v, Types.LONG()).uid("same").key_by(lambda v: v % KEYS)
+    windows = keyed.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
+    sink = FileSink.for_row_format(str(folder / "out"), Encoder.simple_string_encoder())
+    rolling = RollingPolicy.on_checkpoint_rolling_policy()
+    sink = sink.with_rolling_policy(rolling).build()
+    counted = keyed.process(Timers(), Types.STRING()).uid("timers")
+    counted.union(windows.process(Size(), Types.STRING()).uid("windows")).sink_to(sink).uid("sink")
+    return env
+
+
+def lines(folder):
+    found = []
+    for file in (folder / "out").rglob("part-*"):
+        found += file.read_text().splitlines()
+    return found
+
+
+def expected():
+    counts, found = Counter(), []
+    for value in range(COUNT):
+        counts[value % KEYS] += 1
+    for key in range(KEYS):
+        found += [f"clock,{key},0"]
+        found += [f"timer,{key},{end}" for end in range(STEP - 1, COUNT, STEP)]
+    sizes = Counter((value % KEYS, value // WINDOW * WINDOW) for value in range(COUNT))
+    found += [f"window,{key},{start},{size}" for (key, start), size in sizes.items()]
+    return found
+
+
+def over(client):
+    return client.get_job_status().result().is_globally_terminal_state()
+
+
+def check_moved(folder):
+    found = lines(folder)
+    counts = [tuple(map(int, line.split(",")[1:])) for line in found if line.startswith("count")]
+    assert sorted(value for value, _ in counts) == list(range(COUNT))
+    for key in range(KEYS):
+        of_key = sorted(count for value, count in counts if value % KEYS == key)
+        assert of_key == list(range(1, len(of_key) + 1))
+    assert sorted(line for line in found if not line.startswith("count")) == sorted(expected())
+
+
+@pytest.mark.timeout(280)
+def test_savepoints_move_a_job_between_the_engines(tmp_path, spark):
+    settings = {}
+    for engine, parallelism in (("hosts", 3), ("structured", 2), ("hosts", 1), ("structured", 3)):
+        before = len(lines(tmp_path))
+        settings["pyflink__on__spark_engine"] = engine
+        client = moving_job(
+            environment(tmp_path, parallelism, **settings), tmp_path
+        ).execute_async()
+        if engine == "structured" and parallelism == 3:
+            let_go(tmp_path)
+            client.get_job_execution_result().result()
+            break
+        wait_for(lambda n=before, c=client: len(lines(tmp_path)) > n or over(c), 60)
+        settings[RESTORE] = client.stop_with_savepoint(False, str(tmp_path / "saved")).result()
+        assert len(lines(tmp_path)) < len(expected()) + COUNT, "it has ended before it could move"
+    check_moved(tmp_path)
+
+
+SCRIPT = """
+import faulthandler, signal, sys
+from pathlib import Path
+from tests.spark.test_checkpoints import count_job, environment
+faulthandler.register(signal.SIGUSR1)
+folder = Path(sys.argv[1])
+settings = {"pyflink__on__spark_engine": "structured", "spark_master": "local[2]"}
+if len(sys.argv) > 2:
+    settings["execution_state__recovery_path"] = sys.argv[2]
+count_job(environment(folder, **settings), folder, 3000, rolls=True).execute()
+"""
+
+
+class Driver:
+    """A process that runs the job of ``count_job`` as a query."""
+
+    def __init__(self, folder, *arguments):
+        self._log, script = folder / "driver.log", folder / "script.py"
+        script.write_text(SCRIPT)
+        command = [sys.executable, str(script), str(folder), *arguments]
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def end_within(self, seconds):
+        """Fails with the stacks of Python and Java if the driver does not end."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            for java in java_processes(descendants(self.process.pid)):
+                os.kill(java.number, signal.SIGQUIT)
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(3)  # while they write
+            self.kill()
+            pytest.fail(f"it runs after {seconds} s:\n{self._log.read_text()[-30_000:]}")
+        assert self.process.returncode == 0, self._log.read_text()[-5000:]
+
+    def kill(self):
+        """Kills it, and returns what it leaves running once that had some time to end."""
+        family = descendants(self.process.pid)
+        self.process.kill()
+        self.process.wait()
+        left = still_alive(family, 30)
+        for process in left:
+            process.kill()
+        return left
+
+
+@pytest.mark.timeout(290)
+@pytest.mark.parametrize("moment", ["it starts", "a micro-batch is committed", "it writes"])
+def test_a_killed_driver_does_no_harm(tmp_path, moment):
+    commits = "*/query/commits/[0-9]*"
+    reached = {
+        "it starts": lambda: list((tmp_path / "checkpoints").glob("*/query/metadata")),
+        "a micro-batch is committed": lambda: list((tmp_path / "checkpoints").glob(commits)),
+        "it writes": lambda: written(tmp_path),
+    }
+    first = Driver(tmp_path)
+    try:
+        wait_for(reached[moment], 100)
+    finally:
+        left = first.kill()
+    assert left == []
+    let_go(tmp_path)
+    saved = [path.parents[2] for path in (tmp_path / "checkpoints").glob(commits)][:1]
+    Driver(tmp_path, *(home.as_uri() for home in saved)).end_within(120)
+    check(tmp_path, 3000)
